@@ -1,0 +1,171 @@
+/**
+ * The C host module of `bin/runt`: thin, typed system calls without policy.
+ *
+ * Every function throws a HostError on failure (an Error with `errno`, `code`, `syscall` and, where there is one, `path`).
+ * Descriptors are numbers; every descriptor made here is close-on-exec. Paths and texts are UTF-8.
+ * 64-bit results that may exceed 2^53 are BigInt.
+ */
+declare module "runt:host" {
+  export interface HostError extends Error {
+    readonly errno: number;
+    /** Symbolic name: "ENOENT". */
+    readonly code: string;
+    readonly syscall: string;
+    readonly path?: string;
+  }
+
+  /** Command line, argv[0] first. */
+  export function argv(): string[];
+  export function getenv(name: string): string | undefined;
+  /** Embedded at build: version, commit (may be ""). */
+  export const build: { readonly version: string; readonly commit: string };
+  /** End the process at once (no JS teardown). */
+  export function exit(status: number): never;
+  /** Load and evaluate the module of this name from the embedded bytecode; returns its namespace synchronously. */
+  export function loadModule(name: string): Record<string, unknown>;
+  /** The embedded data blob of this name (for instance the JSON schema text), or undefined. */
+  export function resource(name: string): string | undefined;
+
+  // ---- text and bytes
+  export function utf8Encode(text: string): ArrayBuffer;
+  /** Throws on invalid UTF-8 with `code` "EILSEQ" and `errno` = EILSEQ. */
+  export function utf8Decode(bytes: ArrayBuffer, offset?: number, length?: number): string;
+  /** Pack values into one buffer. One letter of format a value: u = u32, q = 64 bit (bigint or number), s = str
+   *  (u32 length, bytes, NUL), S = strs, U = u32s. A str with a NUL inside throws EINVAL. Little endian. */
+  export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
+  /** Lower-case hex SHA-256. */
+  export function sha256(text: string): string;
+  /** True if the JSON text holds a number with 16 or more digits outside strings (JSON.parse would not be exact). */
+  export function hasLongNumber(text: string): boolean;
+
+  // ---- files
+  /** Whole file as text; throws EFBIG above `limit` bytes (default 64 MiB), EILSEQ if not UTF-8, EINVAL if not a regular file
+   *  (opened O_NONBLOCK, so that a FIFO never blocks) unless `anyType`. */
+  export function readFile(path: string, limit?: number, anyType?: boolean): string;
+  export function readFd(fd: number, limit?: number): string;
+  /** open + write all + close. `flags` as open(2) (O_CLOEXEC is added). */
+  export function writeFile(path: string, text: string, flags: number, mode: number): void;
+  export function open(path: string, flags: number, mode?: number): number;
+  export function openat(directory: number, path: string, flags: number, mode?: number): number;
+  export function close(fd: number): void;
+  /** Writes all of it. */
+  export function write(fd: number, data: string | ArrayBuffer): void;
+  export interface Stat {
+    readonly dev: bigint;
+    readonly ino: bigint;
+    readonly mode: number;
+    readonly nlink: number;
+    readonly uid: number;
+    readonly gid: number;
+    readonly rdevMajor: number;
+    readonly rdevMinor: number;
+    readonly size: number;
+  }
+  /** undefined for ENOENT and ENOTDIR; other errors throw. */
+  export function stat(path: string): Stat | undefined;
+  export function lstat(path: string): Stat | undefined;
+  export function fstat(fd: number): Stat;
+  /** f_type of statfs(2). */
+  export function statfsType(path: string): number;
+  /** access(2) as the effective user (AT_EACCESS). */
+  export function access(path: string, mode: number): boolean;
+  export function mkdir(path: string, mode: number): void;
+  export function rmdir(path: string): void;
+  export function unlink(path: string): void;
+  export function rename(from: string, to: string): void;
+  export function symlink(text: string, path: string): void;
+  export function mkfifo(path: string, mode: number): void;
+  export function chmod(path: string, mode: number): void;
+  export function chown(path: string, uid: number, gid: number): void;
+  export function fsync(fd: number): void;
+  /** Names without . and .., unsorted. */
+  export function readdir(path: string): string[];
+  export function readlink(path: string): string;
+  export function realpath(path: string): string;
+  export function cwd(): string;
+  export function chdir(path: string): void;
+  export function umask(mask: number): number;
+  /** flock(2). Returns false when LOCK_NB would block. */
+  export function flock(fd: number, operation: number): boolean;
+  /** Set an extended attribute on a path without following links. */
+  export function setxattr(path: string, name: string, value: string): void;
+  /** undefined when absent or unsupported. */
+  export function getxattr(path: string, name: string): string | undefined;
+  export function isatty(fd: number): boolean;
+  export function fdIsOpen(fd: number): boolean;
+
+  // ---- processes
+  export function getpid(): number;
+  export function getppid(): number;
+  export function geteuid(): number;
+  export function getegid(): number;
+  export function kill(pid: number, signal: number): void;
+  export function pidfdOpen(pid: number): number;
+  export function pidfdSendSignal(pidfd: number, signal: number): void;
+  /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. */
+  export function procStat(pid: number): { readonly state: string; readonly startTime: bigint } | undefined;
+  export interface WaitResult {
+    readonly pid: number;
+    /** Exit status, or 128 + signal. */
+    readonly status: number;
+  }
+  /** waitpid(2); undefined with WNOHANG (1) when nothing ended, or when there is no such child. */
+  export function waitpid(pid: number, options: number): WaitResult | undefined;
+  export function setChildSubreaper(on: boolean): void;
+  export function prlimit(pid: number, resource: number, soft: bigint, hard: bigint): void;
+  /** clock_gettime(CLOCK_REALTIME). */
+  export function now(): { readonly seconds: number; readonly nanoseconds: number };
+  /** nanosleep(2). */
+  export function sleep(milliseconds: number): void;
+  /** CAP_* bits of the effective set of this process. */
+  export function effectiveCapabilities(): bigint;
+  /** release of uname(2). */
+  export function kernelRelease(): string;
+
+  // ---- the helper
+  /** Start the embedded helper (sealed memfd, vfork-style) with argv [name, ...args]; descriptors of `inherit` keep their
+   *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies. */
+  export function spawnHelper(args: readonly string[], inherit: readonly number[]): number;
+  /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
+  export function execHelper(args: readonly string[], inherit: readonly number[]): never;
+  /** Run a program (absolute path, args, env), stdin from `input`; waits at most timeoutMs (-1 = no limit), then SIGKILL.
+   *  Returns status (128 + signal) and up to 64 KiB of stdout and stderr. */
+  export function runProgram(
+    path: string,
+    args: readonly string[],
+    env: readonly string[],
+    input: string,
+    timeoutMs: number,
+  ): { readonly status: number; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
+  /** A memfd with this content, sealed against shrinking, growing and writing. */
+  export function memfd(name: string, content: ArrayBuffer): number;
+  /** SOCK_SEQPACKET pair. */
+  export function socketpair(): [number, number];
+  export interface Message {
+    readonly type: number;
+    readonly op: number;
+    readonly errno: number;
+    readonly value: number;
+    readonly path: string;
+    readonly text: string;
+    /** Descriptors received, close-on-exec. */
+    readonly fds: readonly number[];
+  }
+  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES). */
+  export function sendMessage(fd: number, type: number): void;
+  /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
+  export function receiveMessage(fd: number, timeoutMs: number): Message | undefined;
+  /** Poll for readability/writability/errors: bit masks as poll(2). Returns the revents, all 0 on time-out. */
+  export function poll(fds: readonly number[], events: readonly number[], timeoutMs: number): number[];
+  /** strerror text in lower case as Go prints it: "no such file or directory". */
+  export function strerror(errno: number): string;
+  export function errnoName(errno: number): string;
+
+  // ---- cgroup devices (v2)
+  /** BPF_PROG_LOAD of type CGROUP_DEVICE (8 bytes an instruction), licence Apache-2.0. */
+  export function bpfLoadDeviceProgram(instructions: ArrayBuffer): number;
+  export function bpfAttachDevice(cgroupFd: number, programFd: number, flags: number, replaceFd: number): void;
+  export function bpfDetachDevice(cgroupFd: number, programFd: number): void;
+  /** Descriptors of the device programs attached to the cgroup itself. */
+  export function bpfQueryDevice(cgroupFd: number): number[];
+}

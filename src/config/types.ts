@@ -1,0 +1,207 @@
+/**
+ * ContainerConfig: what the plan is compiled from. Everything is resolved (names to numbers, relative paths to absolute,
+ * options to flags), nothing is optional by accident, and every part remembers the JSON pointer it came from.
+ */
+
+/** A value with the JSON pointer in config.json that asked for it. */
+export interface From {
+  readonly from: string;
+}
+
+export type NamespaceType = "user" | "mount" | "pid" | "network" | "ipc" | "uts" | "cgroup" | "time";
+
+/** New (path undefined) or joined by path. */
+export interface NamespaceConfig extends From {
+  readonly type: NamespaceType;
+  readonly path?: string;
+}
+
+export interface IdMapping {
+  readonly containerId: number;
+  readonly hostId: number;
+  readonly size: number;
+}
+
+/** MOUNT_ATTR_* bits to set and clear, for the mount and for its whole tree; MS_* propagation changes in order. */
+export interface MountAttributes {
+  readonly attrSet: bigint;
+  readonly attrClear: bigint;
+  readonly recursiveSet: bigint;
+  readonly recursiveClear: bigint;
+  readonly propagation: readonly number[];
+}
+
+interface MountBase extends From, MountAttributes {
+  /** Absolute, inside the container, as written (not cleaned of links). */
+  readonly target: string;
+}
+
+export interface BindMount extends MountBase {
+  readonly kind: "bind";
+  /** Absolute host path. */
+  readonly source: string;
+  readonly recursive: boolean;
+}
+
+export interface FilesystemMount extends MountBase {
+  readonly kind: "filesystem";
+  readonly fstype: string;
+  readonly source: string;
+  /** key or key=value, one option each. */
+  readonly data: readonly string[];
+  /** MS_* flags of the superblock (MS_RDONLY, MS_SYNCHRONOUS, ...). */
+  readonly superFlags: bigint;
+}
+
+/** A mount of type cgroup or cgroup2: expanded by compile for the host's cgroup version. */
+export interface CgroupMount extends MountBase {
+  readonly kind: "cgroup";
+}
+
+export interface RemountMount extends MountBase {
+  readonly kind: "remount";
+  /** Whether the options name superblock options or data too. */
+  readonly superblock: boolean;
+  readonly data: readonly string[];
+  readonly superFlags: bigint;
+}
+
+export type MountConfig = BindMount | FilesystemMount | CgroupMount | RemountMount;
+
+export interface DeviceNode extends From {
+  readonly path: string;
+  readonly type: "c" | "b" | "p";
+  readonly major: number;
+  readonly minor: number;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** One row of the device allow list in OCI terms; -1 is the wildcard. */
+export interface DeviceRule extends From {
+  readonly allow: boolean;
+  readonly type: "a" | "b" | "c";
+  readonly major: number;
+  readonly minor: number;
+  /** Subset of "rwm". */
+  readonly access: string;
+}
+
+export interface Rlimit extends From {
+  /** "RLIMIT_NOFILE". */
+  readonly type: string;
+  readonly soft: bigint;
+  readonly hard: bigint;
+}
+
+/** Capability sets as bit masks (1n << CAP_*). */
+export interface CapabilitySets {
+  readonly bounding: bigint;
+  readonly effective: bigint;
+  readonly permitted: bigint;
+  readonly inheritable: bigint;
+  readonly ambient: bigint;
+}
+
+export interface ProcessConfig {
+  readonly terminal: boolean;
+  /** 0 when not given. */
+  readonly consoleRows: number;
+  readonly consoleColumns: number;
+  readonly args: readonly string[];
+  /** Duplicates removed (the last wins), in order. */
+  readonly env: readonly string[];
+  readonly cwd: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly additionalGids: readonly number[];
+  /** Default 0o022. */
+  readonly umask: number;
+  /** undefined: the configuration has no capabilities object; the sets stay as they are. */
+  readonly capabilities?: CapabilitySets;
+  readonly noNewPrivileges: boolean;
+  readonly rlimits: readonly Rlimit[];
+  readonly oomScoreAdj?: number;
+}
+
+/** The resources of linux.resources in exact numbers; undefined = not asked for. */
+export interface ResourceConfig {
+  readonly memory?: {
+    readonly limit?: bigint;
+    readonly reservation?: bigint;
+    /** memory + swap, as in v1. */
+    readonly swap?: bigint;
+    readonly swappiness?: bigint;
+    readonly disableOOMKiller?: boolean;
+    readonly useHierarchy?: boolean;
+    readonly checkBeforeUpdate?: boolean;
+  };
+  readonly cpu?: {
+    readonly shares?: bigint;
+    readonly quota?: bigint;
+    readonly burst?: bigint;
+    readonly period?: bigint;
+    readonly realtimeRuntime?: bigint;
+    readonly realtimePeriod?: bigint;
+    readonly cpus?: string;
+    readonly mems?: string;
+    readonly idle?: bigint;
+  };
+  readonly pids?: { readonly limit: bigint };
+  readonly blockIO?: {
+    readonly weight?: number;
+    readonly leafWeight?: number;
+    readonly weightDevice: readonly { readonly major: number; readonly minor: number; readonly weight?: number; readonly leafWeight?: number }[];
+    readonly throttleReadBpsDevice: readonly ThrottleDevice[];
+    readonly throttleWriteBpsDevice: readonly ThrottleDevice[];
+    readonly throttleReadIOPSDevice: readonly ThrottleDevice[];
+    readonly throttleWriteIOPSDevice: readonly ThrottleDevice[];
+  };
+  readonly hugepageLimits: readonly { readonly pageSize: string; readonly limit: bigint }[];
+  readonly network?: { readonly classID?: number; readonly priorities: readonly { readonly name: string; readonly priority: number }[] };
+  readonly rdma: Readonly<Record<string, { readonly hcaHandles?: number; readonly hcaObjects?: number }>>;
+  readonly unified: Readonly<Record<string, string>>;
+  readonly devices: readonly DeviceRule[];
+}
+
+export interface ThrottleDevice {
+  readonly major: number;
+  readonly minor: number;
+  readonly rate: bigint;
+}
+
+export interface ContainerConfig {
+  readonly ociVersion: string;
+  /** Absolute bundle directory. */
+  readonly bundle: string;
+  readonly rootfs: string;
+  readonly rootReadonly: boolean;
+  /** MS_* flags of linux.rootfsPropagation; 0 when not given. */
+  readonly rootfsPropagation: number;
+  readonly hostname?: string;
+  readonly domainname?: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** undefined: config.json has no process; create works, start refuses. */
+  readonly process?: ProcessConfig;
+  readonly namespaces: readonly NamespaceConfig[];
+  readonly uidMappings: readonly IdMapping[];
+  readonly gidMappings: readonly IdMapping[];
+  readonly timeOffsets?: {
+    readonly monotonic: { readonly seconds: bigint; readonly nanoseconds: number };
+    readonly boottime: { readonly seconds: bigint; readonly nanoseconds: number };
+  };
+  readonly mounts: readonly MountConfig[];
+  /** The default nodes of the specification merged with linux.devices (which win). */
+  readonly devices: readonly DeviceNode[];
+  readonly maskedPaths: readonly string[];
+  readonly readonlyPaths: readonly string[];
+  /** Keys in dotted form turned into paths below /proc/sys: "net/ipv4/ip_forward". */
+  readonly sysctl: readonly { readonly key: string; readonly path: string; readonly value: string }[];
+  /** As written; "" when absent. */
+  readonly cgroupsPath: string;
+  readonly resources: ResourceConfig;
+  /** Named warnings of the derivation (ignored fields and so on). */
+  readonly warnings: readonly { readonly code: string; readonly pointer: string; readonly message: string }[];
+}

@@ -1,0 +1,24 @@
+/**
+ * Every error runt can end with: its stable code, exit status and what it means.
+ * The message texts are made where the facts are known; the words that clients match on are in `words.ts`.
+ */
+export const CATALOGUE = {
+  usage: { exit: 1, meaning: "the command line is wrong" },
+  "unknown-command": { exit: 3, meaning: "there is no such verb" },
+  "config-read": { exit: 1, meaning: "config.json cannot be read" },
+  "config-syntax": { exit: 1, meaning: "config.json is not JSON" },
+  "config-schema": { exit: 1, meaning: "a field of config.json has the wrong type" },
+  "config-invalid": { exit: 1, meaning: "config.json asks for something that cannot be" },
+  "not-supported": { exit: 1, meaning: "config.json or the command line asks for something this version cannot do" },
+  "id-invalid": { exit: 1, meaning: "the container id is not allowed" },
+  "id-exists": { exit: 1, meaning: "a container of this id exists" },
+  "id-unknown": { exit: 1, meaning: "there is no container of this id" },
+  "state-unreadable": { exit: 1, meaning: "the state record of a container is damaged" },
+  "state-root": { exit: 1, meaning: "the state directory cannot be used" },
+  "wrong-status": { exit: 1, meaning: "the container's status does not allow this" },
+  cgroup: { exit: 1, meaning: "a cgroup operation failed" },
+  operation: { exit: 1, meaning: "an operation of the plan failed" },
+  internal: { exit: 1, meaning: "a defect of runt" },
+} as const satisfies Record<string, { readonly exit: number; readonly meaning: string }>;
+
+export type ErrorCode = keyof typeof CATALOGUE;

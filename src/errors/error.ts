@@ -1,0 +1,28 @@
+/** The one error type that crosses layers: a stable code, the exit status, the words clients match on, and where it points. */
+import { CATALOGUE, type ErrorCode } from "./catalogue.ts";
+
+export interface ErrorDetails {
+  /** JSON pointer into config.json. */
+  readonly pointer?: string;
+  /** 1-based position in the file, for syntax errors. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+export class RuntError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.name = "RuntError";
+    this.code = code;
+    this.details = details;
+  }
+
+  get exitStatus(): number {
+    return CATALOGUE[this.code].exit;
+  }
+}

@@ -1,0 +1,12 @@
+/** Texts that engines match on, word for word (containerd's shim, conmon, Podman, CRI-O, Docker). */
+export const WORDS = {
+  doesNotExist: "container does not exist",
+  notRunning: "container not running",
+  idInUse: "container with given ID already exists",
+  idFormat: "invalid container ID format",
+  alreadyRunning: "cannot start an already running container",
+  startStopped: "cannot start a container that has stopped",
+  executableNotFound: "executable file not found in $PATH",
+  consoleSocketMissing: "cannot allocate tty if runc will detach without setting console socket",
+  consoleSocketUnused: "cannot use console socket if runc will not detach or allocate tty",
+} as const;

@@ -1,0 +1,327 @@
+/**
+ * The closed set of operations a plan is made of: the one place where they are defined.
+ *
+ * A plan is a list of operations. Every operation is executed by one actor:
+ *   runtime  the TypeScript process (`bin/runt`)
+ *   outer    the native helper before the clone: host view, host rights
+ *   init     the native helper after the clone: becomes the container's process by execve
+ * Each actor executes its own operations in list order; `sync.send`/`sync.wait` order them across actors.
+ *
+ * `tools/gen-ops.ts` turns this table into `build/gen/ops.h` (numbers, structs and bounded decoders),
+ * so that the TypeScript and the C side cannot drift. Numbers are part of the wire form: append, never reuse.
+ */
+
+export type Actor = "runtime" | "outer" | "init";
+
+/** Field types and their wire forms (little endian, unaligned):
+ *  u32, bool: 4 bytes. u64, i64: 8 bytes. slot: u32 index into the helper's descriptor table (NO_SLOT = none).
+ *  str: u32 length, bytes, one NUL. strs: u32 count, then str each. u32s: u32 count, then u32 each. */
+export type FieldType = "u32" | "bool" | "u64" | "i64" | "slot" | "str" | "strs" | "u32s";
+
+export interface OpDefinition {
+  readonly id: number;
+  readonly actors: readonly Actor[];
+  readonly doc: string;
+  readonly fields: Readonly<Record<string, FieldType>>;
+}
+
+/** The slot value that means "no descriptor". */
+export const NO_SLOT = 0xffff_ffff;
+
+/** Slots with a fixed meaning; compile numbers the others from FIRST_FREE up. */
+export const SLOT = {
+  /** O_PATH descriptor of the container's root mount. */
+  ROOT: 0,
+  /** Verified procfs of the host, O_PATH; opened before the pivot. */
+  PROC: 1,
+  /** Detached clone of the host's verified /dev/null, for masking files. */
+  NULL: 2,
+  /** exec.fifo of the state directory, O_RDWR. */
+  FIFO: 3,
+  /** Connected console socket. */
+  CONSOLE: 4,
+  FIRST_FREE: 5,
+} as const;
+
+/** Rendezvous messages on the SOCK_SEQPACKET pair between the runtime and the helper.
+ *  Wire form: u32 type, u32 op (index in the plan), i32 errno, i32 value, u32 pathLength, u32 textLength, path, text.
+ *  `pid` carries the pid in `value`; `console` carries one descriptor (SCM_RIGHTS) and the tty name in `text`. */
+export const MESSAGES = {
+  /** helper -> runtime: init exists; value = its pid as the runtime sees it. */
+  pid: 1,
+  /** runtime -> init: id maps are written, hooks ran: go on. */
+  go: 2,
+  /** init -> runtime: everything that can fail before execve is done. */
+  ready: 3,
+  /** helper -> runtime: an operation failed; the helper exits after it. value = status of a child if there was one. */
+  error: 4,
+  /** helper -> runtime: an operation was skipped or reduced by its table of outcomes. */
+  warning: 5,
+  /** runtime -> init: state is on disk; the container no longer dies with the runtime. */
+  commit: 6,
+  /** init -> runtime: the console's master side. */
+  console: 7,
+} as const;
+export type MessageName = keyof typeof MESSAGES;
+
+/** What `mount.bind` and `mount.filesystem` make when the target is absent. */
+export const CREATE = { directory: 0, file: 1, likeSource: 2, never: 3 } as const;
+
+const MOUNT_ATTRIBUTES = {
+  /** MOUNT_ATTR_* to set and to clear on the mount itself. */
+  attrSet: "u64",
+  attrClear: "u64",
+  /** The same, applied to the whole tree (AT_RECURSIVE). */
+  recursiveSet: "u64",
+  recursiveClear: "u64",
+  /** MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE, each with or without MS_REC; applied in order after attaching. */
+  propagation: "u32s",
+} as const satisfies Record<string, FieldType>;
+
+export const OPS = {
+  // ---- runtime -------------------------------------------------------------------------------------------------
+  "state.intent": {
+    id: 1,
+    actors: ["runtime"],
+    doc: "Create the state directory exclusively, lock it, and record everything a later delete --force may have to undo.",
+    fields: { directory: "str" },
+  },
+  "fifo.create": { id: 2, actors: ["runtime"], doc: "mkfifo with this mode; `start` writes to it.", fields: { path: "str", mode: "u32", uid: "u32", gid: "u32" } },
+  "cgroup.create": { id: 3, actors: ["runtime"], doc: "Make one cgroup directory and every missing level above it.", fields: { path: "str" } },
+  "cgroup.write": { id: 4, actors: ["runtime"], doc: "Write a value to a cgroup file.", fields: { path: "str", value: "str" } },
+  "cgroup.devices": {
+    id: 5,
+    actors: ["runtime"],
+    doc: "Attach the eBPF device program compiled from these rules (type:major:minor:access:allow|deny) to a v2 cgroup.",
+    fields: { path: "str", rules: "strs" },
+  },
+  "helper.spawn": { id: 6, actors: ["runtime"], doc: "Start the helper from a sealed memfd with the plan in a mapped memfd.", fields: {} },
+  "idmap.write": {
+    id: 7,
+    actors: ["runtime"],
+    doc: "Write setgroups, gid_map and uid_map of init; triples are container id, host id, size.",
+    fields: { uidMap: "u32s", gidMap: "u32s", setgroups: "bool" },
+  },
+  "process.oomScoreAdj": { id: 8, actors: ["runtime"], doc: "Write /proc/PID/oom_score_adj of init.", fields: { value: "i64" } },
+  "process.rlimit": { id: 9, actors: ["runtime"], doc: "prlimit(2) on init; the last thing before it may run.", fields: { type: "str", soft: "u64", hard: "u64" } },
+  "state.commit": { id: 10, actors: ["runtime"], doc: "Write state.json (temp + rename) with pid and start time.", fields: { directory: "str" } },
+  "pidfile.write": { id: 11, actors: ["runtime"], doc: "Write the pid without newline (temp + rename).", fields: { path: "str" } },
+
+  // ---- rendezvous ----------------------------------------------------------------------------------------------
+  "sync.send": { id: 20, actors: ["runtime", "outer", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
+  "sync.wait": { id: 21, actors: ["runtime", "init"], doc: "Wait for a rendezvous message; end of file means the peer is gone.", fields: { message: "u32" } },
+
+  // ---- outer ---------------------------------------------------------------------------------------------------
+  "file.open": { id: 30, actors: ["outer", "init"], doc: "open(2) a host path into a slot (O_CLOEXEC is added).", fields: { path: "str", flags: "u32", slot: "slot" } },
+  "proc.open": { id: 31, actors: ["outer", "init"], doc: "Open the host's /proc O_PATH into slot PROC and verify it is the root of a procfs.", fields: {} },
+  "cgroup.open": {
+    id: 32,
+    actors: ["outer"],
+    doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots, so that init can join with the opener's credentials.",
+    fields: { files: "strs", slot: "slot" },
+  },
+  "cgroup.openDirectory": { id: 33, actors: ["outer"], doc: "Open a cgroup v2 directory (O_PATH|O_DIRECTORY) for CLONE_INTO_CGROUP.", fields: { path: "str", slot: "slot" } },
+  "namespace.join": {
+    id: 34,
+    actors: ["outer"],
+    doc: "Open a namespace file, verify its type and setns(2) into it. Outcome: joining the user namespace one is already in is skipped.",
+    fields: { flag: "u32", path: "str" },
+  },
+  "namespace.unshare": { id: 35, actors: ["outer", "init"], doc: "unshare(2) with these CLONE_NEW* flags.", fields: { flags: "u32" } },
+  "time.offsets": {
+    id: 36,
+    actors: ["outer"],
+    doc: "Write /proc/self/timens_offsets after the unshare and before the clone.",
+    fields: { monotonicSeconds: "i64", monotonicNanoseconds: "u32", boottimeSeconds: "i64", boottimeNanoseconds: "u32" },
+  },
+  "console.connect": { id: 37, actors: ["outer"], doc: "Connect to a unix stream socket by path (any length) into slot CONSOLE.", fields: { path: "str" } },
+  "mount.open": {
+    id: 38,
+    actors: ["outer", "init"],
+    doc: "open_tree(OPEN_TREE_CLONE) of a host path into a slot: a detached copy of the mount, with submounts if recursive.",
+    fields: { source: "str", recursive: "bool", slot: "slot" },
+  },
+  "mask.open": {
+    id: 39,
+    actors: ["outer", "init"],
+    doc: "Open the host's /dev/null, verify it is the character device 1:3, and keep a detached clone of it in slot NULL.",
+    fields: {},
+  },
+  "process.clone": {
+    id: 40,
+    actors: ["outer"],
+    doc: "clone3(2) with these CLONE_NEW* flags, CLONE_PARENT and exit_signal 0, into the cgroup of `cgroup` if given (v2). The child goes on as init; outer sends `pid` and exits 0.",
+    fields: { flags: "u32", cgroup: "slot" },
+  },
+
+  // ---- init: before the pivot ----------------------------------------------------------------------------------
+  "process.deathSignal": { id: 50, actors: ["init"], doc: "PR_SET_PDEATHSIG; 0 clears it. When set, a parent that is already gone is an error.", fields: { signal: "u32" } },
+  "cgroup.join": { id: 51, actors: ["init"], doc: "Write 0 to each opened tasks file and close it.", fields: { slot: "slot", count: "u32" } },
+  "process.becomeRoot": {
+    id: 52,
+    actors: ["init"],
+    doc: "setgroups to none where permitted, then setresgid and setresuid to 0: root of the user namespace.",
+    fields: {},
+  },
+  "session.create": { id: 53, actors: ["init"], doc: "setsid(2).", fields: {} },
+  "keyring.join": {
+    id: 54,
+    actors: ["init"],
+    doc: "keyctl(KEYCTL_JOIN_SESSION_KEYRING). Outcome: ENOSYS, EPERM and EDQUOT are warnings.",
+    fields: { name: "str" },
+  },
+  "loopback.up": { id: 55, actors: ["init"], doc: "Set IFF_UP on lo of a new network namespace.", fields: {} },
+  "hostname.set": { id: 56, actors: ["init"], doc: "sethostname(2).", fields: { name: "str" } },
+  "domainname.set": { id: 57, actors: ["init"], doc: "setdomainname(2).", fields: { name: "str" } },
+  "root.propagation": {
+    id: 58,
+    actors: ["init"],
+    doc: "Change the propagation of / of the mount namespace before anything is mounted (MS_* flags).",
+    fields: { flags: "u32" },
+  },
+  "root.open": {
+    id: 59,
+    actors: ["init"],
+    doc: "Make the mount below the root filesystem private, bind the root filesystem onto itself (recursively), and open the new mount O_PATH into slot ROOT. The path may not end in a symlink.",
+    fields: { path: "str" },
+  },
+  "mount.bind": {
+    id: 60,
+    actors: ["init"],
+    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else.",
+    fields: { slot: "slot", target: "str", create: "u32", ...MOUNT_ATTRIBUTES },
+  },
+  "mount.filesystem": {
+    id: 61,
+    actors: ["init"],
+    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers unless data has mode=. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
+    fields: {
+      fstype: "str",
+      source: "str",
+      target: "str",
+      data: "strs",
+      superFlags: "u64",
+      inheritMode: "bool",
+      ordinaryDirectory: "bool",
+      ...MOUNT_ATTRIBUTES,
+    },
+  },
+  "mount.remount": {
+    id: 62,
+    actors: ["init"],
+    doc: "Change the attributes of the mount that is already at the path; with superblock also its superblock (MS_REMOUNT with data).",
+    fields: { target: "str", superblock: "bool", data: "strs", superFlags: "u64", ...MOUNT_ATTRIBUTES },
+  },
+  "directory.create": { id: 63, actors: ["init"], doc: "mkdir -p inside the root.", fields: { path: "str", mode: "u32" } },
+  "symlink.create": {
+    id: 64,
+    actors: ["init"],
+    doc: "Make a symlink inside the root. Outcome: an existing link with the same text is kept, any other existing symlink or file: replace decides between replacing it and failing.",
+    fields: { path: "str", text: "str", replace: "bool" },
+  },
+  "device.create": {
+    id: 65,
+    actors: ["init"],
+    doc: "mknodat inside the root (type S_IFCHR, S_IFBLK or S_IFIFO), re-open without following links, verify type and numbers, then fchmod and fchown. Outcome: an existing node with the right type and numbers is kept; anything else existing is an error.",
+    fields: { path: "str", type: "u32", major: "u32", minor: "u32", mode: "u32", uid: "u32", gid: "u32" },
+  },
+  "console.open": {
+    id: 66,
+    actors: ["init"],
+    doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid, bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio.",
+    fields: { slot: "slot", rows: "u32", columns: "u32", uid: "u32", bindConsole: "bool" },
+  },
+
+  // ---- init: the pivot and after -------------------------------------------------------------------------------
+  "root.pivot": { id: 70, actors: ["init"], doc: "pivot_root(2) onto slot ROOT and detach the old root.", fields: {} },
+  "root.move": {
+    id: 71,
+    actors: ["init"],
+    doc: "--no-pivot: unmount or cover every procfs and sysfs outside the root filesystem, MS_MOVE it to / and chroot.",
+    fields: {},
+  },
+  "root.finalPropagation": { id: 72, actors: ["init"], doc: "Set the propagation of the new root mount (linux.rootfsPropagation).", fields: { flags: "u32" } },
+  "root.readonly": { id: 73, actors: ["init"], doc: "Make the root mount (not the mounts below it) read-only.", fields: {} },
+  "sysctl.write": { id: 74, actors: ["init"], doc: "Write a value below /proc/sys through slot PROC, without links or mount crossings.", fields: { key: "str", value: "str" } },
+  "path.readonly": { id: 75, actors: ["init"], doc: "Bind a path onto itself recursively and make it read-only. Outcome: a missing path is skipped.", fields: { path: "str" } },
+  "path.mask": {
+    id: 76,
+    actors: ["init"],
+    doc: "Hide a path: a directory behind one shared read-only empty tmpfs, anything else behind /dev/null. Outcome: a missing path is skipped.",
+    fields: { path: "str" },
+  },
+
+  // ---- init: the process ---------------------------------------------------------------------------------------
+  "process.umask": { id: 80, actors: ["init"], doc: "umask(2).", fields: { mask: "u32" } },
+  "process.stdioOwner": { id: 81, actors: ["init"], doc: "fchown stdio to uid. Outcome: /dev/null is left alone; EPERM and EROFS are ignored.", fields: { uid: "u32" } },
+  "process.noNewPrivileges": { id: 82, actors: ["init"], doc: "PR_SET_NO_NEW_PRIVS.", fields: {} },
+  "capability.bounding": { id: 83, actors: ["init"], doc: "Drop every capability that is not in the mask from the bounding set.", fields: { mask: "u64" } },
+  "process.user": {
+    id: 84,
+    actors: ["init"],
+    doc: "PR_SET_KEEPCAPS, setgroups (if setgroups), setresgid, setresuid.",
+    fields: { uid: "u32", gid: "u32", groups: "u32s", setgroups: "bool" },
+  },
+  "capability.set": {
+    id: 85,
+    actors: ["init"],
+    doc: "capset(2) and the ambient set. Outcome: what init itself does not hold is left out with a warning; an ambient capability that cannot be raised is a warning.",
+    fields: { effective: "u64", permitted: "u64", inheritable: "u64", ambient: "u64" },
+  },
+  "process.cwd": {
+    id: 86,
+    actors: ["init"],
+    doc: "chdir(2), then verify with getcwd(2) that the directory is inside the root.",
+    fields: { path: "str" },
+  },
+  "process.home": {
+    id: 87,
+    actors: ["init"],
+    doc: "Outcome for HOME, which the configuration leaves out: the home directory of uid in the container's /etc/passwd (regular file, bounded), else /.",
+    fields: { uid: "u32" },
+  },
+  "process.program": {
+    id: 88,
+    actors: ["init"],
+    doc: "Find the program: a name with a slash as it is, else the first executable regular file along PATH. Errors: ENOENT (not found), EACCES (found, not executable).",
+    fields: { name: "str", path: "str" },
+  },
+  "descriptors.sweep": { id: 89, actors: ["init"], doc: "Mark every descriptor from `first` up close-on-exec.", fields: { first: "u32" } },
+  "process.wait": { id: 90, actors: ["init"], doc: "Wait for one byte on slot FIFO, written by `start`.", fields: {} },
+  "process.exec": { id: 91, actors: ["init"], doc: "execve(2) the program found, with args and env (plus the HOME found).", fields: { args: "strs", env: "strs" } },
+} as const satisfies Record<string, OpDefinition>;
+
+export type OpName = keyof typeof OPS;
+
+interface FieldValue {
+  u32: number;
+  bool: boolean;
+  u64: bigint;
+  i64: bigint;
+  slot: number;
+  str: string;
+  strs: readonly string[];
+  u32s: readonly number[];
+}
+
+type FieldsOf<K extends OpName> = (typeof OPS)[K]["fields"];
+export type OpArgs<K extends OpName> = { readonly [F in keyof FieldsOf<K>]: FieldValue[FieldsOf<K>[F] & FieldType] };
+
+/** The phases a printed plan is grouped by. */
+export type Phase = "host" | "spawn" | "namespaces" | "rootfs" | "mounts" | "devices" | "pivot" | "process" | "commit";
+
+/** One operation: what, who, when, with which arguments, and the JSON pointer in config.json it comes from. */
+export type Op<K extends OpName = OpName> = {
+  [N in K]: { readonly op: N; readonly actor: Actor; readonly phase: Phase; readonly from: string; readonly args: OpArgs<N> };
+}[K];
+
+export const PLAN_VERSION = 1;
+
+export interface Plan {
+  readonly version: typeof PLAN_VERSION;
+  /** Container id. */
+  readonly id: string;
+  /** Number of descriptor slots the helper needs. */
+  readonly slots: number;
+  readonly ops: readonly Op[];
+}
