@@ -19,6 +19,8 @@ declare module "runt:host" {
   export function getenv(name: string): string | undefined;
   /** Embedded at build: version, commit (may be ""). */
   export const build: { readonly version: string; readonly commit: string };
+  /** What this executable was compiled for. */
+  export const architecture: "amd64" | "arm64";
   /** End the process at once (no JS teardown). */
   export function exit(status: number): never;
   /** Load and evaluate the module of this name from the embedded bytecode; returns its namespace synchronously. */
@@ -31,7 +33,9 @@ declare module "runt:host" {
   /** Throws on invalid UTF-8 with `code` "EILSEQ" and `errno` = EILSEQ. */
   export function utf8Decode(bytes: ArrayBuffer, offset?: number, length?: number): string;
   /** Pack values into one buffer. One letter of format a value: u = u32, q = 64 bit (bigint or number), s = str
-   *  (u32 length, bytes, NUL), S = strs, U = u32s. A str with a NUL inside throws EINVAL. Little endian. */
+   *  (u32 length, bytes, NUL), S = strs (u32 count, then str each), U = u32s. Letters without a value: `(` opens a block with
+   *  a u32 length in front that `)` closes and fills in (the length counts the bytes between them); `T` is a u32 filled in
+   *  with the total length of the buffer. A str with a NUL inside throws EINVAL. Little endian, unaligned. */
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
   /** Lower-case hex SHA-256. */
   export function sha256(text: string): string;
@@ -111,6 +115,8 @@ declare module "runt:host" {
   }
   /** waitpid(2); undefined with WNOHANG (1) when nothing ended, or when there is no such child. */
   export function waitpid(pid: number, options: number): WaitResult | undefined;
+  /** Block every signal that can be blocked; the mask survives execHelper, whose signalfd then receives what is pending. */
+  export function blockSignals(): void;
   export function setChildSubreaper(on: boolean): void;
   export function prlimit(pid: number, resource: number, soft: bigint, hard: bigint): void;
   /** clock_gettime(CLOCK_REALTIME). */

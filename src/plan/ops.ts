@@ -244,6 +244,12 @@ export const OPS = {
   "root.readonly": { id: 73, actors: ["init"], doc: "Make the root mount (not the mounts below it) read-only.", fields: {} },
   "sysctl.write": { id: 74, actors: ["init"], doc: "Write a value below /proc/sys through slot PROC, without links or mount crossings.", fields: { key: "str", value: "str" } },
   "path.readonly": { id: 75, actors: ["init"], doc: "Bind a path onto itself recursively and make it read-only. Outcome: a missing path is skipped.", fields: { path: "str" } },
+  "root.enter": {
+    id: 77,
+    actors: ["init"],
+    doc: "chroot(2) into slot ROOT: for a joined mount namespace, where pivot_root would move the root of its other processes.",
+    fields: {},
+  },
   "path.mask": {
     id: 76,
     actors: ["init"],

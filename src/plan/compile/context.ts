@@ -1,0 +1,51 @@
+import type { ContainerConfig } from "../../config/types.ts";
+
+/** What the cgroup layer wants done, as data (made by `src/cgroup` for the version the host has). */
+export interface CgroupSteps {
+  readonly create: readonly { readonly path: string }[];
+  readonly writes: readonly { readonly path: string; readonly value: string; readonly from: string }[];
+  /** v1: the tasks file of every hierarchy; v2: the one directory. */
+  readonly join: { readonly tasks: readonly string[] } | { readonly directory: string };
+  readonly devices?: { readonly path: string; readonly rules: readonly string[] };
+}
+
+/** One hierarchy as a container's cgroup mount shows it. */
+export interface CgroupMountSource {
+  /** Base name of the mount point on the host: "cpu,cpuacct", "systemd", "memory". */
+  readonly name: string;
+  /** Controllers, or the named hierarchy as "name=systemd"; empty for v2. */
+  readonly controllers: readonly string[];
+  /** The container's directory in this hierarchy, on the host. */
+  readonly directory: string;
+}
+
+/** What the command line says, beyond config.json. */
+export interface Invocation {
+  readonly id: string;
+  /** create: init waits on exec.fifo for `start`. run: it goes on after `commit`. */
+  readonly mode: "create" | "run";
+  readonly consoleSocket?: string;
+  readonly pidFile?: string;
+  readonly noPivot: boolean;
+  readonly noNewKeyring: boolean;
+  readonly preserveFds: number;
+  readonly listenFds: number;
+}
+
+/** What compile needs to know about the host; gathered once, so that compile stays pure. */
+export interface HostFacts {
+  /** Directory of this container's state: ROOT/ID. */
+  readonly stateDirectory: string;
+  /** No rights on the host: namespaces are joined from inside the user namespace. */
+  readonly rootless: boolean;
+  readonly cgroupVersion: 1 | 2;
+  readonly cgroupSources: readonly CgroupMountSource[];
+  /** undefined: the container gets no cgroup of its own. */
+  readonly cgroup?: CgroupSteps;
+}
+
+export interface CompileInput {
+  readonly config: ContainerConfig;
+  readonly invocation: Invocation;
+  readonly host: HostFacts;
+}

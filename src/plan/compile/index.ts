@@ -1,0 +1,35 @@
+/**
+ * ContainerConfig + host facts -> Plan. Pure: the same input gives the same plan, and nothing is touched.
+ * The functions below append operations in the order in which things happen; see docs/architecture.md for the picture.
+ */
+import { type Plan, PLAN_VERSION } from "../ops.ts";
+import { createBuilder } from "./builder.ts";
+import { addCommit, addReady } from "./commit.ts";
+import type { CompileInput } from "./context.ts";
+import { addDevices } from "./devices.ts";
+import { addHostPreparation } from "./host.ts";
+import { addMounts } from "./mounts.ts";
+import { addClone, addIdentity, addOuterPreparation } from "./namespaces.ts";
+import { addPaths } from "./paths.ts";
+import { addExecve, addProcess } from "./process.ts";
+import { addPivot, addRoot } from "./rootfs.ts";
+import { createScope } from "./scope.ts";
+
+export function compile(input: CompileInput): Plan {
+  const builder = createBuilder();
+  const scope = createScope(input, builder);
+  addHostPreparation(scope);
+  addOuterPreparation(scope);
+  addClone(scope);
+  addIdentity(scope);
+  addRoot(scope);
+  addMounts(scope);
+  addDevices(scope);
+  addPivot(scope);
+  addPaths(scope);
+  addProcess(scope);
+  addReady(scope);
+  addCommit(scope);
+  addExecve(scope);
+  return { version: PLAN_VERSION, id: input.invocation.id, slots: builder.slots, ops: builder.ops };
+}

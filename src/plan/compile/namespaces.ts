@@ -1,0 +1,125 @@
+/** From the helper's start to the moment init stands in all its namespaces with its identity. */
+import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
+import { CLONE_NEW, O, SIGKILL } from "../linux.ts";
+import { MESSAGES, NO_SLOT, SLOT } from "../ops.ts";
+import { fifoPath } from "./host.ts";
+import type { Scope } from "./scope.ts";
+
+/** With rights on the host, everything owned by the host is joined before the user namespace takes the rights away. */
+const JOIN_ORDER_PRIVILEGED: readonly NamespaceType[] = ["ipc", "uts", "network", "cgroup", "time", "pid", "mount", "user"];
+/** Without them, the user namespace is what gives the right to join the others. */
+const JOIN_ORDER_ROOTLESS: readonly NamespaceType[] = ["user", "ipc", "uts", "network", "cgroup", "time", "pid", "mount"];
+
+export function addOuterPreparation(scope: Scope): void {
+  const { builder, config, host, invocation } = scope;
+  if (config.sysctl.length > 0) builder.add("outer", "namespaces", "proc.open", {});
+  if (config.maskedPaths.length > 0 && !host.rootless) builder.add("outer", "namespaces", "mask.open", {});
+  if (invocation.mode === "create") {
+    builder.add("outer", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
+  }
+  if (invocation.consoleSocket !== undefined) {
+    builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
+  }
+  if (scope.sourceActor === "outer") openSources(scope);
+}
+
+/** outer opens every bind source (mount.bind finds it by slot) and the host's device nodes that stand in for mknod. */
+function openSources({ builder, config, openedMounts, openedDevices, inUserNamespace }: Scope): void {
+  for (const mount of config.mounts) {
+    if (mount.kind !== "bind") continue;
+    const slot = builder.slot();
+    openedMounts.set(mount.from, slot);
+    builder.add("outer", "namespaces", "mount.open", { source: mount.source, recursive: mount.recursive, slot }, mount.from);
+  }
+  if (!inUserNamespace) return;
+  for (const device of config.devices) {
+    const slot = builder.slot();
+    openedDevices.set(device.path, slot);
+    builder.add("outer", "namespaces", "mount.open", { source: device.path, recursive: false, slot }, device.from);
+  }
+}
+
+export function addClone(scope: Scope): void {
+  const { builder, config, host } = scope;
+  let joinSlot = NO_SLOT;
+  const join = host.cgroup?.join;
+  if (join && "tasks" in join) {
+    joinSlot = builder.slot(join.tasks.length);
+    builder.add("outer", "namespaces", "cgroup.open", { files: join.tasks, slot: joinSlot }, "/linux/cgroupsPath");
+  } else if (join) {
+    joinSlot = builder.slot();
+    builder.add("outer", "namespaces", "cgroup.openDirectory", { path: join.directory, slot: joinSlot }, "/linux/cgroupsPath");
+  }
+  for (const type of host.rootless ? JOIN_ORDER_ROOTLESS : JOIN_ORDER_PRIVILEGED) joinByPath(scope, scope.namespace(type));
+  if (scope.isNew("time")) {
+    builder.add("outer", "namespaces", "namespace.unshare", { flags: CLONE_NEW.time }, scope.namespace("time")?.from);
+    if (config.timeOffsets) {
+      const { monotonic, boottime } = config.timeOffsets;
+      builder.add(
+        "outer",
+        "namespaces",
+        "time.offsets",
+        {
+          monotonicSeconds: monotonic.seconds,
+          monotonicNanoseconds: monotonic.nanoseconds,
+          boottimeSeconds: boottime.seconds,
+          boottimeNanoseconds: boottime.nanoseconds,
+        },
+        "/linux/timeOffsets",
+      );
+    }
+  }
+  const flags = config.namespaces.filter(isClonedWith).reduce((sum, { type }) => sum | CLONE_NEW[type], 0);
+  const viaClone = join !== undefined && "directory" in join;
+  builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? joinSlot : NO_SLOT }, "/linux/namespaces");
+  builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
+  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  if (join && "tasks" in join) {
+    builder.add("init", "namespaces", "cgroup.join", { slot: joinSlot, count: join.tasks.length }, "/linux/cgroupsPath");
+  }
+  // The root of a cgroup namespace is the cgroup of whoever makes it, so init unshares after it has joined.
+  if (scope.isNew("cgroup")) {
+    builder.add("init", "namespaces", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
+  }
+}
+
+function isClonedWith({ path, type }: NamespaceConfig): boolean {
+  return path === undefined && type !== "time" && type !== "cgroup";
+}
+
+function joinByPath({ builder }: Scope, namespace: NamespaceConfig | undefined): void {
+  if (namespace?.path === undefined) return;
+  builder.add("outer", "namespaces", "namespace.join", { flag: CLONE_NEW[namespace.type], path: namespace.path }, namespace.from);
+}
+
+export function addIdentity(scope: Scope): void {
+  const { builder, config, host, invocation } = scope;
+  if (config.process?.oomScoreAdj !== undefined) {
+    builder.add("runtime", "namespaces", "process.oomScoreAdj", { value: BigInt(config.process.oomScoreAdj) }, "/process/oomScoreAdj");
+  }
+  if (scope.isNew("user")) {
+    builder.add(
+      "runtime",
+      "namespaces",
+      "idmap.write",
+      { uidMap: triples(config.uidMappings), gidMap: triples(config.gidMappings), setgroups: !host.rootless },
+      "/linux/uidMappings",
+    );
+    builder.add("runtime", "namespaces", "sync.send", { message: MESSAGES.go });
+    builder.add("init", "namespaces", "sync.wait", { message: MESSAGES.go });
+  }
+  if (scope.inUserNamespace) {
+    builder.add("init", "namespaces", "process.becomeRoot", {});
+    // Changing the user clears the death signal (kernel/cred.c).
+    builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  }
+  builder.add("init", "namespaces", "session.create", {});
+  if (!invocation.noNewKeyring) builder.add("init", "namespaces", "keyring.join", { name: `_ses.${invocation.id}` });
+  if (scope.isNew("network")) builder.add("init", "namespaces", "loopback.up", {}, scope.namespace("network")?.from);
+  if (config.hostname !== undefined) builder.add("init", "namespaces", "hostname.set", { name: config.hostname }, "/hostname");
+  if (config.domainname !== undefined) builder.add("init", "namespaces", "domainname.set", { name: config.domainname }, "/domainname");
+}
+
+function triples(mappings: readonly { containerId: number; hostId: number; size: number }[]): number[] {
+  return mappings.flatMap(({ containerId, hostId, size }) => [containerId, hostId, size]);
+}

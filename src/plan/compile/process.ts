@@ -1,0 +1,55 @@
+import { SIGKILL } from "../linux.ts";
+import type { Scope } from "./scope.ts";
+
+/** stdin, stdout, stderr. */
+const STDIO = 3;
+
+/** The settings of the process itself; everything that can fail does so before `ready`. */
+export function addProcess(scope: Scope): void {
+  const { builder, config, host, invocation } = scope;
+  const { process } = config;
+  if (process) {
+    builder.add("init", "process", "process.umask", { mask: process.umask }, "/process/user/umask");
+    if (!process.terminal) builder.add("init", "process", "process.stdioOwner", { uid: process.uid }, "/process/user/uid");
+    if (process.noNewPrivileges) builder.add("init", "process", "process.noNewPrivileges", {}, "/process/noNewPrivileges");
+    const capabilities = process.capabilities;
+    if (capabilities) {
+      builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");
+    }
+    builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
+    if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
+    builder.add(
+      "init",
+      "process",
+      "process.user",
+      { uid: process.uid, gid: process.gid, groups: process.additionalGids, setgroups: !(host.rootless && scope.inUserNamespace) },
+      "/process/user",
+    );
+    if (capabilities) {
+      const { effective, permitted, inheritable, ambient } = capabilities;
+      builder.add("init", "process", "capability.set", { effective, permitted, inheritable, ambient }, "/process/capabilities");
+    }
+    // Changing the user or the capabilities clears the death signal (kernel/cred.c).
+    builder.add("init", "process", "process.deathSignal", { signal: SIGKILL });
+    builder.add("init", "process", "process.program", { name: process.args[0] ?? "", path: environmentValue(process.env, "PATH") }, "/process/args/0");
+  }
+  builder.add("init", "process", "descriptors.sweep", { first: STDIO + invocation.preserveFds + invocation.listenFds });
+}
+
+/** After `commit`: wait for start (create), then become the program. */
+export function addExecve({ builder, config, invocation }: Scope): void {
+  if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
+  if (!config.process) return;
+  const env = [...config.process.env];
+  if (invocation.listenFds > 0) env.push(`LISTEN_FDS=${invocation.listenFds}`, "LISTEN_PID=1");
+  builder.add("init", "commit", "process.exec", { args: config.process.args, env }, "/process/args");
+}
+
+function environmentHas(env: readonly string[], name: string): boolean {
+  return environmentValue(env, name) !== "";
+}
+
+function environmentValue(env: readonly string[], name: string): string {
+  const prefix = `${name}=`;
+  return env.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
+}

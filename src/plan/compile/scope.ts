@@ -1,0 +1,40 @@
+import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/types.ts";
+import type { Builder } from "./builder.ts";
+import type { CompileInput, HostFacts, Invocation } from "./context.ts";
+
+/** What every compile step sees: the input, the list being built, and the questions they share. */
+export interface Scope {
+  readonly config: ContainerConfig;
+  readonly invocation: Invocation;
+  readonly host: HostFacts;
+  readonly builder: Builder;
+  namespace(type: NamespaceType): NamespaceConfig | undefined;
+  /** True if the container gets a new namespace of this type. */
+  isNew(type: NamespaceType): boolean;
+  /** Inside a user namespace init lacks rights on host objects; outer opens them before the clone. */
+  readonly inUserNamespace: boolean;
+  /** outer opens bind sources whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
+  readonly sourceActor: "outer" | "init";
+  /** Slots of bind sources that outer has opened, by the JSON pointer of the mount. */
+  readonly openedMounts: Map<string, number>;
+  /** Slots of host device nodes that outer has opened, by path. */
+  readonly openedDevices: Map<string, number>;
+}
+
+export function createScope(input: CompileInput, builder: Builder): Scope {
+  const byType = new Map(input.config.namespaces.map((entry) => [entry.type, entry]));
+  const inUserNamespace = byType.has("user");
+  const joinsMount = byType.get("mount")?.path !== undefined;
+  return {
+    config: input.config,
+    invocation: input.invocation,
+    host: input.host,
+    builder,
+    namespace: (type) => byType.get(type),
+    isNew: (type) => byType.has(type) && byType.get(type)?.path === undefined,
+    inUserNamespace,
+    sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
+    openedMounts: new Map(),
+    openedDevices: new Map(),
+  };
+}
