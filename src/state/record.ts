@@ -1,0 +1,64 @@
+/** The state record of one container: what is written to ROOT/ID/state.json. */
+import { RuntError } from "../errors/index.ts";
+
+export const STATE_SCHEMA = 1;
+
+export interface CgroupRecord {
+  readonly version: 1 | 2;
+  /** Every leaf directory of the container, one a hierarchy. */
+  readonly paths: readonly string[];
+}
+
+export interface StateRecord {
+  readonly schema: typeof STATE_SCHEMA;
+  readonly id: string;
+  /** creating: the intent record, written before the first effect. created: init exists and is committed. */
+  readonly phase: "creating" | "created";
+  readonly ociVersion: string;
+  readonly bundle: string;
+  readonly rootfs: string;
+  /** RFC 3339 with nanoseconds, UTC. */
+  readonly created: string;
+  /** User id of whoever created it. */
+  readonly owner: number;
+  /** 0 while creating. */
+  readonly pid: number;
+  /** Start time of pid in clock ticks since boot, decimal: guards against reuse of the pid. */
+  readonly startTime: string;
+  readonly cgroup?: CgroupRecord;
+  /** False: config.json has no process, so it cannot be started. */
+  readonly startable: boolean;
+  /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
+  readonly privatePid: boolean;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+export function serializeRecord(record: StateRecord): string {
+  return JSON.stringify(record);
+}
+
+/** Throws RuntError("state-unreadable") for anything that is not a record of this schema. */
+export function parseRecord(text: string, path: string): StateRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new RuntError("state-unreadable", `${path}: not JSON`, { cause });
+  }
+  const record = value as Partial<StateRecord> | null;
+  if (typeof record !== "object" || record === null || Array.isArray(record)) {
+    throw new RuntError("state-unreadable", `${path}: not a state record`);
+  }
+  if (record.schema !== STATE_SCHEMA) {
+    throw new RuntError("state-unreadable", `${path}: schema ${String(record.schema)} is not ${STATE_SCHEMA}`);
+  }
+  const sound =
+    typeof record.id === "string" &&
+    typeof record.pid === "number" &&
+    typeof record.startTime === "string" &&
+    typeof record.bundle === "string" &&
+    (record.cgroup === undefined || Array.isArray(record.cgroup.paths));
+  if (!sound) throw new RuntError("state-unreadable", `${path}: fields are missing`);
+  return record as StateRecord;
+}
