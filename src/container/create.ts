@@ -1,0 +1,77 @@
+/** create and run: compile, execute, and undo everything if anything fails. */
+import { refuseUsed } from "../cgroup/index.ts";
+import * as host from "../host/index.ts";
+import type { StateRecord } from "../state/index.ts";
+import { STATE_SCHEMA } from "../state/index.ts";
+import { type Compiled, compileBundle } from "./compile.ts";
+import { checkPreservedFds } from "./descriptors.ts";
+import { destroy } from "./destroy.ts";
+import { type Execution, execute } from "./execute.ts";
+import type { CreateOptions, RuntimeOptions } from "./options.ts";
+
+/** Make the container. Returns what a foreground run has to look after. */
+export function create(options: RuntimeOptions, request: CreateOptions): Execution {
+  checkPreservedFds(request.preserveFds);
+  const compiled = compileBundle(options, request);
+  if (compiled.cgroup) refuseUsed(compiled.cgroup);
+  const execution: Execution = {
+    root: options.root,
+    plan: compiled.plan,
+    record: intentRecord(compiled, request),
+    lock: -1,
+    helper: 0,
+    socket: -1,
+    pid: 0,
+    console: -1,
+    warnings: [],
+  };
+  try {
+    execute(execution);
+  } catch (error) {
+    undo(execution);
+    throw error;
+  }
+  return execution;
+}
+
+function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: CreateOptions): StateRecord {
+  return {
+    schema: STATE_SCHEMA,
+    id,
+    phase: "creating",
+    ociVersion: config.ociVersion,
+    bundle,
+    rootfs: config.rootfs,
+    created: timestamp(),
+    owner: host.geteuid(),
+    pid: 0,
+    startTime: "0",
+    ...(cgroup ? { cgroup } : {}),
+    startable: config.process !== undefined,
+    privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
+    annotations: config.annotations,
+    warnings,
+  };
+}
+
+/** RFC 3339 with nanoseconds, UTC. */
+export function timestamp(): string {
+  const { seconds, nanoseconds } = host.now();
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, "0")}Z`;
+}
+
+/** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
+function undo(execution: Execution): void {
+  if (execution.lock === -1) return;
+  if (execution.socket !== -1) host.close(execution.socket);
+  for (const pid of [execution.pid, execution.helper]) {
+    if (pid <= 0) continue;
+    try {
+      host.kill(pid, host.signalNumber("KILL"));
+    } catch (error) {
+      if (!host.isErrno(error, "ESRCH")) throw error;
+    }
+    host.waitpid(pid, 0);
+  }
+  destroy(execution.root, execution.record);
+}

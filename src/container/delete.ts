@@ -1,0 +1,34 @@
+/** delete: remove what is left of a stopped container; forced, of any container. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { containerDirectory, lock, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
+import { destroy, killInit } from "./destroy.ts";
+import type { RuntimeOptions } from "./options.ts";
+import { deriveStatus } from "./status.ts";
+
+export function remove(options: RuntimeOptions, id: string, force: boolean): void {
+  const directory = containerDirectory(options.root, id);
+  if (force && !host.stat(directory)) return;
+  const record = lockedRecord(options, id, force);
+  if (!record) return;
+  const status = deriveStatus(options.root, record);
+  if (!force && status !== "stopped" && status !== "created") {
+    throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
+  }
+  killInit(record);
+  destroy(options.root, record);
+}
+
+/** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */
+function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean): StateRecord | undefined {
+  try {
+    if (!force) readRecord(root, id);
+    lock(containerDirectory(root, id));
+    return readRecord(root, id);
+  } catch (error) {
+    if (!force) throw error;
+    if (error instanceof RuntError && error.code === "state-unreadable") removeDirectory(root, id);
+    else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
+    return undefined;
+  }
+}

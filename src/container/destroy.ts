@@ -1,0 +1,47 @@
+/** Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. */
+import { deleteCgroup, killCgroup } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { removeDirectory, type StateRecord } from "../state/index.ts";
+import { isAlive } from "./status.ts";
+
+/** How long the death of a killed init may take. */
+const DEATH_TIMEOUT_MS = 10_000;
+
+export function destroy(root: string, record: StateRecord): void {
+  if (record.cgroup) {
+    if (isAlive(record) || !record.privatePid || record.phase === "creating") killCgroup(record.cgroup);
+    deleteCgroup(record.cgroup);
+  }
+  removeDirectory(root, record.id);
+}
+
+/** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). */
+export function killInit(record: StateRecord): void {
+  if (!isAlive(record)) return;
+  const pidfd = openPidfd(record);
+  if (pidfd === undefined) return;
+  try {
+    host.pidfdSendSignal(pidfd, host.signalNumber("KILL"));
+    const [revents = 0] = host.poll([pidfd], [host.POLL.IN], DEATH_TIMEOUT_MS);
+    if (revents === 0) throw new RuntError("wrong-status", "container init still running");
+  } catch (error) {
+    if (!host.isErrno(error, "ESRCH")) throw error;
+  } finally {
+    host.close(pidfd);
+  }
+}
+
+/** A descriptor of init, checked after opening that the pid was not reused; undefined when init is gone. */
+export function openPidfd(record: StateRecord): number | undefined {
+  let pidfd: number;
+  try {
+    pidfd = host.pidfdOpen(record.pid);
+  } catch (error) {
+    if (host.isErrno(error, "ESRCH")) return undefined;
+    throw error;
+  }
+  if (isAlive(record)) return pidfd;
+  host.close(pidfd);
+  return undefined;
+}

@@ -1,0 +1,31 @@
+/** kill: a signal to init, or to everything in the container's cgroup. */
+import { killCgroup, signalCgroup } from "../cgroup/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { readRecord } from "../state/index.ts";
+import { openPidfd } from "./destroy.ts";
+import type { RuntimeOptions } from "./options.ts";
+import { deriveStatus } from "./status.ts";
+
+export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
+  const record = readRecord(root, id);
+  const stopped = deriveStatus(root, record) === "stopped";
+  // Without a PID namespace of its own, the death of init leaves the other processes alive: SIGKILL means all of them.
+  const everyone = all || (signal === host.signalNumber("KILL") && !record.privatePid);
+  if (everyone && record.cgroup) {
+    if (signal === host.signalNumber("KILL")) killCgroup(record.cgroup);
+    else signalCgroup(record.cgroup, signal);
+    return;
+  }
+  const pidfd = stopped ? undefined : openPidfd(record);
+  if (pidfd === undefined) {
+    if (all) return;
+    throw new RuntError("wrong-status", WORDS.notRunning);
+  }
+  try {
+    host.pidfdSendSignal(pidfd, signal);
+  } catch (error) {
+    if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+/** What the lifecycle verbs share: where state is, and how the caller wants the container made. */
+export interface RuntimeOptions {
+  /** State root, absolute. */
+  readonly root: string;
+  /** Ignore cgroup permission errors: the caller has no rights on the host. */
+  readonly rootless: boolean;
+}
+
+export interface CreateOptions {
+  readonly id: string;
+  /** Absolute bundle directory. */
+  readonly bundle: string;
+  readonly mode: "create" | "run";
+  readonly detach: boolean;
+  readonly consoleSocket?: string;
+  readonly pidFile?: string;
+  readonly noPivot: boolean;
+  readonly noNewKeyring: boolean;
+  readonly preserveFds: number;
+}

@@ -1,0 +1,49 @@
+/** run: create and start in one; in the foreground this process becomes the helper's monitor. */
+import * as host from "../host/index.ts";
+import { containerDirectory } from "../state/index.ts";
+import { create } from "./create.ts";
+import type { CreateOptions, RuntimeOptions } from "./options.ts";
+
+export interface RunOptions {
+  /** Keep state and cgroup after a foreground container ended. */
+  readonly keep: boolean;
+  readonly subreaper: boolean;
+  /** Command line of `runt` that deletes the container, argv[0] first. */
+  readonly deleteCommand: readonly string[];
+}
+
+/** Returns for a detached container; in the foreground it never does. */
+export function run(options: RuntimeOptions, request: CreateOptions, { keep, subreaper, deleteCommand }: RunOptions): void {
+  if (request.detach) {
+    create(options, request);
+    return;
+  }
+  if (subreaper) host.setChildSubreaper(true);
+  // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
+  host.blockSignals();
+  const execution = create(options, request);
+  const pidfd = host.pidfdOpen(execution.pid);
+  const self = host.open("/proc/self/exe", host.O.RDONLY);
+  const fds = [pidfd, self, ...(execution.console === -1 ? [] : [execution.console])];
+  const cleanup = keep ? [] : cleanupArguments(options.root, execution.record.id, execution.record.cgroup?.paths ?? []);
+  host.execHelper(
+    [
+      "monitor",
+      String(execution.pid),
+      String(pidfd),
+      String(execution.console),
+      "-1",
+      String(self),
+      ...cleanup,
+      "--",
+      ...(keep ? [] : deleteCommand),
+    ],
+    fds,
+  );
+}
+
+/** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
+function cleanupArguments(root: string, id: string, cgroups: readonly string[]): string[] {
+  const directory = containerDirectory(root, id);
+  return [...cgroups.flatMap((path) => ["--rmdir", path]), "--unlink", `${directory}/state.json`, "--rmdir", directory];
+}

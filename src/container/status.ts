@@ -1,0 +1,22 @@
+/** What a container is doing, derived from the kernel and the state directory, never stored. */
+import { isFrozen } from "../cgroup/index.ts";
+import * as host from "../host/index.ts";
+import { fifoPath } from "../plan/index.ts";
+import { containerDirectory, isLocked, type StateRecord } from "../state/index.ts";
+
+export type Status = "creating" | "created" | "running" | "paused" | "stopped";
+
+export function deriveStatus(root: string, record: StateRecord): Status {
+  const directory = containerDirectory(root, record.id);
+  if (record.phase === "creating") return isLocked(directory) ? "creating" : "stopped";
+  if (!isAlive(record)) return "stopped";
+  if (record.cgroup && isFrozen(record.cgroup)) return "paused";
+  return host.stat(fifoPath(directory)) ? "created" : "running";
+}
+
+/** True while init is the process that was started, and neither dead nor a zombie. */
+export function isAlive(record: StateRecord): boolean {
+  if (record.pid <= 0) return false;
+  const process = host.procStat(record.pid);
+  return process !== undefined && process.state !== "Z" && process.state !== "X" && String(process.startTime) === record.startTime;
+}
