@@ -1,0 +1,81 @@
+/** The global flags, resolved: what every verb starts from. */
+import type { RuntimeOptions } from "../container/options.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import type { CommandLine, FlagValues } from "./parse.ts";
+
+export interface VerbContext {
+  readonly options: RuntimeOptions;
+  readonly flags: FlagValues;
+  readonly positionals: readonly string[];
+  readonly debug: boolean;
+  /** --root was given: then a missing directory is an error of `list`. */
+  readonly rootGiven: boolean;
+  /** Global words to run this very binary again with the same settings. */
+  readonly globalWords: readonly string[];
+}
+
+/** A verb: returns the exit status. */
+export type Verb = (context: VerbContext) => number;
+
+export function createContext({ global, flags, positionals }: CommandLine): VerbContext {
+  if (global["systemd-cgroup"]) {
+    throw new RuntError("not-supported", "--systemd-cgroup: the systemd cgroup driver is not part of this version", { hint: "use cgroupfs: leave the flag out" });
+  }
+  const root = resolveRoot(text(global["root"]));
+  return {
+    options: { root, rootless: isRootless(text(global["rootless"])) },
+    flags,
+    positionals,
+    debug: global["debug"] === true,
+    rootGiven: global["root"] !== undefined,
+    globalWords: ["--root", root],
+  };
+}
+
+export function text(value: FlagValues[string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function resolveRoot(given: string | undefined): string {
+  if (given === undefined) return defaultRoot();
+  const root = absolutePath(given);
+  if (root === "/") throw new RuntError("usage", "Option --root argument should not be set to /");
+  return root;
+}
+
+function defaultRoot(): string {
+  const runtimeDirectory = host.getenv("XDG_RUNTIME_DIR");
+  if (host.geteuid() === 0 && !(inUserNamespace() && (host.getenv("USER") ?? "root") !== "root")) return "/run/runt";
+  if (!runtimeDirectory) throw new RuntError("state-root", "XDG_RUNTIME_DIR is not set", { hint: "set it, or name a state directory with --root" });
+  return `${runtimeDirectory}/runt`;
+}
+
+/** Absolute and without `.`, `..` and doubled slashes; links are left as they are. */
+export function absolutePath(path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${host.cwd()}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
+function isRootless(when: string | undefined): boolean {
+  switch (when) {
+    case "true":
+      return true;
+    case "false":
+      return false;
+    case undefined:
+    case "auto":
+      return host.geteuid() !== 0 || inUserNamespace();
+    default:
+      throw new RuntError("usage", `invalid value "${when}" for flag -rootless: use true, false or auto`);
+  }
+}
+
+/** The initial user namespace maps everything to itself (user_namespaces(7)). */
+function inUserNamespace(): boolean {
+  return !/^\s*0\s+0\s+4294967295\s*$/.test(host.readFile("/proc/self/uid_map", 65_536, true));
+}

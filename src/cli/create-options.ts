@@ -1,0 +1,29 @@
+/** The flags that create, run and plan share -> CreateOptions. */
+import type { CreateOptions } from "../container/options.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { absolutePath, text, type VerbContext } from "./context.ts";
+
+export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
+  const consoleSocket = text(flags["console-socket"]);
+  const pidFile = text(flags["pid-file"]);
+  return {
+    id,
+    bundle: bundleDirectory(text(flags["bundle"])),
+    mode,
+    detach: flags["detach"] === true,
+    noPivot: flags["no-pivot"] === true,
+    noNewKeyring: flags["no-new-keyring"] === true,
+    preserveFds: typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0,
+    ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
+    ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
+  };
+}
+
+function bundleDirectory(given: string | undefined): string {
+  const bundle = absolutePath(given ?? ".");
+  const found = host.stat(bundle);
+  if (!found) throw new RuntError("config-read", `bundle ${bundle}: no such file or directory`);
+  if (found.mode >> 12 !== 4) throw new RuntError("config-read", `bundle ${bundle}: not a directory`);
+  return bundle;
+}

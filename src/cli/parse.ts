@@ -1,0 +1,90 @@
+/** Command line -> verb, flags, positionals, straight from the table: no library on the start-up path. */
+import { RuntError } from "../errors/index.ts";
+import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table.ts";
+
+export type FlagValues = Readonly<Record<string, string | number | true | undefined>>;
+
+export interface CommandLine {
+  readonly global: FlagValues;
+  /** undefined: no verb was given. */
+  readonly verb?: VerbDefinition;
+  readonly flags: FlagValues;
+  readonly positionals: readonly string[];
+}
+
+interface Cursor {
+  readonly words: readonly string[];
+  index: number;
+}
+
+export function parseCommandLine(words: readonly string[]): CommandLine {
+  const cursor: Cursor = { words, index: 0 };
+  const global: Record<string, string | number | true | undefined> = {};
+  const flags: Record<string, string | number | true | undefined> = {};
+  while (isFlag(words[cursor.index])) readFlag(cursor, GLOBAL_FLAGS, global);
+  const name = words[cursor.index++];
+  if (name === undefined || name === "help") {
+    const verb = VERBS.find((candidate) => candidate.name === words[cursor.index]);
+    return { global: { ...global, ...(global["version"] ? {} : { help: true }) }, flags: verb ? { help: true } : flags, positionals: [], ...(verb ? { verb } : {}) };
+  }
+  const verb = VERBS.find((candidate) => candidate.name === name);
+  if (!verb) throw new RuntError("unknown-command", `No help topic for '${name}'`);
+  const positionals: string[] = [];
+  while (cursor.index < words.length) {
+    const word = words[cursor.index]!;
+    if (word === "--") {
+      positionals.push(...words.slice(cursor.index + 1));
+      break;
+    }
+    if (isFlag(word)) readFlag(cursor, [...verb.flags, HELP], flags);
+    else {
+      positionals.push(word);
+      cursor.index++;
+    }
+  }
+  if (!flags["help"] && !global["help"]) checkCount(verb, positionals.length);
+  return { global, verb, flags, positionals };
+}
+
+const HELP: FlagDefinition = GLOBAL_FLAGS.find(({ name }) => name === "help")!;
+
+function isFlag(word: string | undefined): boolean {
+  return word !== undefined && word.length > 1 && word.startsWith("-") && word !== "--";
+}
+
+function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values: Record<string, string | number | true | undefined>): void {
+  const word = cursor.words[cursor.index++]!;
+  const equals = word.indexOf("=");
+  const name = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");
+  const definition = definitions.find((candidate) => candidate.name === name || candidate.short === name);
+  if (!definition) {
+    throw new RuntError("usage", `flag provided but not defined: -${name}`);
+  }
+  const inline = equals === -1 ? undefined : word.slice(equals + 1);
+  if (definition.kind === "boolean") {
+    values[definition.name] = booleanValue(definition.name, inline);
+    return;
+  }
+  const text = inline ?? cursor.words[cursor.index++];
+  if (text === undefined) throw new RuntError("usage", `flag needs an argument: -${name}`);
+  values[definition.name] = definition.kind === "number" ? numberValue(definition.name, text) : text;
+}
+
+function booleanValue(name: string, inline: string | undefined): true | undefined {
+  if (inline === undefined || inline === "true" || inline === "1") return true;
+  if (inline === "false" || inline === "0") return undefined;
+  throw new RuntError("usage", `invalid value "${inline}" for flag -${name}: use true or false`);
+}
+
+function numberValue(name: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new RuntError("usage", `invalid value "${text}" for flag -${name}: use a number`);
+  return Number(text);
+}
+
+function checkCount({ name, minimum, maximum }: VerbDefinition, count: number): void {
+  if (count >= minimum && count <= maximum) return;
+  const bound = minimum === maximum ? `exactly ${minimum}` : count < minimum ? `a minimum of ${minimum}` : `a maximum of ${maximum}`;
+  throw new RuntError("usage", `runt: "${name}" requires ${bound} argument${minimum === 1 && maximum === 1 ? "" : "s"}`, {
+    hint: `runt ${name} --help`,
+  });
+}

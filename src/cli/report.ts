@@ -1,0 +1,65 @@
+/**
+ * How an error reaches people and programs: one line on stderr, and exactly one line in --log (Podman reads that file as one
+ * JSON value, containerd takes its last error line). Nothing is written on success.
+ */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import type { FlagValues } from "./parse.ts";
+
+export interface Reporter {
+  /** `hint` is shown to people only, behind the message. */
+  error(error: unknown, hint?: string): void;
+}
+
+export function createReporter(global: FlagValues): Reporter {
+  const file = typeof global["log"] === "string" && global["log"] !== "" ? global["log"] : undefined;
+  const format = global["log-format"] ?? "text";
+  if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid log-format: ${String(format)}`);
+  return {
+    error(error, hint = details(error)) {
+      const message = describeError(error);
+      const line = format === "json" ? jsonLine(message) : textLine(message);
+      if (file !== undefined) appendLine(file, line);
+      writeError(file === undefined && format === "json" ? line : `runt: ${message}${hint === undefined ? "" : ` (${hint})`}\n`);
+    },
+  };
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof RuntError) return error.message;
+  return `internal error: ${error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}`.trim().replaceAll("\n", "; ") : String(error)}`;
+}
+
+function details(error: unknown): string | undefined {
+  return error instanceof RuntError ? error.details.hint : undefined;
+}
+
+function jsonLine(message: string): string {
+  return `${JSON.stringify({ level: "error", msg: message, time: now() })}\n`;
+}
+
+function textLine(message: string): string {
+  return `time=${JSON.stringify(now())} level=error msg=${JSON.stringify(message)}\n`;
+}
+
+/** RFC 3339, seconds, UTC. */
+function now(): string {
+  return `${new Date(host.now().seconds * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+function appendLine(path: string, line: string): void {
+  try {
+    host.writeFile(path, line, host.O.WRONLY | host.O.CREAT | host.O.APPEND, 0o644);
+  } catch (error) {
+    writeError(`runt: cannot write the log ${path}: ${host.reason(error)}\n`);
+  }
+}
+
+/** One write, so that a reader of the pipe gets it whole; a closed stderr changes nothing. */
+function writeError(line: string): void {
+  try {
+    host.write(2, line);
+  } catch (error) {
+    if (!host.isErrno(error, "EPIPE", "EBADF", "EIO")) throw error;
+  }
+}

@@ -1,0 +1,13 @@
+import { create } from "../../container/create.ts";
+import type { Verb } from "../context.ts";
+import { createOptions } from "../create-options.ts";
+import { printWarnings } from "../warnings.ts";
+import { printDryRun } from "../print-plan.ts";
+
+export const verb: Verb = (context) => {
+  const request = createOptions(context, context.positionals[0]!, "create");
+  if (context.flags["dry-run"]) return printDryRun(context, request);
+  const { record } = create(context.options, request);
+  if (context.debug) printWarnings(record.warnings);
+  return 0;
+};

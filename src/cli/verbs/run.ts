@@ -1,0 +1,17 @@
+import { run } from "../../container/run.ts";
+import * as host from "../../host/index.ts";
+import type { Verb } from "../context.ts";
+import { createOptions } from "../create-options.ts";
+import { printDryRun } from "../print-plan.ts";
+
+export const verb: Verb = (context) => {
+  const id = context.positionals[0]!;
+  const request = createOptions(context, id, "run");
+  if (context.flags["dry-run"]) return printDryRun(context, request);
+  run(context.options, request, {
+    keep: context.flags["keep"] === true,
+    subreaper: context.flags["no-subreaper"] !== true,
+    deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force", id],
+  });
+  return 0;
+};
