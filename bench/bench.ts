@@ -1,0 +1,206 @@
+/**
+ * Pairwise, interleaved: runt against one peer, each verb alone. Prints medians, minimums, ratios and peak RSS.
+ *
+ *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--json FILE]
+ *
+ * Runs itself in a private mount namespace, where the hugetlb hierarchy that crun needs on cgroup v1 is mounted.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const { values: options } = parseArgs({
+  options: {
+    peer: { type: "string", default: "crun" },
+    rounds: { type: "string", default: "40" },
+    verbs: { type: "string", default: "state,create,start,kill,delete,run" },
+    gate: { type: "string", default: "" },
+    json: { type: "string" },
+    inside: { type: "boolean", default: false },
+  },
+});
+
+const REPOSITORY = resolve(import.meta.dirname, "..");
+const RUNT = process.env["RUNT"] ?? join(REPOSITORY, "bin/runt");
+const CGROUP = "runt-bench";
+
+interface Side {
+  readonly name: string;
+  readonly letter: "a" | "b";
+  readonly command: string;
+  readonly bundle: string;
+  readonly sleeper: string;
+}
+
+interface Result {
+  readonly verb: string;
+  readonly rounds: number;
+  readonly medianMs: readonly [number, number];
+  readonly minimumMs: readonly [number, number];
+  readonly p95Ms: readonly [number, number];
+  readonly rssKib: readonly [number, number];
+  readonly ratio: number;
+  readonly minimumRatio: number;
+}
+
+/** Lines for pair.c: what happens around the timed command, per verb. */
+const SCRIPTS: Readonly<Record<string, (side: Side) => { before?: string[]; run: string; after?: string[] }>> = {
+  state: ({ command, letter }) => ({ run: `${command} state live-${letter}` }),
+  run: ({ command, bundle, letter }) => ({ run: `${command} run -b ${bundle} run-${letter}-@` }),
+  create: ({ command, bundle, letter }) => ({ run: `${command} create -b ${bundle} c-${letter}-@`, after: [`${command} delete --force c-${letter}-@`] }),
+  start: ({ command, bundle, letter }) => ({
+    before: [`${command} create -b ${bundle} s-${letter}-@`],
+    run: `${command} start s-${letter}-@`,
+    after: [`${command} delete --force s-${letter}-@`],
+  }),
+  kill: ({ command, sleeper, letter }) => ({
+    before: [`${command} run -d -b ${sleeper} k-${letter}-@`],
+    run: `${command} kill k-${letter}-@ KILL`,
+    after: [`${command} delete --force k-${letter}-@`],
+  }),
+  delete: ({ command, sleeper, letter }) => ({
+    before: [`${command} run -d -b ${sleeper} d-${letter}-@`, `${command} kill d-${letter}-@ KILL`, "sleep 0.05"],
+    run: `${command} delete d-${letter}-@`,
+  }),
+};
+
+function main(): number {
+  if (!options.inside) return reExecInNamespace();
+  const work = mkdtempSync(join(tmpdir(), "runt-bench-"));
+  const cgroups = makeCgroupParents();
+  try {
+    const pair = join(work, "pair");
+    execFileSync("gcc", ["-O2", "-o", pair, join(REPOSITORY, "bench/pair.c")]);
+    execFileSync("sh", [join(REPOSITORY, "bundles/make-rootfs.sh"), join(work, "rootfs")]);
+    const sides: readonly [Side, Side] = [makeSide(work, "a", "runt", RUNT), makeSide(work, "b", options.peer, options.peer)];
+    const results = options.verbs.split(",").map((verb) => measure(pair, verb, sides));
+    print(results, sides);
+    if (options.json) writeFileSync(options.json, `${JSON.stringify({ peer: options.peer, results }, null, 2)}\n`);
+    return checkGate(results);
+  } finally {
+    for (const directory of cgroups) rmdirSync(directory);
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function reExecInNamespace(): number {
+  const setup =
+    'if grep -q hugetlb /proc/cgroups && ! grep -q hugetlb /proc/self/mountinfo && [ "$(stat -fc %T /sys/fs/cgroup)" = tmpfs ]; then ' +
+    "mkdir -p /sys/fs/cgroup/hugetlb && mount -t cgroup -o hugetlb cgroup /sys/fs/cgroup/hugetlb; fi; " +
+    '"$@"; status=$?; umount /sys/fs/cgroup/hugetlb 2>/dev/null; exit $status';
+  const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1), "--inside"];
+  const made = !existsSync("/sys/fs/cgroup/hugetlb");
+  try {
+    return spawnSync("unshare", ["-m", "sh", "-c", setup, "sh", ...self], { stdio: "inherit" }).status ?? 1;
+  } finally {
+    if (made && existsSync("/sys/fs/cgroup/hugetlb")) rmdirSync("/sys/fs/cgroup/hugetlb");
+  }
+}
+
+/** Both runtimes find the parent level in place, so that neither pays for making it. */
+function makeCgroupParents(): string[] {
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .filter((line) => / - cgroup2? /.test(line))
+    .map((line) => line.split(" ")[4] ?? "");
+  const directories = mounts.map((mountpoint) => join(mountpoint, CGROUP));
+  for (const directory of directories) mkdirSync(directory, { recursive: true });
+  return directories;
+}
+
+function makeSide(work: string, letter: "a" | "b", name: string, binary: string): Side {
+  const command = `${binary} --root ${work}/root-${letter}`;
+  mkdirSync(`${work}/root-${letter}`);
+  return {
+    name,
+    letter,
+    command,
+    bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`),
+    sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`),
+  };
+}
+
+/** The example bundle of `runc spec`, without a terminal. */
+function makeBundle(work: string, name: string, args: readonly string[], cgroupsPath: string): string {
+  const bundle = join(work, name);
+  mkdirSync(bundle);
+  execFileSync("runc", ["spec"], { cwd: bundle });
+  const file = join(bundle, "config.json");
+  const spec = JSON.parse(readFileSync(file, "utf8"));
+  spec.process.args = args;
+  spec.process.terminal = false;
+  spec.root.path = join(work, "rootfs");
+  spec.linux.cgroupsPath = cgroupsPath;
+  writeFileSync(file, JSON.stringify(spec));
+  return bundle;
+}
+
+function measure(pair: string, verb: string, sides: readonly [Side, Side]): Result {
+  const script = SCRIPTS[verb];
+  if (!script) throw new Error(`unknown verb ${verb}: use ${Object.keys(SCRIPTS).join(", ")}`);
+  const lines = [`rounds ${options.rounds}`];
+  for (const side of sides) {
+    const { before = [], run, after = [] } = script(side);
+    for (const line of before) lines.push(`${side.letter}.before ${line}`);
+    lines.push(`${side.letter}.run ${run}`);
+    for (const line of after) lines.push(`${side.letter}.after ${line}`);
+  }
+  if (verb === "state") for (const side of sides) shell(`${side.command} run -d -b ${side.sleeper} live-${side.letter} </dev/null >/dev/null 2>&1`);
+  try {
+    const output = execFileSync(pair, { input: `${lines.join("\n")}\n`, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] });
+    return summarize(verb, output);
+  } finally {
+    for (const side of sides) {
+      for (const id of readdirSync(`${side.command.split(" ")[2]}`).filter((entry) => !entry.startsWith("."))) {
+        shell(`${side.command} delete --force ${id}`);
+      }
+    }
+  }
+}
+
+function shell(command: string): void {
+  execFileSync("sh", ["-c", command], { stdio: "inherit" });
+}
+
+function summarize(verb: string, output: string): Result {
+  const rows = output.trim().split("\n").map((line) => line.split(" ").map(Number));
+  const column = (index: number) => rows.map((row) => row[index] ?? Number.NaN).sort((x, y) => x - y);
+  const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const [a, rssA, b, rssB] = [column(0), column(1), column(2), column(3)];
+  const ms = (nanoseconds: number) => nanoseconds / 1e6;
+  return {
+    verb,
+    rounds: rows.length,
+    medianMs: [ms(at(a, 0.5)), ms(at(b, 0.5))],
+    minimumMs: [ms(at(a, 0)), ms(at(b, 0))],
+    p95Ms: [ms(at(a, 0.95)), ms(at(b, 0.95))],
+    rssKib: [at(rssA, 0.5), at(rssB, 0.5)],
+    ratio: at(a, 0.5) / at(b, 0.5),
+    minimumRatio: at(a, 0) / at(b, 0),
+  };
+}
+
+function print(results: readonly Result[], [a, b]: readonly [Side, Side]): void {
+  const pad = (text: string) => text.padStart(12);
+  console.log(["verb".padEnd(8), `${a.name} med ms`, `${b.name} med ms`, "ratio", `${a.name} min`, `${b.name} min`, "min ratio", `${a.name} KiB`, `${b.name} KiB`].map((cell, index) => (index === 0 ? cell : pad(cell))).join(""));
+  for (const { verb, medianMs, minimumMs, ratio, minimumRatio, rssKib } of results) {
+    const numbers = [medianMs[0].toFixed(2), medianMs[1].toFixed(2), ratio.toFixed(2), minimumMs[0].toFixed(2), minimumMs[1].toFixed(2), minimumRatio.toFixed(2), String(rssKib[0]), String(rssKib[1])];
+    console.log(verb.padEnd(8) + numbers.map(pad).join(""));
+  }
+}
+
+/** --gate state=0.75,run=0.85: non-zero when a median ratio is above its gate. */
+function checkGate(results: readonly Result[]): number {
+  let status = 0;
+  for (const [verb = "", limit = ""] of options.gate.split(",").filter(Boolean).map((entry) => entry.split("="))) {
+    const result = results.find((candidate) => candidate.verb === verb);
+    if (!result || result.ratio <= Number(limit)) continue;
+    console.log(`${verb}: ratio ${result.ratio.toFixed(2)} is above ${limit}`);
+    status = 1;
+  }
+  return status;
+}
+
+process.exit(main());
