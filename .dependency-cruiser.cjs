@@ -1,0 +1,72 @@
+/** The layers of docs/architecture.md: what may import what. Run by `make lint`. */
+const PURE = "^src/(spec|check|config|plan|errors)/";
+/** Pure parts of folders that also have effects. */
+const PURE_PARTS = "^src/cgroup/(compile|devices/(emulator|rule|program))";
+
+/** A folder may reach the named ones (and itself), nothing else in src. */
+const only = (folder, ...allowed) => ({
+  name: `${folder}-imports`,
+  severity: "error",
+  comment: `src/${folder} may import ${allowed.join(", ") || "nothing else in src"}`,
+  from: { path: `^src/${folder}/`, pathNot: "\\.test\\.ts$" },
+  to: { path: "^src/", pathNot: [folder, ...allowed].map((name) => `^src/${name}/`) },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: "no-circular",
+      severity: "error",
+      comment: "modules that need each other are one idea",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "pure-without-effects",
+      severity: "error",
+      comment: "spec, check, config, plan and value conversions touch neither the host nor Node",
+      from: { path: [PURE, PURE_PARTS], pathNot: "\\.test\\.ts$" },
+      to: { path: ["^runt:host$", "^src/(state|hooks|console|seccomp|host|container|cli)/"] },
+    },
+    {
+      name: "pure-without-node",
+      severity: "error",
+      comment: "the program runs in QuickJS: nothing of Node exists there",
+      from: { path: "^src/", pathNot: ["^src/(executor|engine|pod)/", "\\.test\\.ts$"] },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "zod-only-in-schemas",
+      severity: "error",
+      comment: "zod is for the build; the program has the generated validator",
+      from: { path: "^src/", pathNot: ["^src/spec/schema/", "^src/(executor|engine|pod)/"] },
+      to: { path: "^(node_modules/)?zod", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "host-through-its-index",
+      severity: "error",
+      comment: "the host module is reached through src/host (the effect folders may name it directly)",
+      from: { path: "^src/(cli|container)/" },
+      to: { path: "^runt:host$" },
+    },
+    only("errors"),
+    only("spec", "errors"),
+    only("check", "spec", "errors"),
+    only("config", "spec", "errors"),
+    only("plan", "config", "spec", "errors"),
+    only("cgroup", "config", "plan", "spec", "host", "errors"),
+    only("state", "host", "errors"),
+    only("hooks", "spec", "state", "host", "errors"),
+    only("console", "host", "errors"),
+    only("seccomp", "config", "spec", "host", "errors"),
+    only("host"),
+    only("container", "spec", "check", "config", "plan", "cgroup", "state", "hooks", "console", "seccomp", "host", "errors"),
+    only("cli", "container", "check", "spec", "plan", "host", "errors"),
+  ],
+  options: {
+    doNotFollow: { path: ["node_modules", "build"] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { extensions: [".ts", ".js", ".d.ts"] },
+  },
+};

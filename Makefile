@@ -1,0 +1,160 @@
+# bin/runt: TypeScript -> esbuild -> QuickJS bytecode, with the C host module and the embedded helper in one static executable.
+
+MAKEFLAGS += --no-builtin-rules
+# `make V=1` shows the commands.
+Q := $(if $(V),,@)
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+PREFIX ?= /usr/local
+DEBUG ?=
+CC := musl-gcc
+TSX := node_modules/.bin/tsx
+
+B := build
+GEN := $(B)/gen
+
+# tools/setup.sh leaves this file when everything the build needs is there.
+SETUP := $(B)/.setup
+
+HOST_SOURCES := $(sort $(wildcard native-bindings/host/*.c))
+HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o)
+TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
+	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
+CFLAGS := -std=gnu17 -O2 $(WARNINGS) -fno-plt -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+CPPFLAGS := -isystem $(B)/quickjs/include -I$(GEN) -idirafter $(B)/kernel-headers
+LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld
+
+.PHONY: all
+all: bin/runt
+
+# The helper: $(B)/runt-init.
+include native-bindings/init/build.mk
+
+# ---- tools and generated sources
+$(SETUP): tools/setup.sh package-lock.json
+	@mkdir -p $(B)
+	@tools/setup.sh build
+	@touch $@
+
+$(B)/quickjs/version: tools/quickjs.sh | $(SETUP)
+	$(Q)CC=$(CC) tools/quickjs.sh $(B)/quickjs
+	@touch $@
+
+# musl brings no kernel headers: those of the system, and nothing else of it.
+$(B)/kernel-headers: | $(SETUP)
+	@mkdir -p $@
+	$(Q)ln -sfn /usr/include/linux $@/linux
+	$(Q)ln -sfn /usr/include/asm-generic $@/asm-generic
+	$(Q)ln -sfn /usr/include/$$(cc -print-multiarch)/asm $@/asm
+
+$(GEN)/ops.h: tools/gen-ops.ts src/plan/ops.ts | $(SETUP)
+	@mkdir -p $(GEN)
+	$(Q)$(TSX) tools/gen-ops.ts > $@
+
+SCHEMA_SOURCES := $(wildcard src/spec/schema/*.ts)
+$(GEN)/schema.json: tools/gen-schema.ts $(SCHEMA_SOURCES) | $(SETUP)
+	@mkdir -p $(GEN)
+	$(Q)$(TSX) tools/gen-schema.ts $(GEN)
+
+# Version and commit: the file changes only when they do.
+$(GEN)/build.h: FORCE
+	@mkdir -p $(GEN)
+	@tools/build-header.sh > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+.PHONY: FORCE
+FORCE:
+
+# ---- the program
+BYTECODE_COMPILER := $(B)/bytecode-compiler
+HOST_CFLAGS := $(CFLAGS) $(CPPFLAGS)
+
+$(BYTECODE_COMPILER): tools/bytecode.c native-bindings/host/host.h $(B)/quickjs/version | $(B)/kernel-headers
+	$(Q)$(CC) $(HOST_CFLAGS) -Inative-bindings/host $< -o $@ $(B)/quickjs/lib/libquickjs.a -lm -static
+
+# A change between the two kinds of build makes the bytecode anew.
+$(B)/.mode: FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' '$(DEBUG)' | cmp -s - $@ || printf '%s\n' '$(DEBUG)' > $@
+
+# Also when a file was removed: the list of sources is part of it.
+$(B)/.sources: FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' $(sort $(TS_SOURCES)) | cmp -s - $@ || printf '%s\n' $(sort $(TS_SOURCES)) > $@
+
+$(GEN)/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
+	@echo "  bundle $@"
+	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
+
+$(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version | $(B)/kernel-headers $(GEN)/build.h
+	@mkdir -p $(@D)
+	@echo "  cc $<"
+	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
+-include $(HOST_OBJECTS:.o=.d)
+
+$(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
+	$(Q)$(CC) -c $< -o $@
+
+# Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
+$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version native-bindings/host/image.ld
+	$(Q)$(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a -lm -o $@
+
+$(B)/engine.image: $(B)/runt-image-writer
+	@$< > $@ || { echo "engine image: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
+
+# A debug build keeps its symbols and starts the engine anew each time.
+bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
+	@mkdir -p bin
+	@echo "  link $@"
+	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(B)/engine.image $< $@)
+
+# ---- use
+.PHONY: demo
+demo: bin/runt
+	bundles/demo.sh
+
+.PHONY: install
+install: bin/runt
+	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
+
+# The engine stays: it takes a download and half a minute.
+.PHONY: clean
+clean:
+	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs -exec rm -rf {} + 2>/dev/null || true
+	rm -f bin/runt
+
+.PHONY: distclean
+distclean:
+	rm -rf $(B) bin/runt node_modules
+
+# ---- tests
+.PHONY: setup-test
+setup-test: | $(SETUP)
+	@tools/setup.sh test
+
+.PHONY: test
+test: setup-test bin/runt $(B)/test/refuse native-test-tools
+	tools/test.sh lint unit native e2e differential
+
+$(B)/test/refuse: test/support/refuse.c | $(B)/kernel-headers
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static $< -o $@
+
+.PHONY: test-unit test-native test-e2e test-differential
+test-unit: $(GEN)/schema.json
+	tools/test.sh unit
+test-native test-e2e test-differential: test-%: setup-test bin/runt $(B)/test/refuse native-test-tools
+	tools/test.sh $*
+
+.PHONY: lint
+lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init
+	tools/lint.sh
+
+.PHONY: format
+format: | $(SETUP)
+	node_modules/.bin/biome check --write
+
+.PHONY: bench
+bench: setup-test bin/runt
+	$(TSX) bench/bench.ts

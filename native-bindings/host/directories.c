@@ -1,0 +1,155 @@
+/* Names in the file system: make, remove, rename, list and follow. */
+#include "host.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Finish a call on one path: throw from errno or give undefined. */
+static JSValue finish(JSContext *ctx, int status, const char *call, const char *path) {
+    JSValue result = status < 0 ? host_throw(ctx, errno, call, path) : JS_UNDEFINED;
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+static const char *path_and_mode(JSContext *ctx, int argc, JSValueConst *argv, mode_t *mode) {
+    uint32_t number;
+    if (!host_u32(ctx, host_arg(argc, argv, 1), &number)) return NULL;
+    *mode = number;
+    return host_text(ctx, host_arg(argc, argv, 0));
+}
+
+HOST_FUNCTION(host_mkdir) {
+    (void)this_value;
+    mode_t mode;
+    const char *path = path_and_mode(ctx, argc, argv, &mode);
+    return path ? finish(ctx, mkdir(path, mode), "mkdir", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_mkfifo) {
+    (void)this_value;
+    mode_t mode;
+    const char *path = path_and_mode(ctx, argc, argv, &mode);
+    return path ? finish(ctx, mkfifo(path, mode), "mkfifo", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_chmod) {
+    (void)this_value;
+    mode_t mode;
+    const char *path = path_and_mode(ctx, argc, argv, &mode);
+    return path ? finish(ctx, chmod(path, mode), "chmod", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_rmdir) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    return path ? finish(ctx, rmdir(path), "rmdir", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_unlink) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    return path ? finish(ctx, unlink(path), "unlink", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_chdir) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    return path ? finish(ctx, chdir(path), "chdir", path) : JS_EXCEPTION;
+}
+
+HOST_FUNCTION(host_chown) {
+    (void)this_value;
+    uint32_t uid, gid;
+    if (!host_u32(ctx, host_arg(argc, argv, 1), &uid) || !host_u32(ctx, host_arg(argc, argv, 2), &gid)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    return path ? finish(ctx, chown(path, uid, gid), "chown", path) : JS_EXCEPTION;
+}
+
+static JSValue two_paths(JSContext *ctx, int argc, JSValueConst *argv, int (*call)(const char *, const char *), const char *name) {
+    const char *first = host_text(ctx, host_arg(argc, argv, 0));
+    const char *second = first ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
+    JSValue result = JS_EXCEPTION;
+    if (second) result = finish(ctx, call(first, second), name, second);
+    if (first) JS_FreeCString(ctx, first);
+    return result;
+}
+
+HOST_FUNCTION(host_rename) {
+    (void)this_value;
+    return two_paths(ctx, argc, argv, rename, "rename");
+}
+
+HOST_FUNCTION(host_symlink) {
+    (void)this_value;
+    return two_paths(ctx, argc, argv, symlink, "symlink");
+}
+
+HOST_FUNCTION(host_readdir) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    DIR *directory = opendir(path);
+    if (!directory) {
+        finish(ctx, -1, "open", path);
+        return JS_EXCEPTION;
+    }
+    JSValue names = JS_NewArray(ctx);
+    uint32_t count = 0;
+    int error;
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(directory);
+        error = errno;
+        if (!entry) break;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        JS_DefinePropertyValueUint32(ctx, names, count++, JS_NewString(ctx, entry->d_name), JS_PROP_C_W_E);
+    }
+    closedir(directory);
+    if (error) {
+        JS_FreeValue(ctx, names);
+        names = host_throw(ctx, error, "readdir", path);
+    }
+    JS_FreeCString(ctx, path);
+    return names;
+}
+
+HOST_FUNCTION(host_readlink) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    char target[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof(target));
+    JSValue result = length < 0 ? host_throw(ctx, errno, "readlink", path) : JS_NewStringLen(ctx, target, (size_t)length);
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_realpath) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    char resolved[PATH_MAX];
+    JSValue result = realpath(path, resolved) ? JS_NewString(ctx, resolved) : host_throw(ctx, errno, "realpath", path);
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_cwd) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    char path[PATH_MAX];
+    return getcwd(path, sizeof(path)) ? JS_NewString(ctx, path) : host_throw(ctx, errno, "getcwd", NULL);
+}
+
+HOST_FUNCTION(host_umask) {
+    (void)this_value;
+    uint32_t mask;
+    if (!host_u32(ctx, host_arg(argc, argv, 0), &mask)) return JS_EXCEPTION;
+    return JS_NewUint32(ctx, umask(mask & 0777));
+}

@@ -1,0 +1,213 @@
+/* Files by path and by descriptor. Every descriptor made here is close-on-exec. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT ((int64_t)64 << 20)
+
+static int open_retry(int directory, const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = openat(directory, path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static bool optional_limit(JSContext *ctx, JSValueConst value, int64_t *limit) {
+    *limit = DEFAULT_LIMIT;
+    return JS_IsUndefined(value) || JS_ToInt64(ctx, limit, value) == 0;
+}
+
+/* The rest of a descriptor as text. One byte above the limit tells "too big". */
+static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t expected, const char *path) {
+    size_t capacity = expected + 1, length = 0;
+    uint8_t *data = js_malloc(ctx, capacity);
+    if (!data) return JS_EXCEPTION;
+    for (;;) {
+        if (length == capacity) {
+            uint8_t *grown = js_realloc(ctx, data, capacity * 2);
+            if (!grown) {
+                js_free(ctx, data);
+                return JS_EXCEPTION;
+            }
+            data = grown;
+            capacity *= 2;
+        }
+        ssize_t got = read(fd, data + length, capacity - length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 || (int64_t)(length + (size_t)got) > limit) {
+            int error = got < 0 ? errno : EFBIG;
+            js_free(ctx, data);
+            return host_throw(ctx, error, "read", path);
+        }
+        if (got == 0) break;
+        length += (size_t)got;
+    }
+    JSValue text = host_utf8_string(ctx, data, length, path);
+    js_free(ctx, data);
+    return text;
+}
+
+static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool any_type) {
+    int fd = open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd < 0) return host_throw(ctx, errno, "open", path);
+    struct stat status;
+    JSValue text;
+    if (fstat(fd, &status) < 0) {
+        text = host_throw(ctx, errno, "fstat", path);
+    } else if (S_ISDIR(status.st_mode)) {
+        text = host_throw(ctx, EISDIR, "read", path);
+    } else if (!any_type && !S_ISREG(status.st_mode)) {
+        text = host_throw(ctx, EINVAL, "read", path);
+    } else if (status.st_size > limit) {
+        text = host_throw(ctx, EFBIG, "read", path);
+    } else {
+        /* Files of proc, sysfs and cgroupfs say 0 or 4096 whatever they hold. */
+        text = read_text(ctx, fd, limit, status.st_size > 0 ? (size_t)status.st_size : 4095, path);
+    }
+    close(fd);
+    return text;
+}
+
+HOST_FUNCTION(host_read_file) {
+    (void)this_value;
+    int64_t limit;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue text = JS_EXCEPTION;
+    if (optional_limit(ctx, host_arg(argc, argv, 1), &limit))
+        text = read_path(ctx, path, limit, JS_ToBool(ctx, host_arg(argc, argv, 2)) > 0);
+    JS_FreeCString(ctx, path);
+    return text;
+}
+
+HOST_FUNCTION(host_read_fd) {
+    (void)this_value;
+    int fd;
+    int64_t limit;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
+    return read_text(ctx, fd, limit, 4095, NULL);
+}
+
+int host_write_all(int fd, const uint8_t *data, size_t length) {
+    while (length > 0) {
+        ssize_t put = write(fd, data, length);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) {
+            struct pollfd wait = { .fd = fd, .events = POLLOUT };
+            host_poll_until(&wait, 1, -1);
+            continue;
+        }
+        if (put < 0) return -1;
+        data += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+HOST_FUNCTION(host_write_file) {
+    (void)this_value;
+    int flags, mode;
+    struct bytes bytes;
+    if (!host_int(ctx, host_arg(argc, argv, 2), &flags) || !host_int(ctx, host_arg(argc, argv, 3), &mode)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue result = JS_EXCEPTION;
+    if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
+        int fd = open_retry(AT_FDCWD, path, flags, (mode_t)mode);
+        if (fd < 0) {
+            result = host_throw(ctx, errno, "open", path);
+        } else {
+            int status = host_write_all(fd, bytes.data, bytes.length);
+            int error = errno;
+            /* A full disk or a quota may show only here. */
+            if (close(fd) < 0 && status == 0 && errno != EINTR) {
+                status = -1;
+                error = errno;
+            }
+            result = status < 0 ? host_throw(ctx, error, "write", path) : JS_UNDEFINED;
+        }
+        host_free_bytes(ctx, &bytes);
+    }
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *argv) {
+    int flags, mode = 0;
+    if (!host_int(ctx, host_arg(argc, argv, 1), &flags)) return JS_EXCEPTION;
+    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &mode)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    int fd = open_retry(directory, path, flags, (mode_t)mode);
+    JSValue result = fd < 0 ? host_throw(ctx, errno, "open", path) : JS_NewInt32(ctx, fd);
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_open) {
+    (void)this_value;
+    return open_in(ctx, AT_FDCWD, argc, argv);
+}
+
+HOST_FUNCTION(host_openat) {
+    (void)this_value;
+    int directory;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &directory)) return JS_EXCEPTION;
+    return open_in(ctx, directory, argc - 1, argv + 1);
+}
+
+HOST_FUNCTION(host_close) {
+    (void)this_value;
+    int fd;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    if (close(fd) < 0 && errno != EINTR) return host_throw(ctx, errno, "close", NULL);
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_write) {
+    (void)this_value;
+    int fd;
+    struct bytes bytes;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) return JS_EXCEPTION;
+    int status = host_write_all(fd, bytes.data, bytes.length);
+    int error = errno;
+    host_free_bytes(ctx, &bytes);
+    return status < 0 ? host_throw(ctx, error, "write", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_fsync) {
+    (void)this_value;
+    int fd;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    return fsync(fd) < 0 ? host_throw(ctx, errno, "fsync", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_flock) {
+    (void)this_value;
+    int fd, operation, status;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &operation)) return JS_EXCEPTION;
+    do status = flock(fd, operation);
+    while (status < 0 && errno == EINTR);
+    if (status < 0 && errno == EWOULDBLOCK) return JS_FALSE;
+    return status < 0 ? host_throw(ctx, errno, "flock", NULL) : JS_TRUE;
+}
+
+HOST_FUNCTION(host_isatty) {
+    (void)this_value;
+    int fd;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    return JS_NewBool(ctx, isatty(fd));
+}
+
+HOST_FUNCTION(host_fd_is_open) {
+    (void)this_value;
+    int fd;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    return JS_NewBool(ctx, fcntl(fd, F_GETFD) >= 0);
+}

@@ -1,0 +1,81 @@
+/* Start the embedded helper, or become it. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct helper_arguments {
+    struct string_vector argv;
+    struct int_vector inherit;
+};
+
+static bool read_arguments(JSContext *ctx, int argc, JSValueConst *argv, struct helper_arguments *out) {
+    static char name[] = "runt-init";
+    if (!host_strings(ctx, host_arg(argc, argv, 0), 1, &out->argv)) return false;
+    out->argv.items[0] = name;
+    if (host_ints(ctx, host_arg(argc, argv, 1), &out->inherit)) return true;
+    host_free_strings(ctx, 1, &out->argv);
+    return false;
+}
+
+static void free_arguments(JSContext *ctx, struct helper_arguments *arguments) {
+    host_free_strings(ctx, 1, &arguments->argv);
+    js_free(ctx, arguments->inherit.items);
+}
+
+HOST_FUNCTION(host_spawn_helper) {
+    (void)this_value;
+    struct helper_arguments arguments;
+    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    struct spawn_request request = {
+        .argv = arguments.argv.items,
+        .envp = environ,
+        .inherit = arguments.inherit.items,
+        .inherit_count = arguments.inherit.count,
+        .die_with_parent = true,
+    };
+    pid_t pid = -1;
+    int first_error = 0;
+    const char *first_call = NULL;
+    for (int source = 0; source < HELPER_SOURCES && pid < 0; source++) {
+        const char *call = "memfd_create";
+        request.program_fd = helper_open((enum helper_source)source);
+        if (request.program_fd >= 0) {
+            pid = host_spawn(&request, &call);
+            int error = errno;
+            close(request.program_fd);
+            errno = error;
+        }
+        if (pid < 0 && !first_call) {
+            first_error = errno;
+            first_call = call;
+        }
+    }
+    free_arguments(ctx, &arguments);
+    return pid < 0 ? host_throw(ctx, first_error, first_call, NULL) : JS_NewInt32(ctx, pid);
+}
+
+HOST_FUNCTION(host_exec_helper) {
+    (void)this_value;
+    struct helper_arguments arguments;
+    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    int first_error = 0;
+    for (uint32_t i = 0; i < arguments.inherit.count && !first_error; i++)
+        if (fcntl(arguments.inherit.items[i], F_SETFD, 0) < 0) first_error = errno;
+    if (!first_error) {
+        host_reset_signals();
+        for (int source = 0; source < HELPER_SOURCES; source++) {
+            int fd = helper_open((enum helper_source)source);
+            if (fd >= 0) syscall(SYS_execveat, fd, "", arguments.argv.items, environ, AT_EMPTY_PATH);
+            if (!first_error) first_error = errno;
+            if (fd >= 0) close(fd);
+        }
+        signal(SIGPIPE, SIG_IGN);
+    }
+    free_arguments(ctx, &arguments);
+    return host_throw(ctx, first_error, "execveat", NULL);
+}

@@ -1,0 +1,214 @@
+/* Shared declarations of the host module (contract: host.d.ts). */
+#ifndef RUNT_HOST_H
+#define RUNT_HOST_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <quickjs.h>
+
+#define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+#define HOST_FUNCTION(name) JSValue name(JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv)
+
+/* ---- embed.S: bytecode and blobs, sorted as the build wrote them */
+struct embedded {
+    const char *name;
+    const uint8_t *start;
+    const uint8_t *end;
+    uint64_t evaluate; /* at build time, as part of the image */
+};
+extern const struct embedded embedded_modules[];
+extern const struct embedded embedded_resources[];
+extern const uint8_t helper_start[];
+extern const uint8_t helper_end[];
+
+/* ---- main.c */
+/* Print the pending exception; the exit status. */
+int host_report(JSContext *ctx);
+extern int host_argc;
+extern char **host_argv;
+
+/* ---- alloc.c */
+extern const JSMallocFunctions host_allocator;
+/* What is allocated from now on goes elsewhere than what was before. False: there was something elsewhere already. */
+bool host_seal_arena(void);
+
+/* ---- image.c: the started engine */
+JSContext *host_engine(void);
+extern bool host_building_image;
+
+/* ---- modules.c */
+void host_init_loader(JSRuntime *rt);
+/* Read every module and evaluate those that are meant to be; false: an exception is pending. */
+bool host_preload_modules(JSContext *ctx);
+/* Evaluate an embedded module; the promise of its end, or JS_EXCEPTION. */
+JSValue host_evaluate_module(JSContext *ctx, const char *name, JSModuleDef **module);
+HOST_FUNCTION(host_js_load_module);
+HOST_FUNCTION(host_resource);
+
+/* ---- module.c: the export table */
+JSModuleDef *host_new_module(JSContext *ctx);
+
+/* ---- error.c */
+/* Throw a HostError; path may be NULL. Returns JS_EXCEPTION. */
+JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const char *path);
+const char *host_errno_name(int error);
+const char *host_errno_text(int error);
+HOST_FUNCTION(host_strerror);
+HOST_FUNCTION(host_errno_name_js);
+
+/* ---- arguments.c: conversion of arguments; false means that an exception is pending */
+bool host_int(JSContext *ctx, JSValueConst value, int *out);
+bool host_u32(JSContext *ctx, JSValueConst value, uint32_t *out);
+bool host_u64(JSContext *ctx, JSValueConst value, uint64_t *out);
+/* A string without NUL; free with JS_FreeCString. NULL means that an exception is pending. */
+const char *host_text(JSContext *ctx, JSValueConst value);
+/* The argument or undefined, for optional ones. */
+static inline JSValueConst host_arg(int argc, JSValueConst *argv, int index) {
+    return index < argc ? argv[index] : JS_UNDEFINED;
+}
+/* An array of strings as a NULL-terminated vector with `reserve` empty places in front. */
+struct string_vector {
+    size_t count;
+    char **items;
+};
+bool host_strings(JSContext *ctx, JSValueConst value, size_t reserve, struct string_vector *out);
+void host_free_strings(JSContext *ctx, size_t reserve, struct string_vector *vector);
+struct int_vector {
+    uint32_t count;
+    int *items;
+};
+bool host_ints(JSContext *ctx, JSValueConst value, struct int_vector *out);
+bool host_length(JSContext *ctx, JSValueConst array, uint32_t *out);
+/* A string or an ArrayBuffer. */
+struct bytes {
+    const uint8_t *data;
+    size_t length;
+    const char *text; /* to be freed, or NULL */
+};
+bool host_bytes(JSContext *ctx, JSValueConst value, struct bytes *out);
+void host_free_bytes(JSContext *ctx, struct bytes *bytes);
+void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value);
+
+/* ---- text.c */
+/* Length of the valid UTF-8 prefix of data. */
+size_t host_utf8_prefix(const uint8_t *data, size_t length);
+/* A string value, or EILSEQ thrown. */
+JSValue host_utf8_string(JSContext *ctx, const uint8_t *data, size_t length, const char *path);
+HOST_FUNCTION(host_utf8_encode);
+HOST_FUNCTION(host_utf8_decode);
+HOST_FUNCTION(host_has_long_number);
+HOST_FUNCTION(host_sha256);
+HOST_FUNCTION(host_pack);
+
+/* ---- sha256.c */
+void sha256_hex(const uint8_t *data, size_t length, char out[65]);
+
+/* ---- files.c, directories.c, stat.c */
+/* Write everything; -1 and errno on failure. */
+int host_write_all(int fd, const uint8_t *data, size_t length);
+HOST_FUNCTION(host_read_file);
+HOST_FUNCTION(host_read_fd);
+HOST_FUNCTION(host_write_file);
+HOST_FUNCTION(host_open);
+HOST_FUNCTION(host_openat);
+HOST_FUNCTION(host_close);
+HOST_FUNCTION(host_write);
+HOST_FUNCTION(host_fsync);
+HOST_FUNCTION(host_flock);
+HOST_FUNCTION(host_isatty);
+HOST_FUNCTION(host_fd_is_open);
+HOST_FUNCTION(host_stat);
+HOST_FUNCTION(host_lstat);
+HOST_FUNCTION(host_fstat);
+HOST_FUNCTION(host_statfs_type);
+HOST_FUNCTION(host_access);
+HOST_FUNCTION(host_setxattr);
+HOST_FUNCTION(host_getxattr);
+HOST_FUNCTION(host_mkdir);
+HOST_FUNCTION(host_rmdir);
+HOST_FUNCTION(host_unlink);
+HOST_FUNCTION(host_rename);
+HOST_FUNCTION(host_symlink);
+HOST_FUNCTION(host_mkfifo);
+HOST_FUNCTION(host_chmod);
+HOST_FUNCTION(host_chown);
+HOST_FUNCTION(host_readdir);
+HOST_FUNCTION(host_readlink);
+HOST_FUNCTION(host_realpath);
+HOST_FUNCTION(host_cwd);
+HOST_FUNCTION(host_chdir);
+HOST_FUNCTION(host_umask);
+
+/* ---- process.c */
+HOST_FUNCTION(host_js_argv);
+HOST_FUNCTION(host_getenv);
+HOST_FUNCTION(host_exit);
+HOST_FUNCTION(host_getpid);
+HOST_FUNCTION(host_getppid);
+HOST_FUNCTION(host_geteuid);
+HOST_FUNCTION(host_getegid);
+HOST_FUNCTION(host_kill);
+HOST_FUNCTION(host_pidfd_open);
+HOST_FUNCTION(host_pidfd_send_signal);
+HOST_FUNCTION(host_proc_stat);
+HOST_FUNCTION(host_waitpid);
+HOST_FUNCTION(host_block_signals);
+HOST_FUNCTION(host_set_child_subreaper);
+HOST_FUNCTION(host_prlimit);
+HOST_FUNCTION(host_now);
+HOST_FUNCTION(host_sleep);
+HOST_FUNCTION(host_effective_capabilities);
+HOST_FUNCTION(host_kernel_release);
+
+/* ---- executable.c: a descriptor of the embedded helper that execveat(2) accepts */
+enum helper_source { HELPER_SEALED_MEMFD, HELPER_DETACHED_TMPFS, HELPER_UNNAMED_FILE, HELPER_SOURCES };
+/* -1 and errno when this source is not available here. */
+int helper_open(enum helper_source source);
+
+/* ---- spawn.c */
+struct spawn_request {
+    int program_fd; /* execveat of this descriptor, or -1 */
+    const char *path;
+    char *const *argv;
+    char *const *envp;
+    const int *inherit;
+    uint32_t inherit_count;
+    const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
+    bool die_with_parent;
+};
+/* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
+pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
+/* What this program changed for itself (SIGPIPE) goes back to the default before an exec. */
+void host_reset_signals(void);
+
+/* ---- helper.c, program.c */
+HOST_FUNCTION(host_spawn_helper);
+HOST_FUNCTION(host_exec_helper);
+HOST_FUNCTION(host_run_program);
+
+/* ---- rendezvous.c */
+HOST_FUNCTION(host_memfd);
+HOST_FUNCTION(host_socketpair);
+HOST_FUNCTION(host_send_message);
+HOST_FUNCTION(host_receive_message);
+HOST_FUNCTION(host_poll);
+/* poll(2) that goes on after signals until timeout_ms is over. */
+struct pollfd;
+int host_poll_until(struct pollfd *fds, unsigned long count, int timeout_ms);
+int64_t host_monotonic_ms(void);
+
+/* ---- bpf.c */
+HOST_FUNCTION(host_bpf_load_device_program);
+HOST_FUNCTION(host_bpf_attach_device);
+HOST_FUNCTION(host_bpf_detach_device);
+HOST_FUNCTION(host_bpf_query_device);
+
+#endif

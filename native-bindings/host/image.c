@@ -1,0 +1,94 @@
+/*
+ * The started engine as part of the executable.
+ *
+ * Starting QuickJS (built-in objects, atoms) and reading bytecode always gives the same memory. The build does it once: the
+ * linked program, started under the name IMAGE_WRITER, prints its section .image after the start, and the build puts that
+ * back into the section. The program is linked to fixed addresses, so every pointer stays right, and pages are read from the
+ * page cache only where they are touched. A program whose section was not filled starts the slow way.
+ */
+#include "host.h"
+
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define IMAGE_WRITER "runt-image-writer"
+
+extern uint8_t image_start[], image_end[];
+
+bool host_building_image;
+
+static struct {
+    bool filled;
+    JSRuntime *rt;
+    JSContext *ctx;
+} engine;
+
+static JSContext *new_context(JSRuntime *rt) {
+    JSContext *ctx = JS_NewContextRaw(rt);
+    if (!ctx) return NULL;
+    JS_AddIntrinsicBaseObjects(ctx);
+    JS_AddIntrinsicDate(ctx);
+    JS_AddIntrinsicRegExp(ctx);
+    JS_AddIntrinsicJSON(ctx);
+    JS_AddIntrinsicMapSet(ctx);
+    JS_AddIntrinsicTypedArrays(ctx);
+    JS_AddIntrinsicPromise(ctx);
+    /* Its seed would be the same in every process. */
+    JSValue global = JS_GetGlobalObject(ctx);
+    JSValue math = JS_GetPropertyStr(ctx, global, "Math");
+    JSAtom random = JS_NewAtom(ctx, "random");
+    JS_DeleteProperty(ctx, math, random, 0);
+    JS_FreeAtom(ctx, random);
+    JS_FreeValue(ctx, math);
+    JS_FreeValue(ctx, global);
+    return ctx;
+}
+
+static void start_engine(void) {
+    engine.rt = JS_NewRuntime2(&host_allocator, NULL);
+    if (!engine.rt) _exit(1);
+    /* The heap of a whole run is small: collecting cycles would cost more than it gives back. */
+    JS_SetGCThreshold(engine.rt, (size_t)-1);
+    engine.ctx = new_context(engine.rt);
+    if (!engine.ctx || !host_new_module(engine.ctx)) _exit(1);
+    host_init_loader(engine.rt);
+}
+
+/* Not _exit: exit_group(2) is not allowed in strict mode. */
+static _Noreturn void leave(int status) {
+    for (;;) syscall(SYS_exit, status);
+}
+
+static _Noreturn void write_image(void) {
+    /* What a module reads of the system when it is evaluated would be frozen: from here on only write(2) is possible, and
+       the host module refuses arguments and environment. */
+    host_building_image = true;
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+    if (!host_preload_modules(engine.ctx)) leave(host_report(engine.ctx));
+    if (!host_seal_arena()) {
+        static const char text[] = "the arena of the image is too small\n";
+        (void)!write(2, text, sizeof(text) - 1);
+        leave(1);
+    }
+    host_building_image = false;
+    engine.filled = true;
+    leave(host_write_all(1, image_start, (size_t)(image_end - image_start)) < 0);
+}
+
+static bool called_image_writer(void) {
+    const char *slash = host_argc > 0 ? strrchr(host_argv[0], '/') : NULL;
+    return host_argc == 1 && strcmp(slash ? slash + 1 : host_argv[0], IMAGE_WRITER) == 0;
+}
+
+JSContext *host_engine(void) {
+    if (engine.filled) {
+        JS_UpdateStackTop(engine.rt);
+    } else {
+        start_engine();
+        if (called_image_writer()) write_image();
+    }
+    return engine.ctx;
+}

@@ -1,0 +1,104 @@
+/* The module "runt:host": names and functions (contract: host.d.ts). */
+#include "host.h"
+
+#include "build.h" /* generated: RUNT_VERSION, RUNT_COMMIT */
+
+static const JSCFunctionListEntry build_fields[] = {
+    JS_PROP_STRING_DEF("version", RUNT_VERSION, JS_PROP_ENUMERABLE),
+    JS_PROP_STRING_DEF("commit", RUNT_COMMIT, JS_PROP_ENUMERABLE),
+};
+
+#if defined(__aarch64__)
+#define ARCHITECTURE "arm64"
+#elif defined(__x86_64__)
+#define ARCHITECTURE "amd64"
+#else
+#error "this architecture is not supported"
+#endif
+
+static const JSCFunctionListEntry exports[] = {
+    JS_PROP_STRING_DEF("architecture", ARCHITECTURE, JS_PROP_ENUMERABLE),
+    JS_OBJECT_DEF("build", build_fields, ARRAY_LENGTH(build_fields), JS_PROP_ENUMERABLE),
+    JS_CFUNC_DEF("argv", 0, host_js_argv),
+    JS_CFUNC_DEF("getenv", 1, host_getenv),
+    JS_CFUNC_DEF("exit", 1, host_exit),
+    JS_CFUNC_DEF("loadModule", 1, host_js_load_module),
+    JS_CFUNC_DEF("resource", 1, host_resource),
+    JS_CFUNC_DEF("utf8Encode", 1, host_utf8_encode),
+    JS_CFUNC_DEF("utf8Decode", 1, host_utf8_decode),
+    JS_CFUNC_DEF("pack", 2, host_pack),
+    JS_CFUNC_DEF("sha256", 1, host_sha256),
+    JS_CFUNC_DEF("hasLongNumber", 1, host_has_long_number),
+    JS_CFUNC_DEF("readFile", 1, host_read_file),
+    JS_CFUNC_DEF("readFd", 1, host_read_fd),
+    JS_CFUNC_DEF("writeFile", 4, host_write_file),
+    JS_CFUNC_DEF("open", 2, host_open),
+    JS_CFUNC_DEF("openat", 3, host_openat),
+    JS_CFUNC_DEF("close", 1, host_close),
+    JS_CFUNC_DEF("write", 2, host_write),
+    JS_CFUNC_DEF("stat", 1, host_stat),
+    JS_CFUNC_DEF("lstat", 1, host_lstat),
+    JS_CFUNC_DEF("fstat", 1, host_fstat),
+    JS_CFUNC_DEF("statfsType", 1, host_statfs_type),
+    JS_CFUNC_DEF("access", 2, host_access),
+    JS_CFUNC_DEF("mkdir", 2, host_mkdir),
+    JS_CFUNC_DEF("rmdir", 1, host_rmdir),
+    JS_CFUNC_DEF("unlink", 1, host_unlink),
+    JS_CFUNC_DEF("rename", 2, host_rename),
+    JS_CFUNC_DEF("symlink", 2, host_symlink),
+    JS_CFUNC_DEF("mkfifo", 2, host_mkfifo),
+    JS_CFUNC_DEF("chmod", 2, host_chmod),
+    JS_CFUNC_DEF("chown", 3, host_chown),
+    JS_CFUNC_DEF("fsync", 1, host_fsync),
+    JS_CFUNC_DEF("readdir", 1, host_readdir),
+    JS_CFUNC_DEF("readlink", 1, host_readlink),
+    JS_CFUNC_DEF("realpath", 1, host_realpath),
+    JS_CFUNC_DEF("cwd", 0, host_cwd),
+    JS_CFUNC_DEF("chdir", 1, host_chdir),
+    JS_CFUNC_DEF("umask", 1, host_umask),
+    JS_CFUNC_DEF("flock", 2, host_flock),
+    JS_CFUNC_DEF("setxattr", 3, host_setxattr),
+    JS_CFUNC_DEF("getxattr", 2, host_getxattr),
+    JS_CFUNC_DEF("isatty", 1, host_isatty),
+    JS_CFUNC_DEF("fdIsOpen", 1, host_fd_is_open),
+    JS_CFUNC_DEF("getpid", 0, host_getpid),
+    JS_CFUNC_DEF("getppid", 0, host_getppid),
+    JS_CFUNC_DEF("geteuid", 0, host_geteuid),
+    JS_CFUNC_DEF("getegid", 0, host_getegid),
+    JS_CFUNC_DEF("kill", 2, host_kill),
+    JS_CFUNC_DEF("pidfdOpen", 1, host_pidfd_open),
+    JS_CFUNC_DEF("pidfdSendSignal", 2, host_pidfd_send_signal),
+    JS_CFUNC_DEF("procStat", 1, host_proc_stat),
+    JS_CFUNC_DEF("waitpid", 2, host_waitpid),
+    JS_CFUNC_DEF("blockSignals", 0, host_block_signals),
+    JS_CFUNC_DEF("setChildSubreaper", 1, host_set_child_subreaper),
+    JS_CFUNC_DEF("prlimit", 4, host_prlimit),
+    JS_CFUNC_DEF("now", 0, host_now),
+    JS_CFUNC_DEF("sleep", 1, host_sleep),
+    JS_CFUNC_DEF("effectiveCapabilities", 0, host_effective_capabilities),
+    JS_CFUNC_DEF("kernelRelease", 0, host_kernel_release),
+    JS_CFUNC_DEF("spawnHelper", 2, host_spawn_helper),
+    JS_CFUNC_DEF("execHelper", 2, host_exec_helper),
+    JS_CFUNC_DEF("runProgram", 5, host_run_program),
+    JS_CFUNC_DEF("memfd", 2, host_memfd),
+    JS_CFUNC_DEF("socketpair", 0, host_socketpair),
+    JS_CFUNC_DEF("sendMessage", 2, host_send_message),
+    JS_CFUNC_DEF("receiveMessage", 2, host_receive_message),
+    JS_CFUNC_DEF("poll", 3, host_poll),
+    JS_CFUNC_DEF("strerror", 1, host_strerror),
+    JS_CFUNC_DEF("errnoName", 1, host_errno_name_js),
+    JS_CFUNC_DEF("bpfLoadDeviceProgram", 1, host_bpf_load_device_program),
+    JS_CFUNC_DEF("bpfAttachDevice", 4, host_bpf_attach_device),
+    JS_CFUNC_DEF("bpfDetachDevice", 2, host_bpf_detach_device),
+    JS_CFUNC_DEF("bpfQueryDevice", 1, host_bpf_query_device),
+};
+
+static int fill(JSContext *ctx, JSModuleDef *module) {
+    return JS_SetModuleExportList(ctx, module, exports, ARRAY_LENGTH(exports));
+}
+
+JSModuleDef *host_new_module(JSContext *ctx) {
+    JSModuleDef *module = JS_NewCModule(ctx, "runt:host", fill);
+    if (module) JS_AddModuleExportList(ctx, module, exports, ARRAY_LENGTH(exports));
+    return module;
+}

@@ -1,0 +1,220 @@
+/* This process and others: identity, signals, waiting, limits, time. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+HOST_FUNCTION(host_js_argv) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    if (host_building_image) return JS_ThrowInternalError(ctx, "a module reads the command line when it is loaded");
+    JSValue list = JS_NewArray(ctx);
+    for (int i = 0; i < host_argc; i++)
+        JS_DefinePropertyValueUint32(ctx, list, (uint32_t)i, JS_NewString(ctx, host_argv[i]), JS_PROP_C_W_E);
+    return list;
+}
+
+HOST_FUNCTION(host_getenv) {
+    (void)this_value;
+    if (host_building_image) return JS_ThrowInternalError(ctx, "a module reads the environment when it is loaded");
+    const char *name = host_text(ctx, host_arg(argc, argv, 0));
+    if (!name) return JS_EXCEPTION;
+    const char *value = getenv(name);
+    JS_FreeCString(ctx, name);
+    return value ? JS_NewString(ctx, value) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_exit) {
+    (void)this_value;
+    int status;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &status)) return JS_EXCEPTION;
+    _exit(status);
+}
+
+HOST_FUNCTION(host_getpid) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    return JS_NewInt32(ctx, getpid());
+}
+
+HOST_FUNCTION(host_getppid) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    return JS_NewInt32(ctx, getppid());
+}
+
+HOST_FUNCTION(host_geteuid) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    return JS_NewUint32(ctx, geteuid());
+}
+
+HOST_FUNCTION(host_getegid) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    return JS_NewUint32(ctx, getegid());
+}
+
+static JSValue pid_and_signal(JSContext *ctx, int argc, JSValueConst *argv, int *target, int *number) {
+    if (!host_int(ctx, host_arg(argc, argv, 0), target) || !host_int(ctx, host_arg(argc, argv, 1), number)) return JS_EXCEPTION;
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_kill) {
+    (void)this_value;
+    int pid, number;
+    if (JS_IsException(pid_and_signal(ctx, argc, argv, &pid, &number))) return JS_EXCEPTION;
+    return kill(pid, number) < 0 ? host_throw(ctx, errno, "kill", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_pidfd_open) {
+    (void)this_value;
+    int pid;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
+    long fd = syscall(SYS_pidfd_open, pid, 0);
+    return fd < 0 ? host_throw(ctx, errno, "pidfd_open", NULL) : JS_NewInt32(ctx, (int)fd);
+}
+
+HOST_FUNCTION(host_pidfd_send_signal) {
+    (void)this_value;
+    int pidfd, number;
+    if (JS_IsException(pid_and_signal(ctx, argc, argv, &pidfd, &number))) return JS_EXCEPTION;
+    return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? host_throw(ctx, errno, "pidfd_send_signal", NULL) : JS_UNDEFINED;
+}
+
+/* State (field 3) and start time (field 22) of proc_pid_stat(5). The name in field 2 may hold anything, even ") R". */
+static bool parse_stat(char *line, char *state, uint64_t *start_time) {
+    char *at = strrchr(line, ')');
+    if (!at || at[1] != ' ' || !at[2]) return false;
+    *state = at[2];
+    at += 2;
+    for (int field = 3; field < 22; field++) {
+        at = strchr(at, ' ');
+        if (!at) return false;
+        at++;
+    }
+    char *end;
+    errno = 0;
+    *start_time = strtoull(at, &end, 10);
+    return end != at && errno == 0;
+}
+
+HOST_FUNCTION(host_proc_stat) {
+    (void)this_value;
+    int pid;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
+    char path[64], line[4096], state[2] = { 0 };
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
+    ssize_t length;
+    do length = read(fd, line, sizeof(line) - 1);
+    while (length < 0 && errno == EINTR);
+    int error = errno;
+    close(fd);
+    if (length < 0) return error == ESRCH ? JS_UNDEFINED : host_throw(ctx, error, "read", path);
+    line[length] = 0;
+    uint64_t start_time;
+    if (!parse_stat(line, state, &start_time)) return host_throw(ctx, EINVAL, "read", path);
+    JSValue object = JS_NewObject(ctx);
+    host_set(ctx, object, "state", JS_NewString(ctx, state));
+    host_set(ctx, object, "startTime", JS_NewBigUint64(ctx, start_time));
+    return object;
+}
+
+HOST_FUNCTION(host_waitpid) {
+    (void)this_value;
+    int pid, options, status;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &options)) return JS_EXCEPTION;
+    pid_t ended;
+    do ended = waitpid(pid, &status, options);
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0 || (ended < 0 && errno == ECHILD)) return JS_UNDEFINED;
+    if (ended < 0) return host_throw(ctx, errno, "waitpid", NULL);
+    JSValue object = JS_NewObject(ctx);
+    host_set(ctx, object, "pid", JS_NewInt32(ctx, ended));
+    host_set(ctx, object, "status", JS_NewInt32(ctx, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)));
+    return object;
+}
+
+HOST_FUNCTION(host_block_signals) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    sigset_t all;
+    sigfillset(&all);
+    return sigprocmask(SIG_SETMASK, &all, NULL) < 0 ? host_throw(ctx, errno, "sigprocmask", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_set_child_subreaper) {
+    (void)this_value;
+    unsigned long on = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
+    return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0) < 0 ? host_throw(ctx, errno, "prctl", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_prlimit) {
+    (void)this_value;
+    int pid, resource;
+    uint64_t limits[2]; /* struct rlimit64 of the kernel */
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &resource) ||
+        !host_u64(ctx, host_arg(argc, argv, 2), &limits[0]) || !host_u64(ctx, host_arg(argc, argv, 3), &limits[1]))
+        return JS_EXCEPTION;
+    return syscall(SYS_prlimit64, pid, resource, limits, NULL) < 0 ? host_throw(ctx, errno, "prlimit", NULL) : JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_now) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    JSValue object = JS_NewObject(ctx);
+    host_set(ctx, object, "seconds", JS_NewInt64(ctx, time.tv_sec));
+    host_set(ctx, object, "nanoseconds", JS_NewInt64(ctx, time.tv_nsec));
+    return object;
+}
+
+HOST_FUNCTION(host_sleep) {
+    (void)this_value;
+    double milliseconds;
+    if (JS_ToFloat64(ctx, &milliseconds, host_arg(argc, argv, 0)) < 0) return JS_EXCEPTION;
+    if (!(milliseconds >= 0 && milliseconds <= 1e12)) return JS_ThrowRangeError(ctx, "not a time span");
+    struct timespec left = { (time_t)(milliseconds / 1000), 0 };
+    left.tv_nsec = (long)((milliseconds - (double)left.tv_sec * 1000) * 1e6);
+    while (nanosleep(&left, &left) < 0 && errno == EINTR) continue;
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_effective_capabilities) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data) < 0) return host_throw(ctx, errno, "capget", NULL);
+    return JS_NewBigUint64(ctx, (uint64_t)data[1].effective << 32 | data[0].effective);
+}
+
+HOST_FUNCTION(host_kernel_release) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    struct utsname name;
+    return uname(&name) < 0 ? host_throw(ctx, errno, "uname", NULL) : JS_NewString(ctx, name.release);
+}

@@ -1,0 +1,173 @@
+/* Run a program to its end: hooks and tools. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_LIMIT ((size_t)64 << 10)
+/* How long to sleep between two looks where pidfd_open(2) is refused. */
+#define STEP_MS 5
+
+struct output {
+    int fd;
+    size_t length;
+    uint8_t *data;
+};
+
+struct run {
+    pid_t pid;
+    int pidfd;
+    int input_fd;
+    struct bytes input;
+    size_t written;
+    struct output output[2];
+};
+
+static void close_fd(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static void write_input(struct run *run) {
+    if (run->written < run->input.length) {
+        ssize_t put = write(run->input_fd, run->input.data + run->written, run->input.length - run->written);
+        if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        /* A program that does not read its input (EPIPE) is no error. */
+        if (put < 0) run->written = run->input.length;
+        else run->written += (size_t)put;
+    }
+    if (run->written == run->input.length) close_fd(&run->input_fd);
+}
+
+/* Read what is there; beyond the limit it is thrown away, so that the program never blocks. False at the end. */
+static bool read_output(struct output *output) {
+    uint8_t discarded[4096];
+    bool full = output->length == OUTPUT_LIMIT;
+    ssize_t got = full ? read(output->fd, discarded, sizeof(discarded))
+                       : read(output->fd, output->data + output->length, OUTPUT_LIMIT - output->length);
+    if (got < 0) return errno == EINTR;
+    if (!full) output->length += (size_t)got;
+    return got > 0;
+}
+
+static void drain(struct output *output) {
+    if (output->fd < 0) return;
+    while (output->length < OUTPUT_LIMIT && read_output(output)) continue;
+}
+
+/* Serve the pipes until the program ends. What it left running may hold the pipes: nobody waits for that.
+ * True when the time was over and it was killed. */
+static bool serve(struct run *run, int timeout_ms, int *status) {
+    int64_t end = timeout_ms < 0 ? INT64_MAX : host_monotonic_ms() + timeout_ms;
+    bool timed_out = false;
+    for (;;) {
+        pid_t ended = waitpid(run->pid, status, WNOHANG);
+        if (ended == run->pid || (ended < 0 && errno != EINTR)) return timed_out;
+        int64_t left = end == INT64_MAX ? -1 : end - host_monotonic_ms();
+        if (end != INT64_MAX && left <= 0) {
+            kill(run->pid, SIGKILL);
+            timed_out = true;
+            end = INT64_MAX;
+            left = -1;
+        }
+        int wait = left > INT32_MAX ? INT32_MAX : (int)left;
+        if (run->pidfd < 0 && (wait < 0 || wait > STEP_MS)) wait = STEP_MS;
+        struct pollfd fds[4] = {
+            { .fd = run->input_fd, .events = POLLOUT },
+            { .fd = run->output[0].fd, .events = POLLIN },
+            { .fd = run->output[1].fd, .events = POLLIN },
+            { .fd = run->pidfd, .events = POLLIN },
+        };
+        if (poll(fds, ARRAY_LENGTH(fds), wait) <= 0) continue;
+        if (fds[0].revents) write_input(run);
+        for (int i = 0; i < 2; i++)
+            if (fds[i + 1].revents && !read_output(&run->output[i])) close_fd(&run->output[i].fd);
+    }
+}
+
+static int make_pipes(int pipes[3][2]) {
+    for (int i = 0; i < 3; i++) pipes[i][0] = pipes[i][1] = -1;
+    for (int i = 0; i < 3; i++)
+        if (pipe2(pipes[i], O_CLOEXEC) < 0) return -1;
+    fcntl(pipes[0][1], F_SETFL, O_NONBLOCK);
+    fcntl(pipes[1][0], F_SETFL, O_NONBLOCK);
+    fcntl(pipes[2][0], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static JSValue result_value(JSContext *ctx, const struct run *run, int status, bool timed_out) {
+    static const char *const names[] = { "stdout", "stderr" };
+    JSValue object = JS_NewObject(ctx);
+    host_set(ctx, object, "status", JS_NewInt32(ctx, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)));
+    host_set(ctx, object, "timedOut", JS_NewBool(ctx, timed_out));
+    for (int i = 0; i < 2; i++)
+        host_set(ctx, object, names[i], JS_NewStringLen(ctx, (const char *)run->output[i].data, run->output[i].length));
+    return object;
+}
+
+static JSValue run_program(JSContext *ctx, const char *path, char **argv, char **envp, JSValueConst input, int timeout_ms) {
+    struct run run = { .pidfd = -1, .input_fd = -1, .output = { { .fd = -1 }, { .fd = -1 } } };
+    int pipes[3][2];
+    const char *call = "pipe";
+    JSValue result = JS_EXCEPTION;
+    run.pid = -1;
+    if (!host_bytes(ctx, input, &run.input)) return JS_EXCEPTION;
+    for (int i = 0; i < 2; i++) run.output[i].data = js_malloc(ctx, OUTPUT_LIMIT);
+    if (!run.output[0].data || !run.output[1].data) goto done;
+    if (make_pipes(pipes) == 0) {
+        int stdio[3] = { pipes[0][0], pipes[1][1], pipes[2][1] };
+        struct spawn_request request = { .program_fd = -1, .path = path, .argv = argv, .envp = envp, .stdio = stdio };
+        run.pid = host_spawn(&request, &call);
+    }
+    int error = errno;
+    close_fd(&pipes[0][0]);
+    close_fd(&pipes[1][1]);
+    close_fd(&pipes[2][1]);
+    run.input_fd = pipes[0][1];
+    run.output[0].fd = pipes[1][0];
+    run.output[1].fd = pipes[2][0];
+    if (run.pid < 0) {
+        result = host_throw(ctx, error, call, path);
+    } else {
+        int status = 0;
+        run.pidfd = (int)syscall(SYS_pidfd_open, run.pid, 0);
+        if (run.input.length == 0) close_fd(&run.input_fd);
+        bool timed_out = serve(&run, timeout_ms, &status);
+        drain(&run.output[0]);
+        drain(&run.output[1]);
+        result = result_value(ctx, &run, status, timed_out);
+    }
+    close_fd(&run.pidfd);
+    close_fd(&run.input_fd);
+    close_fd(&run.output[0].fd);
+    close_fd(&run.output[1].fd);
+done:
+    for (int i = 0; i < 2; i++) js_free(ctx, run.output[i].data);
+    host_free_bytes(ctx, &run.input);
+    return result;
+}
+
+HOST_FUNCTION(host_run_program) {
+    (void)this_value;
+    int timeout_ms;
+    struct string_vector args, env;
+    if (!host_int(ctx, host_arg(argc, argv, 4), &timeout_ms)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue result = JS_EXCEPTION;
+    if (host_strings(ctx, host_arg(argc, argv, 1), 0, &args)) {
+        if (host_strings(ctx, host_arg(argc, argv, 2), 0, &env)) {
+            result = run_program(ctx, path, args.items, env.items, host_arg(argc, argv, 3), timeout_ms);
+            host_free_strings(ctx, 0, &env);
+        }
+        host_free_strings(ctx, 0, &args);
+    }
+    JS_FreeCString(ctx, path);
+    return result;
+}

@@ -1,0 +1,107 @@
+/* What is known about a path: stat(2), statfs(2), access(2), extended attributes. */
+#include "host.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static JSValue stat_value(JSContext *ctx, const struct stat *status) {
+    JSValue object = JS_NewObject(ctx);
+    if (JS_IsException(object)) return object;
+    host_set(ctx, object, "dev", JS_NewBigUint64(ctx, status->st_dev));
+    host_set(ctx, object, "ino", JS_NewBigUint64(ctx, status->st_ino));
+    host_set(ctx, object, "mode", JS_NewUint32(ctx, status->st_mode));
+    host_set(ctx, object, "nlink", JS_NewInt64(ctx, (int64_t)status->st_nlink));
+    host_set(ctx, object, "uid", JS_NewUint32(ctx, status->st_uid));
+    host_set(ctx, object, "gid", JS_NewUint32(ctx, status->st_gid));
+    host_set(ctx, object, "rdevMajor", JS_NewUint32(ctx, major(status->st_rdev)));
+    host_set(ctx, object, "rdevMinor", JS_NewUint32(ctx, minor(status->st_rdev)));
+    host_set(ctx, object, "size", JS_NewInt64(ctx, status->st_size));
+    return object;
+}
+
+static JSValue stat_path(JSContext *ctx, int argc, JSValueConst *argv, int flags, const char *call) {
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    struct stat status;
+    JSValue result;
+    if (fstatat(AT_FDCWD, path, &status, flags) == 0) result = stat_value(ctx, &status);
+    else if (errno == ENOENT || errno == ENOTDIR) result = JS_UNDEFINED;
+    else result = host_throw(ctx, errno, call, path);
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_stat) {
+    (void)this_value;
+    return stat_path(ctx, argc, argv, 0, "stat");
+}
+
+HOST_FUNCTION(host_lstat) {
+    (void)this_value;
+    return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW, "lstat");
+}
+
+HOST_FUNCTION(host_fstat) {
+    (void)this_value;
+    int fd;
+    struct stat status;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    return fstat(fd, &status) < 0 ? host_throw(ctx, errno, "fstat", NULL) : stat_value(ctx, &status);
+}
+
+HOST_FUNCTION(host_statfs_type) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    struct statfs status;
+    JSValue result = statfs(path, &status) < 0 ? host_throw(ctx, errno, "statfs", path) : JS_NewUint32(ctx, (uint32_t)status.f_type);
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_access) {
+    (void)this_value;
+    int mode;
+    if (!host_int(ctx, host_arg(argc, argv, 1), &mode)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    bool allowed = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+    JS_FreeCString(ctx, path);
+    return JS_NewBool(ctx, allowed);
+}
+
+HOST_FUNCTION(host_setxattr) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
+    JSValue result = JS_EXCEPTION;
+    struct bytes value;
+    if (name && host_bytes(ctx, host_arg(argc, argv, 2), &value)) {
+        result = lsetxattr(path, name, value.data, value.length, 0) < 0 ? host_throw(ctx, errno, "lsetxattr", path) : JS_UNDEFINED;
+        host_free_bytes(ctx, &value);
+    }
+    if (name) JS_FreeCString(ctx, name);
+    if (path) JS_FreeCString(ctx, path);
+    return result;
+}
+
+HOST_FUNCTION(host_getxattr) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
+    JSValue result = JS_EXCEPTION;
+    static uint8_t value[65536]; /* XATTR_SIZE_MAX */
+    if (name) {
+        ssize_t length = lgetxattr(path, name, value, sizeof(value));
+        if (length >= 0) result = host_utf8_string(ctx, value, (size_t)length, path);
+        else if (errno == ENODATA || errno == EOPNOTSUPP || errno == ENOENT) result = JS_UNDEFINED;
+        else result = host_throw(ctx, errno, "lgetxattr", path);
+        JS_FreeCString(ctx, name);
+    }
+    if (path) JS_FreeCString(ctx, path);
+    return result;
+}

@@ -1,0 +1,100 @@
+/* Text and bytes: UTF-8 in both directions, hashing, and one scan of JSON text. */
+#include "host.h"
+
+size_t host_utf8_prefix(const uint8_t *data, size_t length) {
+    size_t i = 0;
+    while (i < length) {
+        uint8_t lead = data[i];
+        if (lead < 0x80) {
+            i++;
+            continue;
+        }
+        size_t extra;
+        uint8_t low = 0x80, high = 0xbf; /* bounds of the second byte: no overlong forms, no surrogates, <= U+10FFFF */
+        if (lead >= 0xc2 && lead <= 0xdf) {
+            extra = 1;
+        } else if (lead >= 0xe0 && lead <= 0xef) {
+            extra = 2;
+            if (lead == 0xe0) low = 0xa0;
+            if (lead == 0xed) high = 0x9f;
+        } else if (lead >= 0xf0 && lead <= 0xf4) {
+            extra = 3;
+            if (lead == 0xf0) low = 0x90;
+            if (lead == 0xf4) high = 0x8f;
+        } else {
+            return i;
+        }
+        if (length - i <= extra || data[i + 1] < low || data[i + 1] > high) return i;
+        for (size_t k = 2; k <= extra; k++)
+            if ((data[i + k] & 0xc0) != 0x80) return i;
+        i += extra + 1;
+    }
+    return i;
+}
+
+JSValue host_utf8_string(JSContext *ctx, const uint8_t *data, size_t length, const char *path) {
+    if (host_utf8_prefix(data, length) != length) return host_throw(ctx, EILSEQ, "utf-8", path);
+    return JS_NewStringLen(ctx, (const char *)data, length);
+}
+
+HOST_FUNCTION(host_utf8_encode) {
+    (void)this_value;
+    size_t length;
+    const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
+    if (!text) return JS_EXCEPTION;
+    JSValue buffer = JS_NewArrayBufferCopy(ctx, (const uint8_t *)text, length);
+    JS_FreeCString(ctx, text);
+    return buffer;
+}
+
+HOST_FUNCTION(host_utf8_decode) {
+    (void)this_value;
+    size_t size;
+    const uint8_t *data = JS_GetArrayBuffer(ctx, &size, host_arg(argc, argv, 0));
+    if (!data) return JS_EXCEPTION;
+    uint32_t offset = 0;
+    if (argc > 1 && !JS_IsUndefined(argv[1]) && !host_u32(ctx, argv[1], &offset)) return JS_EXCEPTION;
+    if (offset > size) return JS_ThrowRangeError(ctx, "offset beyond the buffer");
+    uint32_t length = (uint32_t)(size - offset);
+    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_u32(ctx, argv[2], &length)) return JS_EXCEPTION;
+    if (length > size - offset) return JS_ThrowRangeError(ctx, "length beyond the buffer");
+    return host_utf8_string(ctx, data + offset, length, NULL);
+}
+
+/* Doubles hold every number of up to 15 digits; with 16 the exact parser has to look. */
+#define EXACT_DIGITS 15
+
+HOST_FUNCTION(host_has_long_number) {
+    (void)this_value;
+    size_t length;
+    const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
+    if (!text) return JS_EXCEPTION;
+    bool in_string = false, found = false;
+    unsigned digits = 0;
+    for (size_t i = 0; i < length && !found; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\') i++;
+            else if (c == '"') in_string = false;
+        } else if (c >= '0' && c <= '9') {
+            found = ++digits > EXACT_DIGITS;
+        } else if (c == '"') {
+            in_string = true;
+            digits = 0;
+        } else if (c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') {
+            digits = 0;
+        }
+    }
+    JS_FreeCString(ctx, text);
+    return JS_NewBool(ctx, found);
+}
+
+HOST_FUNCTION(host_sha256) {
+    (void)this_value;
+    struct bytes bytes;
+    if (!host_bytes(ctx, host_arg(argc, argv, 0), &bytes)) return JS_EXCEPTION;
+    char hex[65];
+    sha256_hex(bytes.data, bytes.length, hex);
+    host_free_bytes(ctx, &bytes);
+    return JS_NewString(ctx, hex);
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Types, style, layers. (C is compiled with warnings as errors by every build.)
+set -u
+cd "$(dirname "$0")/.."
+failed=0
+check() { # name command...
+    name=$1
+    shift
+    if "$@"; then
+        printf 'lint %s passed\n' "$name"
+        tools/count.sh lint 1 0 0
+    else
+        printf 'lint %s FAILED\n' "$name"
+        tools/count.sh lint 0 1 0
+        failed=1
+    fi
+}
+check types node_modules/.bin/tsc -p .
+check test-types node_modules/.bin/tsc -p test
+check style node_modules/.bin/biome check --no-errors-on-unmatched
+check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
+check bytecode tools/check-bytecode.sh
+exit $failed

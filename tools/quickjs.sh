@@ -1,0 +1,112 @@
+#!/bin/sh
+# Provide QuickJS of exactly one version under build/quickjs: include/quickjs.h, lib/libquickjs.a, bin/qjsc.
+#
+# Sources, in this order: QUICKJS_PREFIX (an installation prefix), the system's own package of that version,
+# and Debian's signed source package, fetched with apt through a private sources list. The machine's apt setup
+# is only read. Usage: tools/quickjs.sh OUTPUT_DIRECTORY (CC chooses the compiler of the library).
+set -eu
+
+VERSION=2025.04.26
+SUITE=trixie
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+CC=${CC:-cc}
+
+say() { printf 'quickjs: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+link_prefix() { # prefix include-dir lib-file
+    mkdir -p "$out/include" "$out/lib" "$out/bin"
+    ln -sf "$2/quickjs.h" "$out/include/quickjs.h"
+    ln -sf "$3" "$out/lib/libquickjs.a"
+    ln -sf "$1/bin/qjsc" "$out/bin/qjsc"
+    printf '%s\n' "$VERSION" > "$out/version"
+}
+
+find_library() { # prefix
+    for f in "$1/lib/quickjs/libquickjs.a" "$1"/lib/*/quickjs/libquickjs.a "$1/lib/libquickjs.a" "$1"/lib/*/libquickjs.a; do
+        [ -f "$f" ] && { printf '%s\n' "$f"; return; }
+    done
+    return 1
+}
+
+if [ -n "${QUICKJS_PREFIX:-}" ]; then
+    lib=$(find_library "$QUICKJS_PREFIX") || die "no libquickjs.a below $QUICKJS_PREFIX"
+    inc=$QUICKJS_PREFIX/include/quickjs
+    [ -f "$inc/quickjs.h" ] || inc=$QUICKJS_PREFIX/include
+    [ -f "$inc/quickjs.h" ] || die "no quickjs.h below $QUICKJS_PREFIX"
+    link_prefix "$QUICKJS_PREFIX" "$inc" "$lib"
+    exit 0
+fi
+
+# A musl program cannot use an archive that was compiled against the headers of glibc, so the packaged library counts only
+# where the compiler is the system's own.
+if [ "$CC" = cc ] && command -v dpkg-query >/dev/null 2>&1; then
+    installed=$(dpkg-query -W -f '${Version}' libquickjs 2>/dev/null || true)
+    case $installed in
+    "$VERSION"-*)
+        if lib=$(find_library /usr) && [ -x /usr/bin/qjsc ]; then
+            say "using the packaged $installed"
+            link_prefix /usr /usr/include/quickjs "$lib"
+            exit 0
+        fi ;;
+    esac
+fi
+
+command -v apt-get >/dev/null 2>&1 || die "needs QuickJS $VERSION: set QUICKJS_PREFIX to an installation of it (no apt here)"
+
+work=$out/work
+fetch() { # archive-uri
+    apt=$work/apt
+    rm -rf "$apt"
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/log"
+    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    [ -f "$keyring" ] || die "the keyring of the Debian archive is missing: apt-get install debian-archive-keyring"
+    printf 'deb-src [signed-by=%s] %s %s main\n' "$keyring" "$1" "$SUITE" > "$apt/sources.list"
+    : > "$apt/status"
+    set -- -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State="$apt/state" \
+        -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" -o Dir::Log="$apt/log" \
+        -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=3 -q
+    apt-get "$@" update >&2 || return 1
+    (cd "$work" && apt-get "$@" --only-source --download-only source "quickjs=$(apt_version "$@")") >&2
+}
+
+apt_version() {
+    apt-cache "$@" showsrc quickjs 2>/dev/null | sed -n "s/^Version: \($VERSION-.*\)/\1/p" | head -n 1
+}
+
+if [ ! -f "$work/source/quickjs.c" ]; then
+    rm -rf "$work"
+    mkdir -p "$work"
+    # The machine's own mirrors: first what looks like the main archive of Debian.
+    uris=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | sort -u |
+        awk '/\/debian\/?$/ { print 0, $0; next } /security|backports/ { next } { print 1, $0 }' | sort -n | cut -d' ' -f2)
+    [ -n "$uris" ] || die "apt knows no archive to fetch the source package quickjs ($VERSION) from; set QUICKJS_PREFIX"
+    fetched=
+    for uri in $uris; do
+        say "fetching the source package quickjs $VERSION ($SUITE) from $uri"
+        if fetch "$uri"; then fetched=yes; break; fi
+    done
+    [ -n "$fetched" ] || die "cannot fetch the source package quickjs $VERSION with apt; set QUICKJS_PREFIX to an installation of it"
+    if command -v dpkg-source >/dev/null 2>&1; then
+        dpkg-source --no-check -x "$work"/quickjs_*.dsc "$work/source" >&2
+    else
+        mkdir -p "$work/source"
+        tar -xf "$work"/quickjs_*.orig.tar.* -C "$work/source" --strip-components=1
+    fi
+    [ "$(cat "$work/source/VERSION")" = "$(printf %s "$VERSION" | tr . -)" ] || die "the source package holds another version"
+fi
+
+say "building the library with $CC"
+mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"
+cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w ${QUICKJS_CFLAGS:-}"
+pids=
+for unit in quickjs libregexp libunicode cutils dtoa; do
+    $CC $cflags -c "$work/source/$unit.c" -o "$work/objects/$unit.o" &
+    pids="$pids $!"
+done
+for pid in $pids; do wait "$pid" || die "the compilation failed"; done
+(cd "$work/objects" && rm -f lib.a && ar rcs lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
+cp "$work/objects/lib.a" "$out/lib/libquickjs.a"
+cp "$work/source/quickjs.h" "$out/include/quickjs.h"
+printf '%s\n' "$VERSION" > "$out/version"
+say "ready in $out"

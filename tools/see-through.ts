@@ -1,0 +1,58 @@
+/**
+ * esbuild plugin: `import { a } from "../cgroup/index.ts"` becomes an import from the file that defines `a`.
+ *
+ * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import type { Plugin } from "esbuild";
+
+const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*"(\.[^"]*index\.ts)";/gm;
+const REEXPORT = /^export\s*\{([^}]*)\}\s*from\s*"(\.[^"]+)";/gm;
+
+export function seeThroughIndexes(): Plugin {
+  return {
+    name: "see-through-indexes",
+    setup(build) {
+      const cache = new Map<string, ReadonlyMap<string, string>>();
+      const origins = (index: string): ReadonlyMap<string, string> => {
+        const known = cache.get(index) ?? readOrigins(index);
+        cache.set(index, known);
+        return known;
+      };
+      build.onLoad({ filter: /\/(src|test)\/.*\.ts$/ }, ({ path }) => ({
+        loader: "ts",
+        contents: readFileSync(path, "utf8").replace(IMPORT, (statement, names: string, target: string) => {
+          const index = resolve(dirname(path), target);
+          return existsSync(index) ? rewrite(names, path, index, origins(index)) : statement;
+        }),
+      }));
+    },
+  };
+}
+
+/** Name -> absolute path of the file behind the index. */
+function readOrigins(index: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, names = "", target = ""] of readFileSync(index, "utf8").matchAll(REEXPORT))
+    for (const name of specifiers(names)) if (!name.includes(" ")) found.set(name, resolve(dirname(index), target));
+  return found;
+}
+
+function rewrite(names: string, importer: string, index: string, origins: ReadonlyMap<string, string>): string {
+  return specifiers(names)
+    .filter((specifier) => !specifier.startsWith("type "))
+    .map((specifier) => {
+      const origin = origins.get(specifier.split(" ")[0] ?? "") ?? index;
+      const path = relative(dirname(importer), origin);
+      return `import { ${specifier} } from "${path.startsWith(".") ? path : `./${path}`}";`;
+    })
+    .join("");
+}
+
+function specifiers(names: string): string[] {
+  return names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}

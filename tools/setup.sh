@@ -1,0 +1,64 @@
+#!/bin/sh
+# Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
+# is possible, npm packages of the lock file. Usage: tools/setup.sh build|test
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+# command or file, and the Debian package that has it
+build_needs='/usr/bin/musl-gcc musl-tools
+/usr/include/linux/mount.h linux-libc-dev
+/usr/bin/gcc gcc
+/usr/include/stdio.h libc6-dev
+/usr/bin/ar binutils
+/usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
+/bin/busybox busybox-static
+/usr/bin/dpkg-source dpkg-dev
+/usr/bin/xz xz-utils'
+test_needs="$build_needs
+/usr/bin/crun crun
+/usr/sbin/runc runc
+/usr/bin/strace strace"
+
+missing() { # list of needs
+    printf '%s\n' "$1" | while read -r file package; do
+        [ -e "$file" ] || command -v "$(basename "$file")" >/dev/null 2>&1 || printf '%s ' "$package"
+    done
+}
+
+install_packages() { # packages
+    say "installing $*"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y -q --no-install-recommends "$@" >&2 || { apt-get update -q >&2 && apt-get install -y -q --no-install-recommends "$@" >&2; }
+}
+
+case ${1:-build} in
+test) needs=$test_needs ;;
+*) needs=$build_needs ;;
+esac
+
+packages=$(missing "$needs")
+if [ -n "$packages" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        # shellcheck disable=SC2086
+        install_packages $packages || say "apt could not install: $packages"
+    fi
+    packages=$(missing "$needs")
+    if [ -n "$packages" ]; then
+        say "missing packages; as root: apt-get install $packages"
+        # Tests say themselves what they cannot do without.
+        [ "${1:-build}" = test ] || exit 1
+    fi
+fi
+
+command -v node >/dev/null 2>&1 || { say "node 20 or newer is missing (https://nodejs.org)"; exit 1; }
+major=$(node -p 'process.versions.node.split(".")[0]')
+[ "$major" -ge 20 ] || { say "node $major is too old: 20 or newer is needed"; exit 1; }
+
+# npm writes this file at the end of an installation; it is older than the lock file when that has changed.
+if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+    say "installing the npm packages of package-lock.json"
+    npm ci --no-audit --no-fund >&2
+    touch node_modules/.package-lock.json
+fi

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
+# Lanes: lint, unit, native, e2e, differential.
+set -u
+cd "$(dirname "$0")/.."
+rm -f build/test-counts.txt
+mkdir -p build/test
+failed=0
+
+vitest() { # project
+    report=build/test/$1.json
+    rm -f "$report"
+    node_modules/.bin/vitest run --project "$1" --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
+    if [ -e "$report" ]; then
+        # shellcheck disable=SC2046
+        tools/count.sh "$1" $(node -e '
+            const r = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+            const broken = r.testResults.filter((f) => f.status === "failed" && f.assertionResults.length === 0).length;
+            console.log(r.numPassedTests, r.numFailedTests + broken, r.numPendingTests + r.numTodoTests);
+        ' "$report")
+    else
+        tools/count.sh "$1" 0 1 0
+    fi
+}
+
+for lane in "$@"; do
+    printf '\n== %s\n' "$lane"
+    case $lane in
+    lint) tools/lint.sh || failed=1 ;;
+    native)
+        test/native/host/run.sh || failed=1
+        if [ -x test/native/run ]; then test/native/run || failed=1; fi
+        vitest native ;;
+    *) vitest "$lane" ;;
+    esac
+done
+
+awk '{ p += $2; f += $3; s += $4 } END { printf "\n%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""; exit f > 0 }' \
+    build/test-counts.txt || failed=1
+exit $failed
