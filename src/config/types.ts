@@ -153,7 +153,12 @@ export interface ResourceConfig {
   readonly blockIO?: {
     readonly weight?: number;
     readonly leafWeight?: number;
-    readonly weightDevice: readonly { readonly major: number; readonly minor: number; readonly weight?: number; readonly leafWeight?: number }[];
+    readonly weightDevice: readonly {
+      readonly major: number;
+      readonly minor: number;
+      readonly weight?: number;
+      readonly leafWeight?: number;
+    }[];
     readonly throttleReadBpsDevice: readonly ThrottleDevice[];
     readonly throttleWriteBpsDevice: readonly ThrottleDevice[];
     readonly throttleReadIOPSDevice: readonly ThrottleDevice[];

@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import containerd from "../spec/fixtures/containerd.json";
+import podman from "../spec/fixtures/podman.json";
+import type { Spec } from "../spec/index.ts";
+import { type CheckFacts, checkSpec, findProblems } from "./index.ts";
+
+const PROCESS = { cwd: "/", args: ["sh"] };
+const MINIMAL: Spec = { ociVersion: "1.0.2", root: { path: "rootfs" }, process: PROCESS };
+const MAP = { containerID: 0, hostID: 100000, size: 65536 };
+const USER = [{ type: "user" }];
+
+const codes = (change: Partial<Spec>, facts?: CheckFacts): string[] =>
+  findProblems({ ...MINIMAL, ...change }, facts).map(({ code }) => code);
+const namespaces = (...types: string[]) => types.map((type) => ({ type }));
+
+describe("accepted", () => {
+  it.each<[string, Partial<Spec>]>([
+    ["the smallest configuration", {}],
+    ["no process", { process: null }],
+    ["every known version", { ociVersion: "1.3.0" }],
+    ["a pre-release", { ociVersion: "1.0.2-dev" }],
+    ["a build suffix", { ociVersion: "1.2.0+dev" }],
+    ["all rlimits", { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_NOFILE", soft: 1, hard: 18446744073709551615n }] } }],
+    ["hostname with namespace", { hostname: "x", domainname: "y", linux: { namespaces: namespaces("uts") } }],
+    [
+      "a mapped user",
+      { linux: { namespaces: USER, uidMappings: [MAP], gidMappings: [MAP] }, process: { ...PROCESS, user: { uid: 65535, gid: 1 } } },
+    ],
+    ["a proc mount", { mounts: [{ destination: "/proc", type: "proc" }] }],
+    ["the host's proc", { mounts: [{ destination: "/proc", source: "/proc", options: ["rbind"] }] }],
+    ["lxcfs files", { mounts: [{ destination: "/proc/meminfo", source: "/var/lib/lxcfs/proc/meminfo", options: ["bind"] }] }],
+    ["a fifo without numbers", { linux: { devices: [{ path: "/dev/f", type: "p" }] } }],
+    [
+      "a wildcard rule",
+      {
+        linux: {
+          resources: {
+            devices: [
+              { allow: false, access: "rwm" },
+              { allow: true, type: "c", major: -1, minor: -1, access: "m" },
+            ],
+          },
+        },
+      },
+    ],
+    ["unlimited memory", { linux: { resources: { memory: { limit: -1, swap: -1 } } } }],
+    ["swap unlimited", { linux: { resources: { memory: { limit: 1000, swap: -1 } } } }],
+    [
+      "time offsets",
+      { linux: { namespaces: namespaces("time"), timeOffsets: { monotonic: { secs: -1 }, boottime: { nanosecs: 999999999 } } } },
+    ],
+  ])("%s", (_name, change) => expect(codes(change)).toEqual([]));
+});
+
+describe("refused", () => {
+  it.each<[string, Partial<Spec>, string]>([
+    ["oci-version-syntax", { ociVersion: "1.2" }, "/ociVersion"],
+    ["oci-version-syntax", { ociVersion: "v1.2.0" }, "/ociVersion"],
+    ["oci-version-syntax", { ociVersion: "01.2.0" }, "/ociVersion"],
+    ["oci-version-syntax", { ociVersion: "" }, "/ociVersion"],
+    ["oci-version-unknown", { ociVersion: "2.0.0" }, "/ociVersion"],
+    ["oci-version-unknown", { ociVersion: "0.9.0" }, "/ociVersion"],
+    ["root-missing", { root: null }, "/root"],
+    ["root-path-empty", { root: { path: "" } }, "/root/path"],
+    ["nul-byte", { root: { path: "a\0b" } }, "/root/path"],
+    ["nul-byte", { mounts: [{ destination: "/x", type: "tmpfs", options: ["a\0"] }] }, "/mounts"],
+    ["nul-byte", { process: { ...PROCESS, args: ["sh", "\0"] } }, "/process/args"],
+    ["cwd-empty", { process: { ...PROCESS, cwd: "" } }, "/process/cwd"],
+    ["cwd-relative", { process: { ...PROCESS, cwd: "rel" } }, "/process/cwd"],
+    ["args-empty", { process: { cwd: "/", args: [] } }, "/process/args"],
+    ["args-empty", { process: { cwd: "/" } }, "/process/args"],
+    ["args-empty", { process: { cwd: "/", args: [""] } }, "/process/args/0"],
+    ["rlimit-unknown", { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_TEST", soft: 1, hard: 1 }] } }, "/process/rlimits/0/type"],
+    [
+      "rlimit-duplicate",
+      {
+        process: {
+          ...PROCESS,
+          rlimits: [
+            { type: "RLIMIT_AS", soft: 1, hard: 1 },
+            { type: "RLIMIT_AS", soft: 2, hard: 2 },
+          ],
+        },
+      },
+      "/process/rlimits/1/type",
+    ],
+    [
+      "rlimit-order",
+      { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_AS", soft: 18446744073709551615n, hard: 1 }] } },
+      "/process/rlimits/0/soft",
+    ],
+    ["oom-score-range", { process: { ...PROCESS, oomScoreAdj: 1001 } }, "/process/oomScoreAdj"],
+    ["namespace-unknown", { linux: { namespaces: namespaces("foo") } }, "/linux/namespaces/0/type"],
+    ["namespace-duplicate", { linux: { namespaces: namespaces("pid", "pid") } }, "/linux/namespaces/1/type"],
+    ["namespace-path-relative", { linux: { namespaces: [{ type: "ipc", path: "proc/1/ns/ipc" }] } }, "/linux/namespaces/0/path"],
+    ["hostname-shared", { hostname: "x" }, "/hostname"],
+    ["domainname-shared", { domainname: "x" }, "/domainname"],
+    ["hostname-long", { hostname: "é".repeat(33), linux: { namespaces: namespaces("uts") } }, "/hostname"],
+    ["time-offsets-shared", { linux: { timeOffsets: { monotonic: { secs: 1 } } } }, "/linux/timeOffsets"],
+    [
+      "time-offsets-joined",
+      { linux: { namespaces: [{ type: "time", path: "/x" }], timeOffsets: { monotonic: {} } } },
+      "/linux/timeOffsets",
+    ],
+    ["time-clock-unknown", { linux: { namespaces: namespaces("time"), timeOffsets: { realtime: {} } } }, "/linux/timeOffsets/realtime"],
+    [
+      "time-nanosecs-range",
+      { linux: { namespaces: namespaces("time"), timeOffsets: { boottime: { nanosecs: 1e9 } } } },
+      "/linux/timeOffsets/boottime/nanosecs",
+    ],
+    ["mappings-without-namespace", { linux: { uidMappings: [MAP] } }, "/linux/uidMappings"],
+    ["mappings-missing", { linux: { namespaces: USER, uidMappings: [MAP] } }, "/linux/gidMappings"],
+    [
+      "mappings-root",
+      {
+        linux: { namespaces: USER, uidMappings: [{ ...MAP, containerID: 1 }], gidMappings: [MAP] },
+        process: { ...PROCESS, user: { uid: 1 } },
+      },
+      "/linux/uidMappings",
+    ],
+    [
+      "mapping-empty",
+      { linux: { namespaces: USER, uidMappings: [MAP, { containerID: 70000, hostID: 1, size: 0 }], gidMappings: [MAP] } },
+      "/linux/uidMappings/1/size",
+    ],
+    [
+      "mapping-range",
+      { linux: { namespaces: USER, uidMappings: [{ ...MAP, hostID: 4294967295, size: 2 }], gidMappings: [MAP] } },
+      "/linux/uidMappings/0",
+    ],
+    [
+      "mapping-overlap",
+      { linux: { namespaces: USER, uidMappings: [MAP], gidMappings: [MAP, { containerID: 65535, hostID: 1, size: 1 }] } },
+      "/linux/gidMappings/1",
+    ],
+    [
+      "mappings-many",
+      {
+        linux: {
+          namespaces: USER,
+          gidMappings: [MAP],
+          uidMappings: Array.from({ length: 341 }, (_, i) => ({ containerID: i, hostID: 1000 + i, size: 1 })),
+        },
+      },
+      "/linux/uidMappings",
+    ],
+    [
+      "user-not-mapped",
+      { linux: { namespaces: USER, uidMappings: [MAP], gidMappings: [MAP] }, process: { ...PROCESS, user: { uid: 65536 } } },
+      "/process/user/uid",
+    ],
+    [
+      "user-not-mapped",
+      {
+        linux: { namespaces: USER, uidMappings: [MAP], gidMappings: [MAP] },
+        process: { ...PROCESS, user: { additionalGids: [1, 70000] } },
+      },
+      "/process/user/additionalGids/1",
+    ],
+    ["mount-destination-empty", { mounts: [{ destination: "" }] }, "/mounts/0/destination"],
+    ["mount-on-root", { mounts: [{ destination: "/x/..", type: "tmpfs" }] }, "/mounts/0/destination"],
+    ["mount-mappings-half", { mounts: [{ destination: "/x", uidMappings: [MAP] }] }, "/mounts/0"],
+    ["mount-on-proc", { mounts: [{ destination: "/proc/", source: "/vol", options: ["rbind"] }] }, "/mounts/0/destination"],
+    ["mount-inside-proc", { mounts: [{ destination: "//proc/sys/kernel", source: "/vol", options: ["bind"] }] }, "/mounts/0/destination"],
+    ["hidden-paths-shared", { linux: { maskedPaths: ["/x"] } }, "/linux/maskedPaths"],
+    ["hidden-path-relative", { linux: { namespaces: namespaces("mount"), readonlyPaths: ["x"] } }, "/linux/readonlyPaths/0"],
+    ["device-path", { linux: { devices: [{ path: "dev/x", type: "p" }] } }, "/linux/devices/0/path"],
+    ["device-type", { linux: { devices: [{ path: "/dev/x", type: "x", major: 1, minor: 1 }] } }, "/linux/devices/0/type"],
+    ["device-number-missing", { linux: { devices: [{ path: "/dev/x", type: "c", major: 1 }] } }, "/linux/devices/0/minor"],
+    ["device-number-range", { linux: { devices: [{ path: "/dev/x", type: "b", major: 4096, minor: 1 }] } }, "/linux/devices/0/major"],
+    ["device-rule-type", { linux: { resources: { devices: [{ allow: true, type: "p" }] } } }, "/linux/resources/devices/0/type"],
+    ["device-rule-access", { linux: { resources: { devices: [{ allow: true, access: "rwx" }] } } }, "/linux/resources/devices/0/access"],
+    ["device-rule-number", { linux: { resources: { devices: [{ allow: true, major: -2 }] } } }, "/linux/resources/devices/0"],
+    ["memory-negative", { linux: { resources: { memory: { limit: -2 } } } }, "/linux/resources/memory/limit"],
+    ["memory-swap-low", { linux: { resources: { memory: { limit: 9223372036854775807n, swap: 100 } } } }, "/linux/resources/memory/swap"],
+    ["memory-swappiness", { linux: { resources: { memory: { swappiness: 101 } } } }, "/linux/resources/memory/swappiness"],
+    ["cpu-burst", { linux: { resources: { cpu: { quota: 1000, burst: 2000 } } } }, "/linux/resources/cpu/burst"],
+    [
+      "weight-device-empty",
+      { linux: { resources: { blockIO: { weightDevice: [{ major: 8, minor: 0 }] } } } },
+      "/linux/resources/blockIO/weightDevice/0",
+    ],
+    ["rdma-empty", { linux: { resources: { rdma: { a: {} } } } }, "/linux/resources/rdma/a"],
+    ["unified-key", { linux: { resources: { unified: { "../x.y": "1" } } } }, "/linux/resources/unified/..~1x.y"],
+    ["unified-key", { linux: { resources: { unified: { foo: "1" } } } }, "/linux/resources/unified/foo"],
+    ["cgroups-path", { linux: { cgroupsPath: "/a/../../x" } }, "/linux/cgroupsPath"],
+    ["annotation-key-empty", { annotations: { "": "x" } }, "/annotations/"],
+  ])("%s", (code, change, pointer) => {
+    expect(findProblems({ ...MINIMAL, ...change })).toEqual([
+      expect.objectContaining({ code, severity: "error", pointer, message: expect.any(String) }),
+    ]);
+    expect(() => checkSpec({ ...MINIMAL, ...change })).toThrow(
+      expect.objectContaining({ code: "config-invalid", details: expect.objectContaining({ pointer }) }),
+    );
+  });
+
+  it("rootless containers without a user namespace, when the caller is known", () => {
+    expect(codes({}, { rootless: true })).toEqual(["rootless-user-namespace"]);
+    expect(codes({}, { rootless: false })).toEqual([]);
+  });
+});
+
+describe("warned about", () => {
+  it.each<[string, Partial<Spec>]>([
+    ["oci-version-newer", { ociVersion: "1.99.0" }],
+    ["ambient-not-inheritable", { process: { ...PROCESS, capabilities: { ambient: ["CAP_KILL"], permitted: ["CAP_KILL"] } } }],
+    ["mappings-ignored", { linux: { namespaces: [{ type: "user", path: "/x" }], uidMappings: [MAP] } }],
+    [
+      "device-duplicate",
+      {
+        linux: {
+          devices: [
+            { path: "/dev/x", type: "c", major: 1, minor: 3 },
+            { path: "/dev/y", type: "u", major: 1, minor: 3 },
+          ],
+        },
+      },
+    ],
+  ])("%s", (code, change) => {
+    expect(checkSpec({ ...MINIMAL, ...change }).map((finding) => [finding.code, finding.severity])).toEqual([[code, "warning"]]);
+  });
+});
+
+it("reports all errors, and throws the first with its remedy", () => {
+  expect(codes({ ociVersion: "x", root: null, hostname: "h" })).toEqual(["oci-version-syntax", "root-missing", "hostname-shared"]);
+  expect(() => checkSpec({ ...MINIMAL, ociVersion: "x" })).toThrow(
+    expect.objectContaining({ details: { pointer: "/ociVersion", hint: 'use "1.3.0"' } }),
+  );
+});
+
+it.each<[string, Spec]>([
+  ["containerd", containerd],
+  ["podman", podman],
+])("finds nothing in the configuration of %s", (_name, spec) => {
+  expect(findProblems(spec)).toEqual([]);
+});

@@ -1,0 +1,62 @@
+import type { Check } from "./finding.ts";
+
+/** Limits of makedev(3) on Linux. */
+const MAX_MAJOR = 0xfff;
+const MAX_MINOR = 0xf_ffff;
+
+/** config-linux, devices: type c, b, u or p; an absolute path. */
+export const deviceNodes: Check = ({ linux }, report) => {
+  (linux?.devices ?? []).forEach(({ path, type }, index) => {
+    const pointer = `/linux/devices/${index}`;
+    if (!path.startsWith("/")) report.error("device-path", `${pointer}/path`, `linux.devices: "${path}" is not an absolute path`);
+    if (type.length !== 1 || !"cbup".includes(type)) {
+      report.error("device-type", `${pointer}/type`, `linux.devices: "${path}" has the unknown type "${type}"`, "c, b, u or p");
+    }
+  });
+};
+
+/** config-linux, devices: major and minor are required except for a fifo; the same device twice is suspicious. */
+export const deviceNumbers: Check = ({ linux }, report) => {
+  const seen = new Map<string, string>();
+  (linux?.devices ?? []).forEach(({ path, type, major, minor }, index) => {
+    if (type === "p") return;
+    const pointer = `/linux/devices/${index}`;
+    const check = (field: "major" | "minor", value: number | bigint | null | undefined, max: number) => {
+      if (value === null || value === undefined)
+        report.error("device-number-missing", `${pointer}/${field}`, `linux.devices: "${path}" needs ${field}`);
+      else if (value < 0 || value > max)
+        report.error(
+          "device-number-range",
+          `${pointer}/${field}`,
+          `linux.devices: ${field} ${value} of "${path}" is not between 0 and ${max}`,
+        );
+    };
+    check("major", major, MAX_MAJOR);
+    check("minor", minor, MAX_MINOR);
+    const key = `${type === "b" ? "b" : "c"} ${major}:${minor}`;
+    const first = seen.get(key);
+    if (first !== undefined) report.warning("device-duplicate", pointer, `linux.devices: "${path}" is the same device as "${first}"`);
+    else seen.set(key, path);
+  });
+};
+
+/** config-linux, allowed device list: type a, b or c; access of r, w and m. */
+export const deviceRules: Check = ({ linux }, report) => {
+  (linux?.resources?.devices ?? []).forEach(({ type, access, major, minor }, index) => {
+    const pointer = `/linux/resources/devices/${index}`;
+    if (type && (type.length !== 1 || !"abc".includes(type))) {
+      report.error("device-rule-type", `${pointer}/type`, `linux.resources.devices: unknown type "${type}"`, "a, b or c");
+    }
+    for (const letter of access ?? "") {
+      if ("rwm".includes(letter)) continue;
+      report.error(
+        "device-rule-access",
+        `${pointer}/access`,
+        `linux.resources.devices: unknown access "${letter}" in "${access}"`,
+        "letters of rwm",
+      );
+      break;
+    }
+    if ((major ?? -1) < -1 || (minor ?? -1) < -1) report.error("device-rule-number", pointer, "linux.resources.devices: a number below -1");
+  });
+};

@@ -1,0 +1,78 @@
+/** What a configuration must satisfy before anything is done with it, beyond its structure. */
+import { RuntError } from "../errors/index.ts";
+import type { Spec } from "../spec/index.ts";
+import { annotationKeys } from "./annotations.ts";
+import { deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
+import type { Check, CheckFacts, Finding } from "./finding.ts";
+import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, userMappings, userNamespaceMappings } from "./id-mappings.ts";
+import { mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
+import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces.ts";
+import { hiddenPaths, nulBytes } from "./paths.ts";
+import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits } from "./process.ts";
+import { blockIO, cgroupsPath, cpuBurst, memoryLimits, rdmaLimits, unifiedKeys } from "./resources.ts";
+import { ociVersion, rootPath } from "./root.ts";
+
+export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
+
+/** In the order in which they run and report. */
+const CHECKS: readonly Check[] = [
+  ociVersion,
+  rootPath,
+  nulBytes,
+  processCwd,
+  processArgs,
+  rlimits,
+  oomScoreAdj,
+  ambientCapabilities,
+  namespaceTypes,
+  namespacePaths,
+  hostnames,
+  timeOffsets,
+  mappingsNeedUserNamespace,
+  userNamespaceMappings,
+  userMappings,
+  groupMappings,
+  mappedUser,
+  rootlessIds,
+  mountDestinations,
+  mountMappings,
+  mountsBelowProc,
+  hiddenPaths,
+  deviceNodes,
+  deviceNumbers,
+  deviceRules,
+  cgroupsPath,
+  memoryLimits,
+  cpuBurst,
+  blockIO,
+  rdmaLimits,
+  unifiedKeys,
+  annotationKeys,
+];
+
+/** Every finding of every check. */
+export function findProblems(spec: Spec, facts: CheckFacts = {}): readonly Finding[] {
+  const findings: Finding[] = [];
+  const add = (severity: Finding["severity"]) => (code: string, pointer: string, message: string, remedy?: string) => {
+    findings.push({ code, severity, pointer, message, ...(remedy !== undefined && { remedy }) });
+  };
+  const report = { error: add("error"), warning: add("warning") };
+  for (const check of CHECKS) check(spec, report, facts);
+  return findings;
+}
+
+/**
+ * The gate of create. Returns the warnings.
+ * @throws RuntError "config-invalid" for the first finding that is an error
+ */
+export function checkSpec(spec: Spec, facts: CheckFacts = {}): readonly Finding[] {
+  const findings = findProblems(spec, facts);
+  const error = findings.find(({ severity }) => severity === "error");
+  if (error !== undefined) {
+    throw new RuntError("config-invalid", error.message, {
+      pointer: error.pointer,
+      ...(error.remedy !== undefined && { hint: error.remedy }),
+    });
+  }
+  return findings;
+}

@@ -1,0 +1,63 @@
+import type { SpecMount } from "../spec/index.ts";
+import { cleanPath } from "../spec/path.ts";
+import type { Check } from "./finding.ts";
+
+/** config, mounts: destination is required; covering the root of the container is not a mount of it. */
+export const mountDestinations: Check = ({ mounts }, report) => {
+  (mounts ?? []).forEach(({ destination }, index) => {
+    const pointer = `/mounts/${index}/destination`;
+    if (destination === "") report.error("mount-destination-empty", pointer, "mounts: destination must not be empty");
+    else if (cleanPath(`/${destination}`) === "/")
+      report.error("mount-on-root", pointer, `mounts: destination "${destination}" is the root filesystem itself`);
+  });
+};
+
+/** config, POSIX mounts: uidMappings and gidMappings are given together. */
+export const mountMappings: Check = ({ mounts }, report) => {
+  (mounts ?? []).forEach(({ destination, uidMappings, gidMappings }, index) => {
+    const uids = uidMappings?.length ?? 0;
+    const gids = gidMappings?.length ?? 0;
+    if ((uids === 0) !== (gids === 0)) {
+      report.error(
+        "mount-mappings-half",
+        `/mounts/${index}`,
+        `mount of "${destination}": uidMappings and gidMappings must be given together`,
+      );
+    }
+  });
+};
+
+/** Single files of /proc that lxcfs and checkpointing replace; anything else there would deceive the runtime or the program. */
+const BELOW_PROC = [
+  "cpuinfo",
+  "diskstats",
+  "meminfo",
+  "stat",
+  "swaps",
+  "uptime",
+  "loadavg",
+  "slabinfo",
+  "sys/kernel/ns_last_pid",
+  "sys/crypto/fips_enabled",
+];
+
+function isHostProc({ options, source, type }: SpecMount): boolean {
+  const bind = type === "bind" || options?.includes("bind") || options?.includes("rbind");
+  return bind === true && !!source && cleanPath(source) === "/proc";
+}
+
+/** CVE-2019-16884: nothing but a procfs on /proc, and only a few files below it. */
+export const mountsBelowProc: Check = ({ mounts }, report) => {
+  (mounts ?? []).forEach((mount, index) => {
+    const target = cleanPath(`/${mount.destination}`);
+    if (target !== "/proc" && !target.startsWith("/proc/")) return;
+    if (mount.options?.includes("remount")) return;
+    const pointer = `/mounts/${index}/destination`;
+    if (target === "/proc") {
+      if (mount.type === "proc" || isHostProc(mount)) return;
+      report.error("mount-on-proc", pointer, `"${mount.destination}" cannot be mounted because it is not of type proc`);
+    } else if (!BELOW_PROC.includes(target.slice("/proc/".length))) {
+      report.error("mount-inside-proc", pointer, `"${mount.destination}" cannot be mounted because it is inside /proc`);
+    }
+  });
+};

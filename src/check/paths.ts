@@ -1,0 +1,49 @@
+import type { Check } from "./finding.ts";
+import { namespaceOf } from "./namespaces.ts";
+
+/** config-linux, masked and read-only paths: absolute, and in a mount namespace of the container's own. */
+export const hiddenPaths: Check = (spec, report) => {
+  for (const field of ["maskedPaths", "readonlyPaths"] as const) {
+    const paths = spec.linux?.[field];
+    if (!paths || paths.length === 0) continue;
+    if (!namespaceOf(spec, "mount")) {
+      report.error(
+        "hidden-paths-shared",
+        `/linux/${field}`,
+        `linux.${field}: unable to restrict paths without a private mount namespace`,
+        "add a mount namespace",
+      );
+    }
+    paths.forEach((path, index) => {
+      if (!path.startsWith("/"))
+        report.error("hidden-path-relative", `/linux/${field}/${index}`, `linux.${field}: "${path}" is not an absolute path`);
+    });
+  }
+};
+
+/** A NUL byte would cut a text short on its way to the kernel. Environment and sysctl are looked at where they are derived. */
+export const nulBytes: Check = ({ root, process, hostname, domainname, mounts, linux }, report) => {
+  const look = (pointer: string, text: string | null | undefined) => {
+    if (text?.includes("\0")) report.error("nul-byte", pointer, `${pointer.slice(1).replaceAll("/", ".")}: contains a NUL byte`);
+  };
+  // The pointer of a list is enough to find the entry, and needs no text made for each.
+  const lookAll = (pointer: string, texts: readonly string[] | null | undefined) => {
+    if (texts) for (const text of texts) look(pointer, text);
+  };
+  look("/root/path", root?.path);
+  look("/process/cwd", process?.cwd);
+  lookAll("/process/args", process?.args);
+  look("/hostname", hostname);
+  look("/domainname", domainname);
+  for (const { destination, type, source, options } of mounts ?? []) {
+    look("/mounts", destination);
+    look("/mounts", type);
+    look("/mounts", source);
+    lookAll("/mounts", options);
+  }
+  for (const { path } of linux?.namespaces ?? []) look("/linux/namespaces", path);
+  for (const { path } of linux?.devices ?? []) look("/linux/devices", path);
+  look("/linux/cgroupsPath", linux?.cgroupsPath);
+  lookAll("/linux/maskedPaths", linux?.maskedPaths);
+  lookAll("/linux/readonlyPaths", linux?.readonlyPaths);
+};

@@ -1,0 +1,56 @@
+import { RLIMIT_TYPES } from "../spec/names.ts";
+import type { Check } from "./finding.ts";
+
+/** config, process: cwd is required and absolute. */
+export const processCwd: Check = ({ process }, report) => {
+  if (!process) return;
+  if (process.cwd === "") report.error("cwd-empty", "/process/cwd", "process.cwd: must not be empty", 'use "/"');
+  else if (!process.cwd.startsWith("/"))
+    report.error("cwd-relative", "/process/cwd", `process.cwd: "${process.cwd}" is not an absolute path`);
+};
+
+/** config, process: args has at least one entry, which names the program. */
+export const processArgs: Check = ({ process }, report) => {
+  if (!process) return;
+  if (!process.args || process.args.length === 0) report.error("args-empty", "/process/args", "process.args: must not be empty");
+  else if (process.args[0] === "") report.error("args-empty", "/process/args/0", "process.args: the program name must not be empty");
+};
+
+/** config, POSIX process: known types, once each; setrlimit(2) refuses a soft limit above the hard one. */
+export const rlimits: Check = ({ process }, report) => {
+  const seen: string[] = [];
+  (process?.rlimits ?? []).forEach(({ type, soft, hard }, index) => {
+    const pointer = `/process/rlimits/${index}`;
+    if (!(RLIMIT_TYPES as readonly string[]).includes(type))
+      report.error("rlimit-unknown", `${pointer}/type`, `process.rlimits: unknown type "${type}"`);
+    else if (seen.includes(type)) report.error("rlimit-duplicate", `${pointer}/type`, `process.rlimits: ${type} is given more than once`);
+    seen.push(type);
+    if (soft > hard)
+      report.error(
+        "rlimit-order",
+        `${pointer}/soft`,
+        `process.rlimits: the soft limit of ${type} (${soft}) is above the hard limit (${hard})`,
+      );
+  });
+};
+
+/** proc(5): oom_score_adj is -1000 to 1000. */
+export const oomScoreAdj: Check = ({ process }, report) => {
+  const value = process?.oomScoreAdj;
+  if (typeof value === "number" && (value < -1000 || value > 1000)) {
+    report.error("oom-score-range", "/process/oomScoreAdj", `process.oomScoreAdj: ${value} is not between -1000 and 1000`);
+  }
+};
+
+/** capabilities(7): an ambient capability must be permitted and inheritable. */
+export const ambientCapabilities: Check = ({ process }, report) => {
+  const { ambient, permitted, inheritable } = process?.capabilities ?? {};
+  (ambient ?? []).forEach((name, index) => {
+    if (permitted?.includes(name) && inheritable?.includes(name)) return;
+    report.warning(
+      "ambient-not-inheritable",
+      `/process/capabilities/ambient/${index}`,
+      `process.capabilities: ${name} cannot be ambient without being permitted and inheritable`,
+    );
+  });
+};

@@ -1,0 +1,26 @@
+/** The five capability sets as bit masks. */
+
+import type { SpecProcess } from "../spec/index.ts";
+import { CAPABILITIES } from "../spec/names.ts";
+import type { CapabilitySets } from "./types.ts";
+import type { Warn } from "./warnings.ts";
+
+const BITS: ReadonlyMap<string, bigint> = new Map(CAPABILITIES.map((name, number) => [name, 1n << BigInt(number)]));
+
+const SETS = ["bounding", "effective", "permitted", "inheritable", "ambient"] as const;
+
+/** undefined when the configuration has no capabilities object. Unknown names are left out with a warning (config, capabilities). */
+export function deriveCapabilities(capabilities: SpecProcess["capabilities"], pointer: string, warn: Warn): CapabilitySets | undefined {
+  if (capabilities === null || capabilities === undefined) return undefined;
+  const masks = { bounding: 0n, effective: 0n, permitted: 0n, inheritable: 0n, ambient: 0n };
+  for (const set of SETS) {
+    const names = capabilities[set] ?? [];
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const bit = BITS.get(name);
+      if (bit === undefined) warn("capability-unknown", `${pointer}/${set}/${index}`, `capability "${name}" is not known and is left out`);
+      else masks[set] |= bit;
+    }
+  }
+  return masks;
+}

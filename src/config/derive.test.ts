@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { checkSpec } from "../check/index.ts";
+import { RuntError } from "../errors/index.ts";
+import containerd from "../spec/fixtures/containerd.json";
+import podman from "../spec/fixtures/podman.json";
+import type { Spec } from "../spec/index.ts";
+import { deriveConfig } from "./derive.ts";
+
+const derive = (change: Partial<Spec>) => deriveConfig({ ociVersion: "1.0.2", root: { path: "rootfs" }, ...change }, { bundle: "/b" });
+
+function refusal(change: Partial<Spec>): RuntError {
+  try {
+    derive(change);
+  } catch (error) {
+    if (error instanceof RuntError) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+describe("deriveConfig", () => {
+  it("fills in everything for the smallest configuration", () => {
+    expect(derive({})).toEqual({
+      ociVersion: "1.0.2",
+      bundle: "/b",
+      rootfs: "/b/rootfs",
+      rootReadonly: false,
+      rootfsPropagation: 0,
+      annotations: {},
+      namespaces: [],
+      uidMappings: [],
+      gidMappings: [],
+      mounts: [],
+      devices: expect.any(Array),
+      maskedPaths: [],
+      readonlyPaths: [],
+      sysctl: [],
+      cgroupsPath: "",
+      resources: { hugepageLimits: [], rdma: {}, unified: {}, devices: [] },
+      warnings: [],
+    });
+  });
+
+  it("reads null as absent", () => {
+    const spec = { process: null, hostname: null, mounts: null, annotations: null, hooks: null, linux: null } satisfies Partial<Spec>;
+    expect(derive(spec)).toEqual(derive({}));
+    const linux = {
+      namespaces: null,
+      uidMappings: null,
+      devices: null,
+      resources: null,
+      seccomp: null,
+      sysctl: null,
+      maskedPaths: null,
+      cgroupsPath: null,
+    };
+    expect(derive({ linux })).toEqual(derive({}));
+  });
+
+  it("resolves root.path against the bundle", () => {
+    expect(derive({ root: { path: "./rootfs/" } }).rootfs).toBe("/b/rootfs");
+    expect(derive({ root: { path: "/srv/root" } }).rootfs).toBe("/srv/root");
+    expect(derive({ root: { path: "../other" } }).rootfs).toBe("/other");
+  });
+
+  it("takes containerd's configuration without a word", () => {
+    const spec: Spec = containerd;
+    expect(checkSpec(spec)).toEqual([]);
+    const config = deriveConfig(spec, { bundle: "/b" });
+    expect(config.warnings).toEqual([]);
+    expect(config.mounts.map(({ kind }) => kind)).toEqual([...Array(7).fill("filesystem"), "cgroup", "bind"]);
+    expect(config.namespaces[4]).toEqual({ from: "/linux/namespaces/4", type: "network", path: "/var/run/netns/box" });
+    expect(config.resources).toMatchObject({
+      memory: { limit: 134217728n, swap: 134217728n },
+      cpu: { shares: 1024n, quota: 50000n, period: 100000n },
+      pids: { limit: 100n },
+    });
+    expect(config.resources.devices[0]).toEqual({
+      from: "/linux/resources/devices/0",
+      allow: false,
+      type: "a",
+      major: -1,
+      minor: -1,
+      access: "rwm",
+    });
+    expect(config.resources.devices[2]).toMatchObject({ allow: true, type: "c", major: 136, minor: -1 });
+  });
+
+  it("takes podman's configuration, with nulls and duplicate environment", () => {
+    const spec: Spec = podman;
+    expect(checkSpec(spec)).toEqual([]);
+    const config = deriveConfig(spec, { bundle: "/b" });
+    expect(config.warnings.map(({ code }) => code)).toEqual(["env-duplicate"]);
+    expect(config.process).toMatchObject({
+      terminal: true,
+      consoleRows: 40,
+      consoleColumns: 120,
+      umask: 0o022,
+      oomScoreAdj: 0,
+      additionalGids: [],
+    });
+    expect(config.process?.env).toEqual(["PATH=/usr/bin:/bin", "container=podman", "HOME=/root", "TERM=xterm-256color"]);
+    expect(config.process?.capabilities).toMatchObject({ inheritable: 0n, ambient: 0n });
+    expect(config.rootfs).toBe("/srv/overlay/merged");
+    expect(config.resources.memory).toEqual({});
+    expect(config.resources.blockIO).not.toHaveProperty("weight");
+    expect(config.sysctl).toEqual([{ key: "net.ipv4.ping_group_range", path: "net/ipv4/ping_group_range", value: "0 0" }]);
+  });
+
+  it("knows the words of rootfsPropagation", () => {
+    const flags = (rootfsPropagation: string) => derive({ linux: { rootfsPropagation } }).rootfsPropagation;
+    expect(flags("")).toBe(0);
+    expect(flags("shared")).toBe(1 << 20);
+    expect(flags("rslave")).toBe((1 << 19) | (1 << 14));
+    for (const word of ["foo", "ro", "bind"]) {
+      expect(refusal({ linux: { rootfsPropagation: word } }).details.pointer).toBe("/linux/rootfsPropagation");
+    }
+  });
+
+  it("keeps time offsets exact", () => {
+    expect(derive({ linux: { timeOffsets: { boottime: { secs: 9223372036854775807n, nanosecs: 1 } } } }).timeOffsets).toEqual({
+      monotonic: { seconds: 0n, nanoseconds: 0 },
+      boottime: { seconds: 9223372036854775807n, nanoseconds: 1 },
+    });
+    expect(derive({ linux: { timeOffsets: {} } })).not.toHaveProperty("timeOffsets");
+  });
+});
+
+const HOOK = [{ path: "/bin/true" }];
+const PROCESS = { cwd: "/", args: ["sh"] };
+
+describe("what cannot be applied yet", () => {
+  it.each<[string, Partial<Spec>]>([
+    ["/linux/seccomp", { linux: { seccomp: { defaultAction: "SCMP_ACT_ALLOW" } } }],
+    ["/linux/seccomp", { linux: { seccomp: { syscalls: [{ names: ["a"], action: "SCMP_ACT_ERRNO" }] } } }],
+    ["/hooks/prestart", { hooks: { prestart: HOOK } }],
+    ["/hooks/poststop", { hooks: { poststop: HOOK } }],
+    ["/process/apparmorProfile", { process: { ...PROCESS, apparmorProfile: "p" } }],
+    ["/process/selinuxLabel", { process: { ...PROCESS, selinuxLabel: "l" } }],
+    ["/process/scheduler", { process: { ...PROCESS, scheduler: { policy: "SCHED_FIFO" } } }],
+    ["/process/ioPriority", { process: { ...PROCESS, ioPriority: { class: "IOPRIO_CLASS_BE", priority: 1 } } }],
+    ["/linux/mountLabel", { linux: { mountLabel: "l" } }],
+    ["/linux/personality", { linux: { personality: { domain: "LINUX32" } } }],
+    ["/linux/intelRdt", { linux: { intelRdt: { closID: "x" } } }],
+    ["/linux/memoryPolicy", { linux: { memoryPolicy: { mode: "MPOL_BIND", nodes: "0" } } }],
+    ["/linux/netDevices", { linux: { netDevices: { eth0: {} } } }],
+  ])("refuses %s", (pointer, change) => {
+    const error = refusal(change);
+    expect(error.code).toBe("not-supported");
+    expect(error.message).toBe(`${pointer.slice(1).replaceAll("/", ".")}: not supported yet`);
+    expect(error.details.pointer).toBe(pointer);
+  });
+
+  it("does not count what asks for nothing", () => {
+    derive({
+      hooks: { prestart: [], poststop: null },
+      process: {
+        ...PROCESS,
+        apparmorProfile: "",
+        selinuxLabel: "",
+        scheduler: null,
+        consoleSize: { height: 1, width: 1 },
+        execCPUAffinity: { initial: "0" },
+      },
+      linux: { seccomp: {}, mountLabel: "", netDevices: {}, personality: {}, intelRdt: {}, memoryPolicy: null },
+    });
+  });
+});

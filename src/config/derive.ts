@@ -1,0 +1,56 @@
+/** Spec -> ContainerConfig: names to numbers, relative to absolute, defaults filled in. Pure. */
+import { RuntError } from "../errors/index.ts";
+import type { Spec } from "../spec/index.ts";
+import { absolutePath } from "../spec/path.ts";
+import { deriveDevices } from "./devices.ts";
+import { deriveMount } from "./mounts.ts";
+import { deriveIdMappings, deriveNamespaces, deriveTimeOffsets } from "./namespaces.ts";
+import { deriveProcess } from "./process.ts";
+import { propagationFlags } from "./propagation.ts";
+import { deriveResources } from "./resources.ts";
+import { deriveSysctl } from "./sysctl.ts";
+import type { ContainerConfig } from "./types.ts";
+import { refuseUnsupported } from "./unsupported.ts";
+import type { Warn, Warning } from "./warnings.ts";
+
+export interface DeriveContext {
+  /** Absolute bundle directory. */
+  readonly bundle: string;
+}
+
+/**
+ * Expects a spec that `checkSpec` accepts.
+ * @throws RuntError "config-invalid" or "not-supported" with the JSON pointer of the field
+ */
+export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfig {
+  if (!spec.root?.path) throw new RuntError("config-invalid", "root.path: required but missing", { pointer: "/root/path" });
+  refuseUnsupported(spec);
+  const warnings: Warning[] = [];
+  const warn: Warn = (code, pointer, message) => void warnings.push({ code, pointer, message });
+  const { linux } = spec;
+  const namespaces = deriveNamespaces(linux?.namespaces ?? []);
+  const timeOffsets = deriveTimeOffsets(linux?.timeOffsets);
+  return {
+    ociVersion: spec.ociVersion,
+    bundle: context.bundle,
+    rootfs: absolutePath(context.bundle, spec.root.path),
+    rootReadonly: spec.root.readonly === true,
+    rootfsPropagation: propagationFlags(linux?.rootfsPropagation ?? ""),
+    ...(spec.hostname && { hostname: spec.hostname }),
+    ...(spec.domainname && { domainname: spec.domainname }),
+    annotations: spec.annotations ?? {},
+    ...(spec.process && { process: deriveProcess(spec.process, "/process", warn) }),
+    namespaces,
+    uidMappings: deriveIdMappings(linux?.uidMappings ?? []),
+    gidMappings: deriveIdMappings(linux?.gidMappings ?? []),
+    ...(timeOffsets !== undefined && { timeOffsets }),
+    mounts: (spec.mounts ?? []).map((mount, index) => deriveMount(mount, index, context.bundle, warn)),
+    devices: deriveDevices(linux?.devices ?? []),
+    maskedPaths: linux?.maskedPaths ?? [],
+    readonlyPaths: linux?.readonlyPaths ?? [],
+    sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces),
+    cgroupsPath: linux?.cgroupsPath ?? "",
+    resources: deriveResources(linux?.resources, warn),
+    warnings,
+  };
+}

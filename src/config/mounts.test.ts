@@ -1,0 +1,211 @@
+import { describe, expect, it } from "vitest";
+import { RuntError } from "../errors/index.ts";
+import type { SpecMount } from "../spec/index.ts";
+import { MOUNT_ATTR, MS, PROPAGATION } from "./constants.ts";
+import { MOUNT_OPTIONS } from "./mount-options.ts";
+import { deriveMount, parseMountOptions } from "./mounts.ts";
+import type { Warning } from "./warnings.ts";
+
+const { RDONLY, NOSUID, NODEV, NOEXEC, ATIME, NOATIME, STRICTATIME, NODIRATIME, NOSYMFOLLOW } = MOUNT_ATTR;
+
+function derive(mount: SpecMount) {
+  const warnings: Warning[] = [];
+  const config = deriveMount(mount, 2, "/bundle", (code, pointer, message) => warnings.push({ code, pointer, message }));
+  return { config, warnings, codes: warnings.map(({ code }) => code) };
+}
+
+const options = (...list: string[]) => parseMountOptions(list, "/mounts/0", () => {});
+const attributes = (...list: string[]) => options(...list).attributes;
+
+function refusal(mount: SpecMount): RuntError {
+  try {
+    derive(mount);
+  } catch (error) {
+    if (error instanceof RuntError) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+describe("the option table", () => {
+  it.each([
+    ["ro", RDONLY, 0n],
+    ["rw", 0n, RDONLY],
+    ["nosuid", NOSUID, 0n],
+    ["suid", 0n, NOSUID],
+    ["nodev", NODEV, 0n],
+    ["dev", 0n, NODEV],
+    ["noexec", NOEXEC, 0n],
+    ["exec", 0n, NOEXEC],
+    ["nodiratime", NODIRATIME, 0n],
+    ["diratime", 0n, NODIRATIME],
+    ["nosymfollow", NOSYMFOLLOW, 0n],
+    ["symfollow", 0n, NOSYMFOLLOW],
+    ["noatime", NOATIME, ATIME],
+    ["atime", 0n, ATIME],
+    ["strictatime", STRICTATIME, ATIME],
+    ["nostrictatime", 0n, ATIME],
+    ["relatime", 0n, ATIME],
+    ["norelatime", 0n, ATIME],
+  ])("%s and its recursive form", (name, set, clear) => {
+    expect(attributes(name)).toMatchObject({ attrSet: set, attrClear: clear, recursiveSet: 0n, recursiveClear: 0n });
+    expect(attributes(`r${name}`)).toMatchObject({ attrSet: 0n, attrClear: 0n, recursiveSet: set, recursiveClear: clear });
+  });
+
+  it.each([
+    ["sync", "async", MS.SYNCHRONOUS],
+    ["mand", "nomand", MS.MANDLOCK],
+    ["silent", "loud", MS.SILENT],
+    ["iversion", "noiversion", MS.I_VERSION],
+    ["lazytime", "nolazytime", MS.LAZYTIME],
+    ["ro", "rw", MS.RDONLY],
+  ])("%s and %s are flags of the superblock", (on, off, flag) => {
+    expect(options(on)).toMatchObject({ superFlags: flag, superTouched: true, data: [] });
+    expect(options(on, off)).toMatchObject({ superFlags: 0n, superTouched: true });
+  });
+
+  it.each([
+    ["shared", PROPAGATION.SHARED],
+    ["slave", PROPAGATION.SLAVE],
+    ["private", PROPAGATION.PRIVATE],
+    ["unbindable", PROPAGATION.UNBINDABLE],
+  ])("%s, alone and recursive", (name, flag) => {
+    expect(attributes(name).propagation).toEqual([flag]);
+    expect(attributes(`r${name}`, name).propagation).toEqual([flag | PROPAGATION.REC, flag]);
+  });
+
+  it.each(["idmap", "ridmap", "idmap=uids=0-1-1", "tmpcopyup", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync"])(
+    "refuses %s",
+    (name) => {
+      const error = refusal({ destination: "/x", type: "tmpfs", source: "tmpfs", options: [name] });
+      expect(error.code).toBe("not-supported");
+      expect(error.message).toBe(`mount option "${name}": not supported yet`);
+      expect(error.details.pointer).toBe("/mounts/2/options/0");
+    },
+  );
+
+  it("has a whole entry for every name", () => {
+    for (const [name, option] of MOUNT_OPTIONS) if (name !== "defaults") expect(Object.keys(option), name).not.toHaveLength(0);
+  });
+});
+
+describe("option lists", () => {
+  it("lets the later of two options win", () => {
+    expect(attributes("ro", "rw")).toMatchObject({ attrSet: 0n, attrClear: RDONLY });
+    expect(attributes("rw", "ro")).toMatchObject({ attrSet: RDONLY, attrClear: 0n });
+    expect(attributes("noatime", "strictatime").attrSet).toBe(STRICTATIME);
+    expect(attributes("strictatime", "relatime").attrSet).toBe(0n);
+  });
+
+  it("takes back only what an option names", () => {
+    expect(attributes("strictatime", "atime").attrSet).toBe(STRICTATIME);
+    expect(attributes("noatime", "atime").attrSet).toBe(0n);
+  });
+
+  it("keeps the access time mask cleared whatever is set later", () => {
+    expect(attributes("noatime", "nosuid")).toMatchObject({ attrSet: NOATIME | NOSUID, attrClear: ATIME });
+  });
+
+  it("hands unknown options to the filesystem, in order", () => {
+    expect(options("size=64k", "nosuid", "mode=700", "defaults").data).toEqual(["size=64k", "mode=700"]);
+  });
+});
+
+describe("deriveMount", () => {
+  it("makes a filesystem mount", () => {
+    expect(
+      derive({ destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "strictatime", "mode=755", "size=65536k"] }).config,
+    ).toEqual({
+      kind: "filesystem",
+      from: "/mounts/2",
+      target: "/dev",
+      fstype: "tmpfs",
+      source: "tmpfs",
+      data: ["mode=755", "size=65536k"],
+      superFlags: 0n,
+      attrSet: NOSUID | STRICTATIME,
+      attrClear: ATIME,
+      recursiveSet: 0n,
+      recursiveClear: 0n,
+      propagation: [],
+    });
+  });
+
+  it("binds when the options say so, whatever the type", () => {
+    for (const type of ["none", "bind", "ext4", "", null, undefined]) {
+      const { config, codes } = derive({ destination: "/x", source: "/src", options: ["bind", "ro"], ...(type !== undefined && { type }) });
+      expect(config).toMatchObject({ kind: "bind", source: "/src", recursive: false, attrSet: RDONLY });
+      expect(codes).toEqual([]);
+    }
+    expect(derive({ destination: "/x", source: "/src", options: ["rbind", "bind"] }).config).toMatchObject({
+      kind: "bind",
+      recursive: true,
+    });
+  });
+
+  it("takes relative bind sources from the bundle and leaves absolute ones alone", () => {
+    expect(derive({ destination: "/x", source: "data/../y", options: ["bind"] }).config).toMatchObject({ source: "/bundle/data/../y" });
+    expect(derive({ destination: "/x", source: "/link/../y", options: ["bind"] }).config).toMatchObject({ source: "/link/../y" });
+  });
+
+  it("takes type bind without the option as a bind, with a warning", () => {
+    const { config, codes } = derive({ destination: "/x", source: "/src", type: "bind" });
+    expect(config).toMatchObject({ kind: "bind", recursive: false });
+    expect(codes).toEqual(["mount-bind-implied"]);
+  });
+
+  it("refuses data on a bind, in runc's words", () => {
+    const error = refusal({ destination: "/x", source: "/src", options: ["bind", "size=1k"] });
+    expect(error.code).toBe("config-invalid");
+    expect(error.message).toContain('bind mounts cannot have any filesystem-specific options applied: "size=1k"');
+  });
+
+  it("warns about superblock options on a bind", () => {
+    expect(derive({ destination: "/x", source: "/src", options: ["bind", "sync"] }).codes).toEqual(["mount-option-ignored"]);
+    expect(derive({ destination: "/x", source: "/src", options: ["bind", "ro"] }).codes).toEqual([]);
+  });
+
+  it.each(["cgroup", "cgroup2"])("knows type %s", (type) => {
+    expect(derive({ destination: "/sys/fs/cgroup", type, source: "cgroup", options: ["ro", "nosuid"] }).config).toMatchObject({
+      kind: "cgroup",
+      attrSet: RDONLY | NOSUID,
+    });
+    expect(derive({ destination: "/sys/fs/cgroup", type, options: ["nsdelegate"] }).codes).toEqual(["mount-data-ignored"]);
+  });
+
+  it("remounts the superblock only when it is meant", () => {
+    expect(derive({ destination: "/x", options: ["remount", "ro"] }).config).toMatchObject({
+      kind: "remount",
+      superblock: true,
+      superFlags: MS.RDONLY,
+    });
+    expect(derive({ destination: "/x", options: ["remount", "nosuid"] }).config).toMatchObject({ kind: "remount", superblock: false });
+    expect(derive({ destination: "/x", options: ["remount", "bind", "ro"] }).config).toMatchObject({
+      superblock: false,
+      superFlags: 0n,
+      attrSet: RDONLY,
+    });
+    expect(derive({ destination: "/x", options: ["remount", "size=1m"] }).config).toMatchObject({ superblock: true, data: ["size=1m"] });
+  });
+
+  it("puts a relative destination below the root, with a warning", () => {
+    const { config, codes } = derive({ destination: "data", type: "tmpfs" });
+    expect(config).toMatchObject({ target: "/data", source: "none" });
+    expect(codes).toEqual(["mount-destination-relative"]);
+  });
+
+  it("ignores words of mount(8), with a warning", () => {
+    const { config, codes } = derive({ destination: "/x", type: "tmpfs", options: ["noauto", "x-systemd.automount", "nofail"] });
+    expect(config).toMatchObject({ data: [] });
+    expect(codes).toEqual(["mount-option-ignored", "mount-option-ignored", "mount-option-ignored"]);
+  });
+
+  it("refuses what it cannot make", () => {
+    expect(refusal({ destination: "/x" }).message).toContain("needs a type");
+    expect(refusal({ destination: "/x", options: ["bind"] }).message).toContain("needs a source");
+    const mapping = [{ containerID: 0, hostID: 1, size: 1 }];
+    expect(refusal({ destination: "/x", source: "/y", options: ["bind"], uidMappings: mapping, gidMappings: mapping }).code).toBe(
+      "not-supported",
+    );
+  });
+});

@@ -1,0 +1,19 @@
+/** Lexical path helpers; nothing here looks at a filesystem. */
+
+/** Collapse ".", ".." and repeated slashes of an absolute path. */
+export function cleanPath(path: string): string {
+  // Most paths are clean already.
+  if (!path.includes("//") && !path.includes("/.") && (path.length === 1 || !path.endsWith("/"))) return path;
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") parts.pop();
+    else parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
+/** `path` from `base` (absolute) when relative, cleaned. */
+export function absolutePath(base: string, path: string): string {
+  return cleanPath(path.startsWith("/") ? path : `${base}/${path}`);
+}
