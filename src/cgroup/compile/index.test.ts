@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { ResourceConfig } from "../../config/types.ts";
+import type { CgroupFacts } from "../facts.ts";
+import { compileCgroup } from "./index.ts";
+
+const V1_NAMES = ["cpu", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb", "net_cls", "net_prio", "rdma"];
+const V1: CgroupFacts = { version: 1, hierarchies: V1_NAMES.map((name) => ({ mountpoint: `/cg/${name}`, controllers: [name] })) };
+const V2: CgroupFacts = {
+  version: 2,
+  hierarchies: [{ mountpoint: "/cg", controllers: ["cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma"] }],
+};
+const NONE: ResourceConfig = { hugepageLimits: [], rdma: {}, unified: {}, devices: [] };
+const NO_IO = {
+  weightDevice: [],
+  throttleReadBpsDevice: [],
+  throttleWriteBpsDevice: [],
+  throttleReadIOPSDevice: [],
+  throttleWriteIOPSDevice: [],
+};
+
+/** "file value" of every write, without the device rules. */
+function writes(facts: CgroupFacts, resources: Partial<ResourceConfig>): string[] {
+  return compileCgroup(facts, "/x", { ...NONE, ...resources }, { rootless: true }).writes.map(
+    ({ path, value }) => `${path.slice(path.lastIndexOf("/") + 1)} ${value}`,
+  );
+}
+
+const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly string[], readonly string[]])[] = [
+  ["nothing", {}, [], []],
+  ["memory limit", { memory: { limit: 64n << 20n } }, ["memory.limit_in_bytes 67108864"], ["memory.max 67108864"]],
+  [
+    "memory and swap",
+    { memory: { limit: 100n, swap: 150n } },
+    ["memory.limit_in_bytes 100", "memory.memsw.limit_in_bytes 150"],
+    ["memory.swap.max 50", "memory.max 100"],
+  ],
+  [
+    "swap equal to memory",
+    { memory: { limit: 100n, swap: 100n } },
+    ["memory.limit_in_bytes 100", "memory.memsw.limit_in_bytes 100"],
+    ["memory.swap.max 0", "memory.max 100"],
+  ],
+  [
+    "unlimited swap",
+    { memory: { limit: 100n, swap: -1n } },
+    ["memory.limit_in_bytes 100", "memory.memsw.limit_in_bytes -1"],
+    ["memory.swap.max max", "memory.max 100"],
+  ],
+  [
+    "unlimited memory means unlimited swap",
+    { memory: { limit: -1n } },
+    ["memory.limit_in_bytes -1", "memory.memsw.limit_in_bytes -1"],
+    ["memory.swap.max max", "memory.max max"],
+  ],
+  ["zero is not set", { memory: { limit: 0n, swap: 0n, reservation: 0n }, cpu: { shares: 0n, quota: 0n, period: 0n } }, [], []],
+  ["reservation", { memory: { reservation: 5n } }, ["memory.soft_limit_in_bytes 5"], ["memory.low 5"]],
+  [
+    "swappiness and OOM killer",
+    { memory: { swappiness: 0n, disableOOMKiller: true } },
+    ["memory.oom_control 1", "memory.swappiness 0"],
+    [],
+  ],
+  [
+    "cpu",
+    { cpu: { shares: 512n, quota: 50_000n, period: 200_000n, burst: 10_000n } },
+    ["cpu.shares 512", "cpu.cfs_period_us 200000", "cpu.cfs_quota_us 50000", "cpu.cfs_burst_us 10000"],
+    ["cpu.weight 59", "cpu.max 50000 200000", "cpu.max.burst 10000"],
+  ],
+  ["cpu quota alone", { cpu: { quota: 20_000n } }, ["cpu.cfs_quota_us 20000"], ["cpu.max 20000 100000"]],
+  ["cpu period alone", { cpu: { period: 20_000n } }, ["cpu.cfs_period_us 20000"], ["cpu.max max 20000"]],
+  ["cpu quota without limit", { cpu: { quota: -1n } }, ["cpu.cfs_quota_us -1"], ["cpu.max max 100000"]],
+  ["idle wins over shares", { cpu: { shares: 2n, idle: 1n } }, ["cpu.shares 2", "cpu.idle 1"], ["cpu.idle 1"]],
+  ["real time", { cpu: { realtimePeriod: 1000n, realtimeRuntime: 10n } }, ["cpu.rt_period_us 1000", "cpu.rt_runtime_us 10"], []],
+  ["cpuset", { cpu: { cpus: "0-1", mems: "0" } }, ["cpuset.cpus 0-1", "cpuset.mems 0"], ["cpuset.cpus 0-1", "cpuset.mems 0"]],
+  ["pids", { pids: { limit: 32n } }, ["pids.max 32"], ["pids.max 32"]],
+  ["pids 0 is the least limit", { pids: { limit: 0n } }, ["pids.max 1"], ["pids.max 1"]],
+  ["pids unlimited", { pids: { limit: -1n } }, ["pids.max max"], ["pids.max max"]],
+  [
+    "block i/o",
+    {
+      blockIO: {
+        ...NO_IO,
+        weight: 500,
+        weightDevice: [{ major: 8, minor: 0, weight: 300 }],
+        throttleReadBpsDevice: [{ major: 8, minor: 0, rate: 1n << 40n }],
+        throttleWriteIOPSDevice: [{ major: 8, minor: 16, rate: 10n }],
+      },
+    },
+    [
+      "blkio.bfq.weight 500",
+      "blkio.bfq.weight_device 8:0 300",
+      "blkio.throttle.read_bps_device 8:0 1099511627776",
+      "blkio.throttle.write_iops_device 8:16 10",
+    ],
+    ["io.bfq.weight 500", "io.bfq.weight 8:0 300", "io.max 8:0 rbps=1099511627776", "io.max 8:16 wiops=10"],
+  ],
+  [
+    "huge pages",
+    { hugepageLimits: [{ pageSize: "2MB", limit: 4n }] },
+    ["hugetlb.2MB.limit_in_bytes 4", "hugetlb.2MB.rsvd.limit_in_bytes 4"],
+    ["hugetlb.2MB.max 4", "hugetlb.2MB.rsvd.max 4"],
+  ],
+  [
+    "network",
+    { network: { classID: 0x100001, priorities: [{ name: "eth0", priority: 5 }] } },
+    ["net_cls.classid 1048577", "net_prio.ifpriomap eth0 5"],
+    [],
+  ],
+  [
+    "rdma",
+    { rdma: { mlx5_1: { hcaHandles: 3, hcaObjects: 10000 } } },
+    ["rdma.max mlx5_1 hca_handle=3 hca_object=10000"],
+    ["rdma.max mlx5_1 hca_handle=3 hca_object=10000"],
+  ],
+];
+
+describe.each(TABLE)("%s", (_, resources, v1, v2) => {
+  test("v1", () => expect(writes(V1, resources)).toEqual(v1));
+  test("v2", () => expect(writes(V2, resources)).toEqual(v2));
+});
+
+test("unified values come last, a line each", () => {
+  expect(writes(V2, { unified: { "memory.high": "9", "io.max": "8:0 rbps=1\n8:16 rbps=2\n" }, pids: { limit: 3n } })).toEqual([
+    "pids.max 3",
+    "memory.high 9",
+    "io.max 8:0 rbps=1",
+    "io.max 8:16 rbps=2",
+  ]);
+});
+
+const REFUSED: readonly (readonly [string, CgroupFacts, Partial<ResourceConfig>, string])[] = [
+  ["swap below memory", V2, { memory: { limit: 10n, swap: 5n } }, "memory+swap limit should be >= memory limit"],
+  ["swap without memory", V1, { memory: { swap: 5n } }, "unable to set swap limit without memory limit"],
+  ["swappiness", V1, { memory: { swappiness: 101n } }, "invalid memory swappiness value: 101"],
+  ["unified on v1", V1, { unified: { "memory.high": "1" } }, "unified resources need cgroup v2"],
+  ["unified with a slash", V2, { unified: { "../memory.high": "1" } }, "must be a file name"],
+  ["unified without a parameter", V2, { unified: { memory: "1" } }, "must be a file name"],
+  [
+    "unified of a missing controller",
+    V2,
+    { unified: { "misc.max": "1" } },
+    "linux.resources.unified.misc.max: the misc controller is not enabled",
+  ],
+  [
+    "controller that is not mounted",
+    { version: 1, hierarchies: [] },
+    { pids: { limit: 1n } },
+    "cannot apply linux.resources.pids.limit: the pids controller is not mounted",
+  ],
+];
+
+test.each(REFUSED)("%s is refused", (_, facts, resources, message) => {
+  expect(() => writes(facts, resources)).toThrow(message);
+});
+
+test("v1: every hierarchy is created and joined, device rules start from deny all", () => {
+  const steps = compileCgroup(V1, "/x", NONE, { rootless: false });
+  expect(steps.create.map(({ path }) => path)).toEqual(V1_NAMES.map((name) => `/cg/${name}/x`));
+  expect(steps.join).toEqual({ tasks: V1_NAMES.map((name) => `/cg/${name}/x/tasks`) });
+  expect(steps.writes.slice(0, 3).map(({ path, value }) => [path, value])).toEqual([
+    ["/cg/devices/x/devices.deny", "a"],
+    ["/cg/devices/x/devices.allow", "b *:* m"],
+    ["/cg/devices/x/devices.allow", "c *:* m"],
+  ]);
+});
+
+test("v1: without a devices hierarchy a rooted container is refused", () => {
+  expect(() => compileCgroup({ version: 1, hierarchies: [] }, "/x", NONE, { rootless: false })).toThrow(
+    "the devices controller is not mounted",
+  );
+});
+
+test("v2: one directory, and the rules as data for the device program", () => {
+  const steps = compileCgroup(V2, "/x", NONE, { rootless: false });
+  expect(steps.join).toEqual({ directory: "/cg/x" });
+  expect(steps.devices?.path).toBe("/cg/x");
+  expect(steps.devices?.rules.slice(0, 3)).toEqual(["a:*:*:rwm:deny", "b:*:*:m:allow", "c:*:*:m:allow"]);
+});
+
+test("values without effect on v2 are warnings", () => {
+  const { warnings } = compileCgroup(V2, "/x", { ...NONE, memory: { swappiness: 5n, disableOOMKiller: true } }, { rootless: true });
+  expect(warnings).toEqual([
+    "linux.resources.memory.disableOOMKiller: cgroup v2 cannot disable the OOM killer",
+    "linux.resources.memory.swappiness: cgroup v2 has no swappiness of its own",
+  ]);
+});

@@ -1,0 +1,42 @@
+import { RuntError } from "../../errors/index.ts";
+import type { CgroupFacts } from "../facts.ts";
+import type { CgroupWrite } from "./steps.ts";
+
+const RESOURCES = "/linux/resources";
+
+/** Collects the writes of one container. Pointers are given relative to /linux/resources. */
+export interface Sink {
+  /** @throws RuntError cgroup when no hierarchy offers the controller. */
+  write(controller: string, file: string, value: bigint | number | string, pointer: string): void;
+  /** The message is put behind the name of the field. */
+  warn(pointer: string, message: string): void;
+  readonly writes: readonly CgroupWrite[];
+  readonly warnings: readonly string[];
+}
+
+export function createSink(facts: CgroupFacts, path: string): Sink {
+  const writes: CgroupWrite[] = [];
+  const warnings: string[] = [];
+  return {
+    writes,
+    warnings,
+    write(controller, file, value, pointer) {
+      const from = `${RESOURCES}/${pointer}`;
+      const hierarchy = facts.hierarchies.find(({ controllers }) => controllers.includes(controller));
+      if (hierarchy === undefined) throw unavailable(facts, controller, from);
+      writes.push({ path: `${hierarchy.mountpoint}${path}/${file}`, value: String(value), from });
+    },
+    warn(pointer, message) {
+      warnings.push(`${fieldName(`${RESOURCES}/${pointer}`)}: ${message}`);
+    },
+  };
+}
+
+function unavailable(facts: CgroupFacts, controller: string, pointer: string): RuntError {
+  const reason = facts.version === 1 ? "is not mounted" : "is not enabled in the cgroup tree";
+  return new RuntError("cgroup", `cannot apply ${fieldName(pointer)}: the ${controller} controller ${reason}`, { pointer });
+}
+
+function fieldName(pointer: string): string {
+  return pointer.slice(1).replaceAll("/", ".");
+}

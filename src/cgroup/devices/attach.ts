@@ -1,0 +1,44 @@
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { deviceProgram } from "./program.ts";
+import { decodeRules } from "./rule.ts";
+
+const BPF_F_ALLOW_MULTI = 2;
+const BPF_F_REPLACE = 4;
+/** BPF_F_ALLOW_MULTI alone: no program is replaced. */
+const NOTHING = -1;
+
+/**
+ * Make these rules (operation `cgroup.devices`) the device policy of a v2 cgroup, in place of what is attached to it.
+ * The new program is attached before an old one goes, so that the policy is never open in between.
+ */
+export function attachDeviceProgram(directory: string, rules: readonly string[]): void {
+  const list = decodeRules(rules);
+  const cgroup = host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
+  const old: number[] = [];
+  try {
+    old.push(...host.bpfQueryDevice(cgroup));
+    const everything = list.defaultAllow && list.exceptions.length === 0;
+    const [only] = old;
+    if (!everything) attach(cgroup, deviceProgram(list), old.length === 1 && only !== undefined ? only : NOTHING);
+    if (everything || old.length > 1) for (const program of old) host.bpfDetachDevice(cgroup, program);
+  } catch (error) {
+    throw new RuntError("cgroup", `cannot set the device rules of ${directory}: ${host.reason(error)}`, {
+      pointer: "/linux/resources/devices",
+      cause: error,
+    });
+  } finally {
+    for (const program of old) host.close(program);
+    host.close(cgroup);
+  }
+}
+
+function attach(cgroup: number, instructions: ArrayBuffer, replaced: number): void {
+  const program = host.bpfLoadDeviceProgram(instructions);
+  try {
+    host.bpfAttachDevice(cgroup, program, replaced === NOTHING ? BPF_F_ALLOW_MULTI : BPF_F_ALLOW_MULTI | BPF_F_REPLACE, replaced);
+  } finally {
+    // The cgroup holds its own reference.
+    host.close(program);
+  }
+}

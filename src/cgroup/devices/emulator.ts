@@ -1,0 +1,107 @@
+import type { DeviceRule } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
+import type { DeviceException, DeviceList } from "./rule.ts";
+
+type BareRule = Omit<DeviceRule, "from">;
+
+const ANY = -1;
+const ACCESS = ["r", "w", "m"] as const;
+
+function allow(type: "b" | "c", major: number, minor: number, access: string): BareRule {
+  return { allow: true, type, major, minor, access };
+}
+
+/**
+ * What every container may do, after whatever config.json says: make any node (using it is another matter) and use the
+ * devices the specification puts into /dev. Engines rely on runc adding these, /dev/net/tun among them.
+ */
+const DEFAULT_RULES: readonly BareRule[] = [
+  allow("c", ANY, ANY, "m"),
+  allow("b", ANY, ANY, "m"),
+  allow("c", 1, 3, "rwm"),
+  allow("c", 1, 5, "rwm"),
+  allow("c", 1, 7, "rwm"),
+  allow("c", 1, 8, "rwm"),
+  allow("c", 1, 9, "rwm"),
+  allow("c", 5, 0, "rwm"),
+  allow("c", 5, 2, "rwm"),
+  allow("c", 10, 200, "rwm"),
+  allow("c", 136, ANY, "rwm"),
+];
+
+interface Entry {
+  readonly type: "b" | "c";
+  readonly major: number;
+  readonly minor: number;
+  readonly access: Set<string>;
+}
+
+/**
+ * Play the rules of config.json and the default ones as a cgroup v1 device list would take them, starting from "deny all".
+ * @throws RuntError config-invalid when a rule takes back a part of a wildcard, which a list of exceptions cannot say.
+ */
+export function allowList(rules: readonly DeviceRule[]): DeviceList {
+  let defaultAllow = false;
+  let entries = new Map<string, Entry>();
+  for (const rule of [...rules, ...DEFAULT_RULES]) {
+    if (isReset(rule)) {
+      defaultAllow = rule.allow;
+      entries = new Map();
+      continue;
+    }
+    for (const type of rule.type === "a" ? (["b", "c"] as const) : [rule.type]) {
+      if (rule.allow === defaultAllow) takeBack(entries, type, rule);
+      else add(entries, type, rule);
+    }
+  }
+  return { defaultAllow, exceptions: [...entries.values()].sort(byDevice).map(toException) };
+}
+
+function isReset({ type, major, minor, access }: BareRule): boolean {
+  return type === "a" && major === ANY && minor === ANY && ACCESS.every((letter) => access.includes(letter));
+}
+
+function add(entries: Map<string, Entry>, type: "b" | "c", { major, minor, access }: BareRule): void {
+  const key = `${type}:${major}:${minor}`;
+  const entry = entries.get(key) ?? { type, major, minor, access: new Set<string>() };
+  for (const letter of access) entry.access.add(letter);
+  entries.set(key, entry);
+}
+
+/** Exceptions that the rule covers lose its letters; one that is wider than the rule cannot be cut. */
+function takeBack(entries: Map<string, Entry>, type: "b" | "c", rule: BareRule): void {
+  for (const [key, entry] of entries) {
+    if (entry.type !== type || ![...rule.access].some((letter) => entry.access.has(letter))) continue;
+    if (!overlaps(entry.major, rule.major) || !overlaps(entry.minor, rule.minor)) continue;
+    if (!covers(rule.major, entry.major) || !covers(rule.minor, entry.minor)) throw holePunched(type, rule, entry);
+    for (const letter of rule.access) entry.access.delete(letter);
+    if (entry.access.size === 0) entries.delete(key);
+  }
+}
+
+function covers(outer: number, inner: number): boolean {
+  return outer === ANY || outer === inner;
+}
+
+function overlaps(one: number, other: number): boolean {
+  return covers(one, other) || covers(other, one);
+}
+
+function holePunched(type: string, { allow: allowed, major, minor }: BareRule, entry: Entry): RuntError {
+  const name = (numbers: { readonly major: number; readonly minor: number }) =>
+    [numbers.major, numbers.minor].map((value) => (value === ANY ? "*" : value)).join(":");
+  return new RuntError(
+    "config-invalid",
+    `device rules cannot ${allowed ? "allow" : "deny"} ${type} ${name({ major, minor })} out of the wildcard ${type} ${name(entry)} given before`,
+    { pointer: "/linux/resources/devices" },
+  );
+}
+
+function byDevice(one: Entry, other: Entry): number {
+  if (one.type !== other.type) return one.type < other.type ? -1 : 1;
+  return one.major - other.major || one.minor - other.minor;
+}
+
+function toException({ type, major, minor, access }: Entry): DeviceException {
+  return { type, major, minor, access: ACCESS.filter((letter) => access.has(letter)).join("") };
+}

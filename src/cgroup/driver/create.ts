@@ -1,0 +1,131 @@
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import type { CgroupHierarchy } from "../facts.ts";
+import { readHierarchies } from "../hierarchies.ts";
+
+/** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */
+export const MARK = "trusted.runt";
+
+const MODE = 0o755;
+/** Another container's delete may take an empty parent away between two mkdir. */
+const ATTEMPTS = 16;
+
+/**
+ * Make the directory of a cgroup and every missing level above it. An existing directory is used as it is.
+ * v1 cpuset: a new level gets its parent's cpus and mems (the kernel refuses tasks without them).
+ * v2: the controllers are enabled from the root down to the parent.
+ * @throws RuntError cgroup
+ */
+export function createCgroup(directory: string): void {
+  const facts = readHierarchies();
+  const hierarchy = facts.hierarchies.find(({ mountpoint }) => directory.startsWith(`${mountpoint}/`));
+  if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
+  try {
+    if (facts.version === 2) createUnified(hierarchy, directory);
+    else createV1(hierarchy, directory);
+  } catch (error) {
+    if (error instanceof RuntError) throw error;
+    throw new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
+  }
+}
+
+function createV1(hierarchy: CgroupHierarchy, directory: string): void {
+  const { controllers, mountpoint } = hierarchy;
+  createLevels(mountpoint, directory, controllers.includes("cpuset") ? (level) => inheritCpuset(mountpoint, level) : () => {});
+}
+
+function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
+  createLevels(hierarchy.mountpoint, directory, () => {});
+  enableControllers(hierarchy, directory);
+  joinThreadedTree(directory);
+}
+
+/** The usual case first: only the last level is missing. */
+function createLevels(mountpoint: string, directory: string, prepare: (level: string) => void): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (makeLevel(directory)) prepare(directory);
+      return;
+    } catch (error) {
+      if (!host.isErrno(error, "ENOENT") || attempt === ATTEMPTS) throw error;
+    }
+    for (const level of parents(mountpoint, directory)) {
+      try {
+        if (!makeLevel(level)) continue;
+        mark(level);
+        prepare(level);
+      } catch (error) {
+        if (!host.isErrno(error, "ENOENT")) throw error;
+      }
+    }
+  }
+}
+
+/** Whether the level is new. */
+function makeLevel(path: string): boolean {
+  try {
+    host.mkdir(path, MODE);
+    return true;
+  } catch (error) {
+    if (host.isErrno(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+/** The levels between the mount point and the directory, without both, from the top. */
+export function parents(mountpoint: string, directory: string): string[] {
+  const levels: string[] = [];
+  for (let at = directory.indexOf("/", mountpoint.length + 1); at >= 0; at = directory.indexOf("/", at + 1))
+    levels.push(directory.slice(0, at));
+  return levels;
+}
+
+/** Without the right to mark it (rootless) the level simply stays. */
+function mark(level: string): void {
+  try {
+    host.setxattr(level, MARK, "1");
+  } catch (error) {
+    if (!host.isErrno(error, "EPERM", "EOPNOTSUPP", "EACCES", "ENOENT")) throw error;
+  }
+}
+
+/** A level that somebody else made and left empty is filled from the top first (runc does the same). */
+function inheritCpuset(mountpoint: string, level: string): void {
+  const parent = level.slice(0, level.lastIndexOf("/"));
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    let value = host.readFile(`${parent}/${file}`, undefined, true).trim();
+    if (value === "" && parent !== mountpoint) {
+      inheritCpuset(mountpoint, parent);
+      value = host.readFile(`${parent}/${file}`, undefined, true).trim();
+    }
+    if (value !== "") host.writeFile(`${level}/${file}`, value, host.O.WRONLY, 0);
+  }
+}
+
+/** Hand every controller of the root down to the parent's children; levels that have them already are not written. */
+function enableControllers(hierarchy: CgroupHierarchy, directory: string): void {
+  for (const level of [hierarchy.mountpoint, ...parents(hierarchy.mountpoint, directory)]) {
+    const file = `${level}/cgroup.subtree_control`;
+    const enabled = new Set(host.readFile(file, undefined, true).split(/\s+/));
+    const missing = hierarchy.controllers.filter((controller) => !enabled.has(controller)).map((controller) => `+${controller}`);
+    if (missing.length === 0 || tryWrite(file, missing.join(" "))) continue;
+    // One refused controller refuses the whole line. What is still missing then shows when a limit is written.
+    for (const one of missing) tryWrite(file, one);
+  }
+}
+
+function tryWrite(file: string, text: string): boolean {
+  try {
+    host.writeFile(file, text, host.O.WRONLY, 0);
+    return true;
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT", "EINVAL", "EBUSY", "EOPNOTSUPP", "EPERM", "EACCES", "ENODEV")) return false;
+    throw error;
+  }
+}
+
+/** Below a threaded domain a new cgroup cannot take processes until it is threaded too; it has no domain controllers then. */
+function joinThreadedTree(directory: string): void {
+  const file = `${directory}/cgroup.type`;
+  if (host.readFile(file, undefined, true).trim() === "domain invalid") host.writeFile(file, "threaded", host.O.WRONLY, 0);
+}

@@ -1,0 +1,63 @@
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import type { CgroupRef } from "../facts.ts";
+import { readIfThere } from "./tree.ts";
+
+const ATTEMPTS = 500;
+const PAUSE_MS = 2;
+
+/** The file that freezes the container: cgroup.freeze (v2) or freezer.state of the hierarchy with the freezer (v1). */
+export function freezeFile({ version, paths }: CgroupRef): string | undefined {
+  if (version === 2) return paths[0] === undefined ? undefined : `${paths[0]}/cgroup.freeze`;
+  // The usual name of the hierarchy first, to save probing the other ones.
+  const likely = paths.find((path) => path.includes("/freezer/"));
+  const candidates = likely === undefined ? paths : [likely, ...paths];
+  const directory = candidates.find((path) => host.access(`${path}/freezer.state`, 0));
+  return directory === undefined ? undefined : `${directory}/freezer.state`;
+}
+
+export function isFrozen(cgroup: CgroupRef): boolean {
+  const file = freezeFile(cgroup);
+  const state = file === undefined ? undefined : readIfThere(file)?.trim();
+  return cgroup.version === 2 ? state === "1" : state === "FROZEN" || state === "FREEZING";
+}
+
+/** Stop every process of the container; returns when the kernel says they are stopped. @throws RuntError cgroup */
+export function freeze(cgroup: CgroupRef): void {
+  const file = required(cgroup);
+  if (cgroup.version === 2) {
+    host.writeFile(file, "1", host.O.WRONLY, 0);
+    waitFor(() => unifiedEvent(file, "frozen 1"), file);
+    return;
+  }
+  // v1 may stay FREEZING for ever when a task forks at the wrong moment; writing again gives it another try.
+  waitFor(() => {
+    host.writeFile(file, "FROZEN", host.O.WRONLY, 0);
+    return readIfThere(file)?.trim() === "FROZEN";
+  }, file);
+}
+
+/** Let the processes of the container run again. @throws RuntError cgroup */
+export function thaw(cgroup: CgroupRef): void {
+  const file = required(cgroup);
+  host.writeFile(file, cgroup.version === 2 ? "0" : "THAWED", host.O.WRONLY, 0);
+  waitFor(() => (cgroup.version === 2 ? unifiedEvent(file, "frozen 0") : readIfThere(file)?.trim() === "THAWED"), file);
+}
+
+function unifiedEvent(file: string, line: string): boolean {
+  return readIfThere(`${file.slice(0, file.lastIndexOf("/"))}/cgroup.events`)?.includes(line) ?? true;
+}
+
+function required(cgroup: CgroupRef): string {
+  const file = freezeFile(cgroup);
+  if (file === undefined) throw new RuntError("cgroup", "cannot freeze the container: it has no freezer cgroup");
+  return file;
+}
+
+function waitFor(done: () => boolean, file: string): void {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (done()) return;
+    host.sleep(PAUSE_MS);
+  }
+  throw new RuntError("cgroup", `${file} did not change its state in time`);
+}

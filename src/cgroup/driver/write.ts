@@ -1,0 +1,48 @@
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { ioWeight } from "../compile/io-weight.ts";
+
+interface Turned {
+  readonly file: string;
+  readonly value: string;
+}
+
+/**
+ * What takes the place of a file that this kernel lacks (a kernel has the weights of one scheduler only, and swap accounting
+ * can be off). "nothing": the value asks for what is so anyway. A file that is not listed must exist.
+ */
+const OUTCOMES: Readonly<Record<string, (value: string) => Turned | "nothing" | undefined>> = {
+  "io.bfq.weight": (value) => ({ file: "io.weight", value: convertWeight(value) }),
+  "blkio.bfq.weight": (value) => ({ file: "blkio.weight", value }),
+  "blkio.bfq.weight_device": (value) => ({ file: "blkio.weight_device", value }),
+  "memory.swap.max": (value) => (value === "max" || value === "0" ? "nothing" : undefined),
+  "memory.memsw.limit_in_bytes": (value) => (value === "-1" ? "nothing" : undefined),
+};
+
+/**
+ * The operation `cgroup.write`.
+ * @param pointer where config.json asks for it.
+ * @throws RuntError cgroup, naming value and file.
+ */
+export function writeCgroupFile(path: string, value: string, pointer?: string): void {
+  try {
+    host.writeFile(path, value, host.O.WRONLY, 0);
+  } catch (error) {
+    const slash = path.lastIndexOf("/") + 1;
+    const outcome = host.isErrno(error, "ENOENT") ? OUTCOMES[path.slice(slash)]?.(value) : undefined;
+    if (outcome === "nothing") return;
+    if (outcome !== undefined) {
+      writeCgroupFile(path.slice(0, slash) + outcome.file, outcome.value, pointer);
+      return;
+    }
+    throw new RuntError("cgroup", `cannot write "${value}" to ${path}: ${host.reason(error)}`, {
+      ...(pointer && { pointer }),
+      cause: error,
+    });
+  }
+}
+
+function convertWeight(value: string): string {
+  const [first = "", weight] = value.split(" ");
+  return weight === undefined ? String(ioWeight(Number(first))) : `${first} ${ioWeight(Number(weight))}`;
+}

@@ -1,0 +1,43 @@
+/** What the host offers: cgroup version and mounted hierarchies. */
+
+export interface CgroupHierarchy {
+  readonly mountpoint: string;
+  /** v1: the controllers of this hierarchy, or ["name=systemd"] for a named one. v2: what the root of the tree can hand down. */
+  readonly controllers: readonly string[];
+}
+
+export interface CgroupFacts {
+  readonly version: 1 | 2;
+  /** v1: every mounted hierarchy once. v2: exactly one. Empty: the host has no cgroup mounted. */
+  readonly hierarchies: readonly CgroupHierarchy[];
+}
+
+/** One hierarchy as a container's cgroup mount shows it. */
+export interface CgroupSource {
+  /** Base name of the mount point on the host: "cpu,cpuacct", "systemd", "memory". */
+  readonly name: string;
+  /** v1: controllers, or the named hierarchy as "name=systemd"; empty for v2. */
+  readonly controllers: readonly string[];
+  /** The container's directory in this hierarchy, on the host. */
+  readonly directory: string;
+}
+
+/** The directory of the cgroup `path` (absolute within the hierarchies) in each hierarchy. */
+export function cgroupDirectories(facts: CgroupFacts, path: string): string[] {
+  return facts.hierarchies.map(({ mountpoint }) => mountpoint + path);
+}
+
+export function cgroupSources(facts: CgroupFacts, path: string): CgroupSource[] {
+  return facts.hierarchies.map(({ mountpoint, controllers }) => ({
+    name: mountpoint.slice(mountpoint.lastIndexOf("/") + 1),
+    controllers: facts.version === 1 ? controllers : [],
+    directory: mountpoint + path,
+  }));
+}
+
+/** A container's cgroup as its state record names it. */
+export interface CgroupRef {
+  readonly version: 1 | 2;
+  /** The container's directory in every hierarchy. */
+  readonly paths: readonly string[];
+}

@@ -1,0 +1,34 @@
+import * as host from "../host/index.ts";
+import type { CgroupFacts } from "./facts.ts";
+import { parseMountinfo } from "./mountinfo.ts";
+
+const CGROUP2_SUPER_MAGIC = 0x6367_7270;
+const UNIFIED = "/sys/fs/cgroup";
+
+let known: CgroupFacts | undefined;
+
+/** Which cgroup version the host uses and where its hierarchies are mounted. Reads at most two small files, once a process. */
+export function readHierarchies(): CgroupFacts {
+  known ??= read();
+  return known;
+}
+
+function read(): CgroupFacts {
+  if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
+  const facts = parseMountinfo(host.readFile("/proc/self/mountinfo", undefined, true));
+  if (facts.version === 1) return facts;
+  return { version: 2, hierarchies: facts.hierarchies.map(({ mountpoint }) => ({ mountpoint, controllers: readControllers(mountpoint) })) };
+}
+
+function isUnified(): boolean {
+  try {
+    return host.statfsType(UNIFIED) === CGROUP2_SUPER_MAGIC;
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT", "EACCES")) return false;
+    throw error;
+  }
+}
+
+function readControllers(mountpoint: string): string[] {
+  return host.readFile(`${mountpoint}/cgroup.controllers`, undefined, true).split(/\s+/).filter(Boolean);
+}

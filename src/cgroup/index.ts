@@ -1,0 +1,14 @@
+/** The cgroup layer: facts -> path -> steps (pure), and the effects that make, use and remove a cgroup without systemd. */
+export { compileCgroup } from "./compile/index.ts";
+export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
+export { attachDeviceProgram } from "./devices/attach.ts";
+export { createCgroup } from "./driver/create.ts";
+export { deleteCgroup, markedParents } from "./driver/delete.ts";
+export { freeze, isFrozen, thaw } from "./driver/freeze.ts";
+export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
+export { cgroupProcesses, refuseUsed } from "./driver/processes.ts";
+export { writeCgroupFile } from "./driver/write.ts";
+export { type CgroupFacts, type CgroupHierarchy, type CgroupRef, type CgroupSource, cgroupDirectories, cgroupSources } from "./facts.ts";
+export { readHierarchies } from "./hierarchies.ts";
+export { parseMountinfo } from "./mountinfo.ts";
+export { resolveCgroup } from "./path.ts";

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { parseMountinfo } from "./mountinfo.ts";
+
+const V1 = [
+  "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard",
+  "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755",
+  "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct",
+  "40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,xattr,name=systemd",
+  "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw,nsdelegate",
+].join("\n");
+
+test("a hybrid host counts as v1, with co-mounted and named hierarchies", () => {
+  expect(parseMountinfo(`${V1}\n`)).toEqual({
+    version: 1,
+    hierarchies: [
+      { mountpoint: "/sys/fs/cgroup/cpu,cpuacct", controllers: ["cpu", "cpuacct"] },
+      { mountpoint: "/sys/fs/cgroup/systemd", controllers: ["name=systemd"] },
+    ],
+  });
+});
+
+test("cgroup2 beside nothing but a named hierarchy counts as v2", () => {
+  const text = [
+    "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd",
+    "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 none rw",
+  ].join("\n");
+  expect(parseMountinfo(text)).toEqual({ version: 2, hierarchies: [{ mountpoint: "/sys/fs/cgroup/unified", controllers: [] }] });
+});
+
+test("a hierarchy that is mounted twice counts once, at its usual place", () => {
+  const text = [
+    "50 1 0:35 / /srv/c/memory rw - cgroup cgroup rw,memory",
+    "35 31 0:35 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
+  ].join("\n");
+  expect(parseMountinfo(text).hierarchies).toEqual([{ mountpoint: "/sys/fs/cgroup/memory", controllers: ["memory"] }]);
+});
+
+test("octal escapes of the mount point are decoded", () => {
+  expect(parseMountinfo("1 2 0:3 / /a\\040b\\134 rw - cgroup cgroup rw,pids").hierarchies[0]?.mountpoint).toBe("/a b\\");
+});
+
+test("no cgroup mounted", () => {
+  expect(parseMountinfo("27 1 254:0 / / rw - ext4 /dev/vda rw")).toEqual({ version: 1, hierarchies: [] });
+});

@@ -1,0 +1,79 @@
+import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
+
+/** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
+const CONTROLLERS = new Set([
+  "blkio",
+  "cpu",
+  "cpuacct",
+  "cpuset",
+  "devices",
+  "freezer",
+  "hugetlb",
+  "memory",
+  "misc",
+  "net_cls",
+  "net_prio",
+  "perf_event",
+  "pids",
+  "rdma",
+]);
+
+const USUAL_PLACE = "/sys/fs/cgroup/";
+
+interface CgroupMount extends CgroupHierarchy {
+  readonly device: string;
+}
+
+/**
+ * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
+ * A hybrid host, whose cgroup2 tree carries no controller or less than the v1 hierarchies do, counts as v1.
+ * For v2 the controllers are left empty: they stand in the tree itself.
+ */
+export function parseMountinfo(text: string): CgroupFacts {
+  const v1: CgroupMount[] = [];
+  let v2: CgroupMount | undefined;
+  for (const line of cgroupLines(text)) {
+    const mount = parseLine(line);
+    if (mount === undefined) continue;
+    if (line.includes(" - cgroup2 ")) v2 = better(v2, mount);
+    else {
+      const known = v1.findIndex(({ device }) => device === mount.device);
+      if (known < 0) v1.push(mount);
+      else v1[known] = better(v1[known], mount);
+    }
+  }
+  const controlled = v1.some(({ controllers }) => controllers.some((name) => CONTROLLERS.has(name)));
+  if (v2 !== undefined && !controlled) return { version: 2, hierarchies: [{ mountpoint: v2.mountpoint, controllers: [] }] };
+  return { version: 1, hierarchies: v1.map(({ mountpoint, controllers }) => ({ mountpoint, controllers })) };
+}
+
+/** Only the lines that matter are cut out: a busy host has hundreds of mounts. */
+function* cgroupLines(text: string): Generator<string> {
+  for (let at = text.indexOf(" - cgroup"); at >= 0; at = text.indexOf(" - cgroup", at + 1)) {
+    const start = text.lastIndexOf("\n", at) + 1;
+    const end = text.indexOf("\n", at);
+    yield text.slice(start, end < 0 ? text.length : end);
+  }
+}
+
+/** ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS */
+function parseLine(line: string): CgroupMount | undefined {
+  const [left = "", right = ""] = line.split(" - ", 2);
+  const [, , device, , place] = left.split(" ");
+  if (device === undefined || place === undefined) return undefined;
+  const options = right.slice(right.lastIndexOf(" ") + 1).split(",");
+  const controllers = options.filter((option) => CONTROLLERS.has(option) || option.startsWith("name="));
+  return { device, mountpoint: decodeOctal(place), controllers };
+}
+
+/** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */
+function better(known: CgroupMount | undefined, other: CgroupMount): CgroupMount {
+  if (known === undefined) return other;
+  return !known.mountpoint.startsWith(USUAL_PLACE) && other.mountpoint.startsWith(USUAL_PLACE) ? other : known;
+}
+
+/** The kernel writes space, tab, newline and backslash as three octal digits. */
+function decodeOctal(path: string): string {
+  if (!path.includes("\\")) return path;
+  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

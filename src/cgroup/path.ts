@@ -1,0 +1,21 @@
+import { RuntError } from "../errors/index.ts";
+
+const DEFAULT_PARENT = "/runt";
+
+/**
+ * The cgroup of a container as a path below every hierarchy's mount point: absolute, clean, never the root itself.
+ * A relative cgroupsPath counts from the hierarchy's root (as crun does; the specification leaves it open), and `..` cannot climb.
+ * @throws RuntError config-invalid when nothing but the root is left.
+ */
+export function resolveCgroup(cgroupsPath: string, id: string): string {
+  if (cgroupsPath === "") return `${DEFAULT_PARENT}/${id}`;
+  const parts: string[] = [];
+  for (const part of cgroupsPath.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  if (parts.length === 0) {
+    throw new RuntError("config-invalid", `cgroupsPath "${cgroupsPath}" names the root cgroup`, { pointer: "/linux/cgroupsPath" });
+  }
+  return `/${parts.join("/")}`;
+}
