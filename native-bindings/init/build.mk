@@ -1,0 +1,41 @@
+# The helper `runt-init`: freestanding and static; and the same sources hosted, under the sanitizers, for the tests.
+# Included by the top Makefile, which makes build/gen/ops.h. Targets: build/runt-init, and native-test-tools for test/native.
+
+INIT_DIR := native-bindings/init
+INIT_SOURCES := $(wildcard $(INIT_DIR)/*.c)
+INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h) build/gen/ops.h
+INIT_OBJECTS := $(INIT_SOURCES:$(INIT_DIR)/%.c=build/init/%.o)
+# Not $(CC): the top Makefile's musl-gcc hides the kernel headers, and the helper needs no libc at all.
+INIT_CC ?= gcc
+INIT_WARNINGS := -std=c11 -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+INIT_CFLAGS := $(INIT_WARNINGS) -Os -ffreestanding -fno-stack-protector -fno-pie -fno-ident -fno-asynchronous-unwind-tables \
+	-ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns -Ibuild/gen -I$(INIT_DIR)
+INIT_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections,--build-id=none,-z,noexecstack,-z,norelro,-z,max-page-size=4096
+
+build/init/%.o: $(INIT_DIR)/%.c $(INIT_HEADERS)
+	@mkdir -p $(@D)
+	$(INIT_CC) $(INIT_CFLAGS) -c $< -o $@
+
+build/runt-init: $(INIT_OBJECTS)
+	$(INIT_CC) $(INIT_LDFLAGS) $^ -o $@
+	strip -s $@
+
+SANITIZED := $(INIT_WARNINGS) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DRUNT_HOSTED \
+	-Ibuild/gen -I$(INIT_DIR)
+
+build/test/runt-init-asan: $(INIT_SOURCES) $(INIT_HEADERS)
+	@mkdir -p $(@D)
+	$(INIT_CC) $(SANITIZED) $(INIT_SOURCES) -o $@
+
+build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c $(INIT_DIR)/str.c $(INIT_DIR)/start.c $(INIT_HEADERS)
+	@mkdir -p $(@D)
+	$(INIT_CC) $(SANITIZED) $(filter %.c,$^) -o $@
+
+NATIVE_TOOLS := build/test/drive build/test/watch build/test/terminal
+$(NATIVE_TOOLS): build/test/%: test/native/%.c
+	@mkdir -p $(@D)
+	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 $< -o $@
+
+# What `vitest --project native` runs, beside the build/test/refuse of the top Makefile.
+.PHONY: native-test-tools
+native-test-tools: build/runt-init build/test/runt-init-asan build/test/decode $(NATIVE_TOOLS)

@@ -1,0 +1,56 @@
+/* The clone: where outer ends and init begins. */
+#include "run.h"
+#include "sys.h"
+
+static long clone_new(uint64_t flags, int cgroup) {
+  struct clone_args arguments = {.flags = flags};
+  if (cgroup >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = (uint64_t)cgroup;
+  }
+  return sys(__NR_clone3, &arguments, sizeof arguments);
+}
+
+/* clone(2) has no CLONE_NEWTIME: its bit belongs to the exit signal. */
+static long clone_old(uint64_t flags) {
+  if (flags & CLONE_NEWTIME) {
+    long error = sys(__NR_unshare, CLONE_NEWTIME);
+    if (error < 0) return error;
+  }
+  return sys(__NR_clone, flags & ~(uint64_t)CLONE_NEWTIME, 0, 0, 0, 0);
+}
+
+/* Without CLONE_INTO_CGROUP init moves itself through a descriptor opened with outer's rights, and makes the cgroup
+ * namespace only then: its root is the cgroup of whoever makes it. */
+static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
+  long procs = sys_openat(cgroup, "cgroup.procs", O_WRONLY, 0);
+  if (procs < 0) return fail(run, procs, "cgroup.procs", "open");
+  long pid = clone_old(flags & ~(uint64_t)CLONE_NEWCGROUP);
+  if (pid == 0) {
+    run->is_init = true;
+    long size = sys_write((int)procs, "0", 1);
+    if (size < 0) return fail(run, size, "cgroup.procs", "write");
+    long error = flags & CLONE_NEWCGROUP ? sys(__NR_unshare, CLONE_NEWCGROUP) : 0;
+    if (error < 0) return fail(run, error, NULL, "unshare");
+  }
+  sys_close((int)procs);
+  return pid < 0 ? fail(run, pid, NULL, "clone") : pid;
+}
+
+long op_process_clone(struct run *run, const struct op_process_clone *op) {
+  uint64_t flags = (uint64_t)op->flags | CLONE_PARENT;
+  int cgroup = -1;
+  if (op->cgroup != NO_SLOT && (cgroup = slot_get(run, op->cgroup)) < 0) return cgroup;
+  // The runtime may set init's limits as soon as it knows the pid.
+  limit_restore(run);
+  long pid = clone_new(flags, cgroup);
+  if (is_refused(pid) || (cgroup >= 0 && pid == -EINVAL)) pid = cgroup >= 0 ? clone_then_join(run, flags, cgroup) : clone_old(flags);
+  if (pid < 0) return run->failed_text[0] != 0 ? pid : fail(run, pid, NULL, "clone");
+  if (pid == 0) {
+    run->is_init = true;
+    if (op->cgroup != NO_SLOT) slot_close(run, op->cgroup);
+    return 0;
+  }
+  long error = send_message(run, MESSAGE_PID, 0, (int32_t)pid, NULL, NULL, -1);
+  sys_exit(error < 0 ? 1 : 0);
+}

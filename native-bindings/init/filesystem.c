@@ -1,0 +1,183 @@
+/* New filesystem instances and remounts. */
+#include "inroot.h"
+#include "mount.h"
+#include "sys.h"
+
+/* fsconfig takes strings of at most 255 bytes (fs/fsopen.c); longer ones, of overlays, need mount(2). */
+#define VALUE_MAX 255
+#define PAGE 4096
+
+struct super_option {
+  uint64_t flag;
+  const char *set, *clear;
+};
+
+static const struct super_option SUPER_OPTIONS[] = {
+    {MS_RDONLY, "ro", "rw"},      {MS_SYNCHRONOUS, "sync", "async"}, {MS_DIRSYNC, "dirsync", NULL},
+    {MS_LAZYTIME, "lazytime", NULL}, {MS_MANDLOCK, "mand", NULL},       {MS_I_VERSION, "iversion", NULL},
+};
+
+/* The kernel's own words about a refused option: the last error in the context's log. */
+static void read_log(int context, char *text, size_t size) {
+  text[0] = 0;
+  for (;;) {
+    char message[256];
+    long length = sys_read(context, message, sizeof message - 1);
+    if (length <= 0) return;
+    while (length > 0 && message[length - 1] == '\n') length--;
+    message[length] = 0;
+    if (length < 2 || message[0] != 'e') continue;
+    struct buffer out = {text, size, 0, false};
+    put_text(&out, message + 2);
+  }
+}
+
+static long fail_context(struct run *run, int context, long error, const char *path, const char *call) {
+  char log[256];
+  read_log(context, log, sizeof log);
+  return fail_detail(run, error, path, call, log);
+}
+
+static long set_flag(int context, const char *key) { return sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, key, NULL, 0); }
+
+static long set_option(int context, const char *option) {
+  const char *equals = text_find(option, '=');
+  if (equals == NULL) return set_flag(context, option);
+  char key[VALUE_MAX + 1];
+  struct buffer out = BUFFER(key);
+  put_bytes(&out, option, (size_t)(equals - option));
+  return out.truncated ? -EINVAL : sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, key, equals + 1, 0);
+}
+
+static long configure(int context, const struct list *data, uint64_t super_flags, bool reconfigure) {
+  long error = 0;
+  for (size_t i = 0; i < sizeof SUPER_OPTIONS / sizeof *SUPER_OPTIONS && error >= 0; i++) {
+    const struct super_option *option = &SUPER_OPTIONS[i];
+    if (super_flags & option->flag) error = set_flag(context, option->set);
+    else if (reconfigure && option->clear != NULL) error = set_flag(context, option->clear);
+  }
+  const uint8_t *at = data->at;
+  for (uint32_t i = 0; i < data->count && error >= 0; i++) error = set_option(context, list_text(&at).at);
+  return error;
+}
+
+static bool fits_fsconfig(const struct op_mount_filesystem *op) {
+  const uint8_t *at = op->data.at;
+  if (op->source.length > VALUE_MAX) return false;
+  for (uint32_t i = 0; i < op->data.count; i++)
+    if (list_text(&at).length > VALUE_MAX) return false;
+  return true;
+}
+
+static bool has_mode(const struct list *data) {
+  const uint8_t *at = data->at;
+  for (uint32_t i = 0; i < data->count; i++)
+    if (text_starts_with(list_text(&at).at, "mode=")) return true;
+  return false;
+}
+
+/* "mode=755" of the covered directory, or "". */
+static void inherited_mode(const struct op_mount_filesystem *op, int target, char *text, size_t size) {
+  struct buffer out = {text, size, 0, false};
+  struct stat info;
+  text[0] = 0;
+  if (!op->inherit_mode || has_mode(&op->data) || sys_fstat(target, &info) < 0) return;
+  put_text(&out, "mode=");
+  put_octal(&out, info.st_mode & 07777);
+}
+
+static long make_new(struct run *run, const struct op_mount_filesystem *op, int target, bool *attached) {
+  const char *path = op->target.at;
+  char mode[32];
+  const struct attributes attributes = {0, 0, 0, 0, &op->propagation};
+  int context = (int)sys(__NR_fsopen, op->fstype.at, FSOPEN_CLOEXEC);
+  if (context < 0) return fail_detail(run, context, path, "fsopen", op->fstype.at);
+  long error = 0;
+  if (op->source.length > 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", op->source.at, 0);
+  inherited_mode(op, target, mode, sizeof mode);
+  if (error >= 0 && mode[0] != 0) error = set_option(context, mode);
+  if (error >= 0) error = configure(context, &op->data, op->super_flags, false);
+  if (error >= 0) error = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+  int mount = -1;
+  if (error < 0) {
+    error = fail_context(run, context, error, path, "fsconfig");
+  } else {
+    mount = (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, op->attr_set | op->recursive_set);
+    if (mount < 0) error = fail_context(run, context, mount, path, "fsmount");
+  }
+  sys_close(context);
+  if (error >= 0) {
+    error = mount_attach(run, mount, target, path, &attributes, attached);
+    sys_close(mount);
+  }
+  return error;
+}
+
+static long join_data(const struct list *data, const char *mode, struct buffer *out) {
+  const uint8_t *at = data->at;
+  out->at[0] = 0;
+  put_text(out, mode);
+  for (uint32_t i = 0; i < data->count; i++) {
+    if (out->used > 0) put_text(out, ",");
+    put_text(out, list_text(&at).at);
+  }
+  return out->truncated ? -E2BIG : 0;
+}
+
+static long make_old(struct run *run, const struct op_mount_filesystem *op, int target) {
+  const char *path = op->target.at;
+  char mode[32], data[PAGE];
+  struct buffer out = BUFFER(data);
+  inherited_mode(op, target, mode, sizeof mode);
+  long error = join_data(&op->data, mode, &out);
+  if (error < 0) return fail(run, error, path, "mount data are longer than a page");
+  unsigned long flags = mount_flags(op->attr_set | op->recursive_set) | (unsigned long)op->super_flags;
+  error = mount_old(run, op->source.at, target, op->fstype.at, flags, data);
+  if (error < 0) return fail_detail(run, error, path, "mount", op->fstype.at);
+  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
+  if (mount < 0) return fail(run, mount, path, "open of the new mount");
+  const struct attributes attributes = {0, 0, 0, 0, &op->propagation};
+  error = inroot_same(mount, target) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
+  sys_close(mount);
+  return error;
+}
+
+long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) {
+  int target = mount_target(run, op->target.at, CREATE_DIRECTORY, true, op->ordinary_directory ? INROOT_NO_LINKS : 0);
+  if (target < 0) return target;
+  bool attached = false;
+  long error = fits_fsconfig(op) ? make_new(run, op, target, &attached) : -ENOSYS;
+  if (is_refused(error) && !attached) error = make_old(run, op, target);
+  sys_close(target);
+  return error;
+}
+
+static long remount_superblock(struct run *run, const struct op_mount_remount *op, int target) {
+  const char *path = op->target.at;
+  int context = (int)sys(__NR_fspick, target, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+  if (is_refused(context)) {
+    char data[PAGE];
+    struct buffer out = BUFFER(data);
+    long error = join_data(&op->data, "", &out);
+    if (error >= 0) error = mount_old(run, NULL, target, NULL, MS_REMOUNT | (unsigned long)op->super_flags | mount_flags(op->attr_set), data);
+    return error < 0 ? fail(run, error, path, "mount") : 0;
+  }
+  if (context < 0) return fail(run, context, path, "fspick");
+  long error = configure(context, &op->data, op->super_flags, true);
+  if (error >= 0) error = sys(__NR_fsconfig, context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0);
+  if (error < 0) error = fail_context(run, context, error, path, "fsconfig");
+  sys_close(context);
+  return error;
+}
+
+long op_mount_remount(struct run *run, const struct op_mount_remount *op) {
+  const struct attributes attributes = ATTRIBUTES(op);
+  int root = slot_get(run, SLOT_ROOT);
+  if (root < 0) return root;
+  int target = inroot_open(root, op->target.at, 0);
+  if (target < 0) return fail(run, target, op->target.at, "mount target");
+  long error = op->superblock ? remount_superblock(run, op, target) : 0;
+  if (error >= 0) error = mount_apply(run, target, op->target.at, &attributes);
+  sys_close(target);
+  return error;
+}

@@ -1,0 +1,79 @@
+#include "inroot.h"
+
+#include "str.h"
+#include "sys.h"
+
+/* openat2 gives EAGAIN when a rename or mount happens during a lookup of `..`; an attacker could keep it up for ever. */
+#define RACE_TRIES 128
+
+static int open2(int root, const char *path, unsigned flags, uint64_t resolve) {
+  struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = resolve};
+  long fd = -EAGAIN;
+  for (int i = 0; i < RACE_TRIES && (fd == -EAGAIN || fd == -EINTR); i++) fd = sys(__NR_openat2, root, path, &how, sizeof how);
+  return (int)fd;
+}
+
+int inroot_open(int root, const char *path, unsigned how) {
+  uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (how & INROOT_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0);
+  int fd = open2(root, *path == 0 ? "/" : path, O_PATH | (how & INROOT_NO_FOLLOW ? O_NOFOLLOW : 0), resolve);
+  if (is_refused(fd) || fd == -EAGAIN) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
+  return fd;
+}
+
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode) {
+  int fd = inroot_open(root, path, how);
+  if (fd != -ENOENT || make == INROOT_EXISTING) return fd;
+  return inroot_walk(root, path, how, make, mode);
+}
+
+int inroot_parent(int root, const char *path, const char **name) {
+  size_t end = strlen(path);
+  while (end > 0 && path[end - 1] == '/') end--;
+  size_t start = end;
+  while (start > 0 && path[start - 1] != '/') start--;
+  *name = path + start;
+  if (path[end] != 0 || start == end || text_equal(*name, ".") || text_equal(*name, "..")) return -EINVAL;
+  char directory[PATH_MAX];
+  if (start >= sizeof directory) return -ENAMETOOLONG;
+  memcpy(directory, path, start);
+  directory[start] = 0;
+  return inroot_make(root, directory, 0, INROOT_DIRECTORY, 0755);
+}
+
+bool inroot_same(int a, int b) {
+  struct statx x, y;
+  unsigned mask = STATX_INO | STATX_MNT_ID;
+  if (sys(__NR_statx, a, "", AT_EMPTY_PATH, mask, &x) < 0 || sys(__NR_statx, b, "", AT_EMPTY_PATH, mask, &y) < 0) return false;
+  return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor &&
+         x.stx_mnt_id == y.stx_mnt_id;
+}
+
+static int beneath_walk(int directory, const char *path, unsigned flags) {
+  struct statfs start, here;
+  int current = directory;
+  long error = sys_fstatfs(directory, &start);
+  while (error >= 0) {
+    char name[NAME_MAX + 1];
+    struct buffer component = BUFFER(name);
+    name[0] = 0;
+    for (; *path != 0 && *path != '/'; path++) put_bytes(&component, path, 1);
+    while (*path == '/') path++;
+    bool last = *path == 0;
+    if (component.truncated) error = -ENAMETOOLONG;
+    else if (name[0] == 0 || text_equal(name, ".") || text_equal(name, "..")) error = -EINVAL;
+    else error = sys_openat(current, name, O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY), 0);
+    if (current != directory) sys_close(current);
+    if (error < 0) break;
+    current = (int)error;
+    error = sys_fstatfs(current, &here);
+    if (error >= 0 && (here.f_type != start.f_type || memcmp(&here.f_fsid, &start.f_fsid, sizeof here.f_fsid) != 0)) error = -EXDEV;
+    if (error >= 0 && last) return current;
+    if (error < 0) sys_close(current);
+  }
+  return (int)error;
+}
+
+int beneath_open(int directory, const char *path, unsigned flags) {
+  int fd = open2(directory, path, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
+  return is_refused(fd) || fd == -EAGAIN ? beneath_walk(directory, path, flags) : fd;
+}

@@ -1,0 +1,32 @@
+/* The only door to paths inside the root filesystem, which is hostile: descriptor in, descriptor out.
+ *
+ * Symlinks are resolved as if the root were /, `..` never leaves it, magic links are refused. openat2(2) does the work;
+ * where it is missing or refused, and where something has to be made on the way, inroot_walk.c goes one component at a time.
+ * Every function returns an O_PATH descriptor or a negative errno. */
+#ifndef RUNT_INROOT_H
+#define RUNT_INROOT_H
+#include "kernel.h"
+
+enum {
+  /* No symlink in any component: -ELOOP. */
+  INROOT_NO_LINKS = 1,
+  /* The last component is not followed: the descriptor is that of the link. */
+  INROOT_NO_FOLLOW = 2,
+};
+
+enum inroot_make { INROOT_EXISTING, INROOT_DIRECTORY, INROOT_FILE };
+
+int inroot_open(int root, const char *path, unsigned how);
+/* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. */
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode);
+/* The directory of the path (made if missing, 0755) and its last component, which is not looked at. -EINVAL if that is not a name. */
+int inroot_parent(int root, const char *path, const char **name);
+/* True if both are the same directory of the same mount. */
+bool inroot_same(int a, int b);
+
+/* Opens a path strictly below a directory: no links, no `..`, no other mount. For /proc/sys. */
+int beneath_open(int directory, const char *path, unsigned flags);
+
+/* The component-wise walk (inroot_walk.c). */
+int inroot_walk(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode);
+#endif

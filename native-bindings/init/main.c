@@ -1,0 +1,113 @@
+/* runt-init: executes a plan (`plan SOCKFD PLANFD`) or watches over a foreground container (`monitor ...`). */
+#include "run.h"
+#include "sys.h"
+
+/* Init's state is too large for a comfortable stack frame, and there is one. */
+static struct run the_run;
+
+static long execute(struct run *run, const struct operation *operation) {
+  switch (operation->number) {
+#define X(name, text, number, actors) \
+  case OP_##name: return op_##name(run, &operation->arguments.name);
+    HELPER_OPS(X)
+#undef X
+  }
+  return fail(run, -ENOSYS, NULL, "unknown operation");
+}
+
+static int report_failure(struct run *run, long error) {
+  if (run->socket >= 0) {
+    send_message(run, MESSAGE_ERROR, (int32_t)-error, 0, run->failed_path, run->failed_text, -1);
+    return 1;
+  }
+  // `start` is the caller's business now: the container's stderr is the only place where this can be read.
+  char text[PATH_MAX + 256];
+  struct buffer line = BUFFER(text);
+  put_text(&line, run->failed_text);
+  if (run->failed_path != NULL) {
+    put_text(&line, " ");
+    put_text(&line, run->failed_path);
+  }
+  put_text(&line, ": ");
+  put_error(&line, error);
+  put_text(&line, "\n");
+  sys_write(2, text, line.used);
+  return 255;
+}
+
+static bool plan_has(struct run *run, uint32_t number) {
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  while (plan_next(&run->plan, &cursor, &operation))
+    if (operation.number == number) return true;
+  return false;
+}
+
+static bool init_waits_for(struct run *run, uint32_t message) {
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  while (plan_next(&run->plan, &cursor, &operation))
+    if (operation.number == OP_sync_wait && operation.arguments.sync_wait.message == message) return true;
+  return false;
+}
+
+/* outer leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
+static long execute_all(struct run *run) {
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  while (plan_next(&run->plan, &cursor, &operation)) {
+    if ((operation.actor == ACTOR_INIT) != run->is_init) continue;
+    run->index = operation.index;
+    run->failed_path = NULL;
+    run->failed_text[0] = 0;
+    long error = execute(run, &operation);
+    if (error < 0) return error;
+    if (operation.number == OP_process_clone) {
+      cursor = plan_begin(&run->plan);
+      // Until the id maps are written the runtime needs init dumpable; from then on nobody may look into it.
+      if (!init_waits_for(run, MESSAGE_GO)) {
+        sys_prctl(PR_SET_DUMPABLE, 0, 0);
+        limit_raise(run);
+      }
+    }
+  }
+  return 0;
+}
+
+int run_plan(int socket, int plan_fd, char **environment) {
+  struct run *run = &the_run;
+  const char *reason;
+  run->socket = socket;
+  run->index = UINT32_MAX;
+  run->environment = environment;
+  run->mask_directory = run->mask_file = -1;
+  sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
+  long error = plan_map(plan_fd, &run->plan, &reason);
+  if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
+  sys_close(plan_fd);
+  run->waits_for_start = plan_has(run, OP_process_wait);
+  error = slots_make(run);
+  if (error < 0) return report_failure(run, error);
+  limit_raise(run);
+  // Modes in plans are exact; process.umask sets what the program gets.
+  run->saved_umask = (uint32_t)sys(__NR_umask, 0);
+  error = execute_all(run);
+  return error < 0 ? report_failure(run, error) : 0;
+}
+
+static bool to_fd(const char *text, int *out) {
+  uint64_t value;
+  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
+  *out = (int)value;
+  return true;
+}
+
+int helper_main(int count, char **arguments, char **environment) {
+  int socket, plan_fd;
+  if (count == 4 && text_equal(arguments[1], "plan") && to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd))
+    return run_plan(socket, plan_fd, environment);
+  if (count > 2 && text_equal(arguments[1], "monitor")) return monitor_main(count - 2, arguments + 2, environment);
+  static const char usage[] = "runt-init is started by runt\n";
+  sys_write(2, usage, sizeof usage - 1);
+  return 2;
+}

@@ -1,0 +1,142 @@
+/* Masked and read-only paths of the final root. */
+#include "inroot.h"
+#include "mount.h"
+#include "sys.h"
+
+#define NULL_DEVICE (1 << 8 | 3)
+
+static const struct list NO_PROPAGATION = {NULL, 0};
+static const struct attributes READ_ONLY = {MOUNT_ATTR_RDONLY, 0, 0, 0, &NO_PROPAGATION};
+static const struct attributes UNCHANGED = {0, 0, 0, 0, &NO_PROPAGATION};
+
+static long check_null(int fd) {
+  struct stat info;
+  long error = sys_fstat(fd, &info);
+  if (error >= 0 && ((info.st_mode & S_IFMT) != S_IFCHR || info.st_rdev != NULL_DEVICE)) error = -EINVAL;
+  return error;
+}
+
+/* An image or a careless host could have anything at this path. */
+long op_mask_open(struct run *run, const struct op_mask_open *op) {
+  (void)op;
+  int fd = sys_openat(AT_FDCWD, "/dev/null", O_PATH | O_NOFOLLOW, 0);
+  if (fd < 0) return fail(run, fd, "/dev/null", "open");
+  long error = check_null(fd);
+  if (error < 0) {
+    sys_close(fd);
+    return fail(run, error, "/dev/null", "not the null device");
+  }
+  int clone = mount_clone(fd, false);
+  sys_close(fd);
+  // Refused: masks then bind the container's own null device.
+  if (is_refused(clone)) return 0;
+  if (clone < 0) return fail(run, clone, "/dev/null", "open_tree");
+  // The clone of a shared /dev must not stay its peer. Where this is refused, the mount is made private once attached.
+  mount_setattr(clone, 0, 0, 0, MS_PRIVATE);
+  return slot_put(run, SLOT_NULL, clone);
+}
+
+/* 1 = the path is missing, which is no error here. */
+static long open_path(struct run *run, const char *path, int *fd) {
+  int root = slot_get(run, SLOT_ROOT);
+  if (root < 0) return root;
+  *fd = inroot_open(root, path, 0);
+  if (*fd == -ENOENT || *fd == -ENOTDIR) return 1;
+  return *fd < 0 ? fail(run, *fd, path, "open") : 0;
+}
+
+static long readonly_old(struct run *run, int target, const char *path) {
+  long error = mount_old_bind(run, target, target, true);
+  if (error < 0) return fail(run, error, path, "mount");
+  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
+  if (mount < 0) return fail(run, mount, path, "open of the new mount");
+  error = mount_apply(run, mount, path, &READ_ONLY);
+  sys_close(mount);
+  return error;
+}
+
+long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
+  int target;
+  const char *path = op->path.at;
+  long error = open_path(run, path, &target);
+  if (error != 0) return error < 0 ? error : 0;
+  bool attached = false;
+  int clone = mount_clone(target, true);
+  if (clone < 0) {
+    error = fail(run, clone, path, "open_tree");
+  } else {
+    error = mount_attach(run, clone, target, path, &READ_ONLY, &attached);
+    sys_close(clone);
+  }
+  if (is_refused(error) && !attached) error = readonly_old(run, target, path);
+  sys_close(target);
+  return error;
+}
+
+/* A file system that can hold nothing: one block, one inode (two where the root takes more than one). */
+static int make_empty(void) {
+  static const char *const inodes[] = {"1", "2"};
+  long mount = -EINVAL;
+  for (int i = 0; i < 2 && mount < 0 && !is_refused(mount); i++) {
+    int context = (int)sys(__NR_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+    if (context < 0) return context;
+    mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "nr_blocks", "1", 0);
+    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "nr_inodes", inodes[i], 0);
+    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "mode", "755", 0);
+    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
+    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+    if (mount >= 0) mount = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    sys_close(context);
+  }
+  return (int)mount;
+}
+
+/* Clones only work on attached mounts (before Linux 6.15), so the first mask takes the mount itself. */
+static int next_mask(int *attached, int first) {
+  return *attached >= 0 ? mount_clone(*attached, false) : first;
+}
+
+static long mask_old(struct run *run, int target, bool directory, const char *path) {
+  if (directory) {
+    long error = mount_old(run, "tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "nr_blocks=1,nr_inodes=2,mode=755");
+    return error < 0 ? fail(run, error, path, "mount") : 0;
+  }
+  int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", INROOT_NO_FOLLOW);
+  if (null < 0) return fail(run, null, "/dev/null", "open");
+  long error = check_null(null);
+  if (error >= 0) error = mount_old_bind(run, null, target, false);
+  sys_close(null);
+  return error < 0 ? fail(run, error, path, "masking with the null device") : 0;
+}
+
+static long mask_new(struct run *run, int target, bool directory, const char *path, bool *attached) {
+  int *shared = directory ? &run->mask_directory : &run->mask_file;
+  int first = -1;
+  if (*shared < 0) first = directory ? make_empty() : run->slots[SLOT_NULL].fd;
+  if (*shared < 0 && first < 0) return directory ? fail(run, first, path, "empty tmpfs") : -ENOSYS;
+  int mount = next_mask(shared, first);
+  if (mount < 0) return fail(run, mount, path, "open_tree");
+  long error = mount_attach(run, mount, target, path, &UNCHANGED, attached);
+  if (error < 0) return error;
+  if (*shared >= 0) sys_close(mount);
+  else *shared = mount;
+  return 0;
+}
+
+long op_path_mask(struct run *run, const struct op_path_mask *op) {
+  int target;
+  const char *path = op->path.at;
+  long error = open_path(run, path, &target);
+  if (error != 0) return error < 0 ? error : 0;
+  struct stat info;
+  error = sys_fstat(target, &info);
+  if (error < 0) {
+    sys_close(target);
+    return fail(run, error, path, "fstat");
+  }
+  bool directory = (info.st_mode & S_IFMT) == S_IFDIR, attached = false;
+  error = mask_new(run, target, directory, path, &attached);
+  if (is_refused(error) && !attached) error = mask_old(run, target, directory, path);
+  sys_close(target);
+  return error;
+}

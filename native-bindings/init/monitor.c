@@ -1,0 +1,139 @@
+/* The foreground of `run`: takes the place of the runtime (by execve, so that init is its child), forwards signals and the
+ * terminal, and ends with the container's status. */
+#include "cleanup.h"
+#include "run.h"
+#include "sys.h"
+#include "terminal.h"
+
+/* While the container's side of the terminal is closed by everybody, the master is looked at this often. */
+#define IDLE_NANOSECONDS 50000000
+#define STATUS_FAILED 255
+
+enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+
+struct monitor {
+  int init, init_fd, signals, socket;
+  bool ended, exec_failed;
+  int status;
+  struct terminal terminal;
+};
+
+static struct monitor the_monitor;
+
+static void reap(struct monitor *monitor) {
+  int status;
+  long pid;
+  // As a subreaper it may have other children than init.
+  while ((pid = sys(__NR_wait4, -1, &status, WNOHANG | __WALL, NULL)) > 0 || pid == -EINTR) {
+    if (pid != monitor->init) continue;
+    monitor->ended = true;
+    monitor->status = (status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f);
+  }
+  if (pid == -ECHILD && !monitor->ended) {
+    monitor->ended = true;
+    monitor->status = STATUS_FAILED;
+  }
+}
+
+static bool is_forwarded(struct monitor *monitor, const struct signalfd_siginfo *signal) {
+  switch (signal->ssi_signo) {
+    case SIGCHLD:
+    case SIGURG:
+    case SIGTTIN:
+    case SIGTTOU:
+      return false;
+    case SIGPIPE:
+      // Its own, from a write to a reader that is gone.
+      return signal->ssi_pid != (uint32_t)sys(__NR_getpid);
+    case SIGWINCH:
+      return monitor->terminal.master < 0;
+  }
+  return true;
+}
+
+static void take_signals(struct monitor *monitor) {
+  struct signalfd_siginfo signal;
+  while (sys_read(monitor->signals, &signal, sizeof signal) == sizeof signal) {
+    if (signal.ssi_signo == SIGWINCH) terminal_resize(&monitor->terminal);
+    if (signal.ssi_signo == SIGCHLD) reap(monitor);
+    if (!is_forwarded(monitor, &signal) || monitor->ended) continue;
+    long error = sys(__NR_pidfd_send_signal, monitor->init_fd, signal.ssi_signo, NULL, 0);
+    // Not reaped yet, so the number is still init's.
+    if (is_refused(error)) sys(__NR_kill, monitor->init, signal.ssi_signo);
+  }
+}
+
+/* init's last chance to say that execve failed; the end of file says that it did not. */
+static void take_message(struct monitor *monitor) {
+  char bytes[24 + PATH_MAX + 512];
+  long size = sys(__NR_recvfrom, monitor->socket, bytes, sizeof bytes, MSG_DONTWAIT_, NULL, 0);
+  if (size == -EINTR || size == -EAGAIN) return;
+  uint32_t header[6];
+  if (size >= (long)sizeof header) {
+    memcpy(header, bytes, sizeof header);
+    if (header[0] != MESSAGE_ERROR || header[4] > size - sizeof header) return;
+    char line[PATH_MAX + 512];
+    struct buffer out = BUFFER(line);
+    put_text(&out, "exec ");
+    put_bytes(&out, bytes + sizeof header, header[4]);
+    put_text(&out, ": ");
+    put_error(&out, -(long)(int32_t)header[2]);
+    put_text(&out, "\n");
+    sys_write(2, line, out.used);
+    monitor->exec_failed = true;
+  }
+  sys_close(monitor->socket);
+  monitor->socket = -1;
+}
+
+static void watch(struct monitor *monitor) {
+  while (!monitor->ended) {
+    struct pollfd rows[ROW_COUNT];
+    rows[ROW_INIT] = (struct pollfd){.fd = monitor->init_fd, .events = POLLIN};
+    rows[ROW_SIGNALS] = (struct pollfd){.fd = monitor->signals, .events = POLLIN};
+    rows[ROW_SOCKET] = (struct pollfd){.fd = monitor->socket, .events = POLLIN};
+    terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
+    const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
+    if (sys_poll(rows, ROW_COUNT, monitor->terminal.idle ? &pause : NULL) < 0) continue;
+    if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
+    if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
+    terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
+    if (rows[ROW_INIT].revents != 0) reap(monitor);
+  }
+  // It may have come in the same instant as init's end.
+  if (monitor->socket >= 0) take_message(monitor);
+}
+
+static bool to_number(const char *text, int *out) {
+  uint64_t value;
+  *out = -1;
+  if (text_equal(text, "-1")) return true;
+  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
+  *out = (int)value;
+  return true;
+}
+
+/* INIT_PID INIT_PIDFD CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+int monitor_main(int count, char **arguments, char **environment) {
+  struct monitor *monitor = &the_monitor;
+  int numbers[5], steps = 5;
+  for (int i = 0; i < 5; i++)
+    if (i >= count || !to_number(arguments[i], &numbers[i])) return 2;
+  while (steps < count && !text_equal(arguments[steps], "--")) steps++;
+  if (steps == count) return 2;
+
+  const uint64_t all = UINT64_MAX;
+  sys(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+  for (int i = 1; i < 5; i++)
+    if (numbers[i] >= 0) sys(__NR_fcntl, numbers[i], F_SETFD, FD_CLOEXEC);
+  monitor->init = numbers[0];
+  monitor->init_fd = numbers[1];
+  monitor->socket = numbers[3];
+  monitor->signals = (int)sys(__NR_signalfd4, -1, &all, sizeof all, O_CLOEXEC | O_NONBLOCK);
+  if (monitor->signals < 0) return STATUS_FAILED;
+  terminal_open(&monitor->terminal, numbers[2]);
+  watch(monitor);
+  terminal_finish(&monitor->terminal);
+  clean_up(arguments + 5, steps - 5, numbers[4], arguments + steps + 1, environment);
+  return monitor->exec_failed ? STATUS_FAILED : monitor->status;
+}

@@ -1,0 +1,37 @@
+/* Mounts by descriptor, with mount(2) behind them for kernels and sandboxes that refuse the newer calls. */
+#ifndef RUNT_MOUNT_H
+#define RUNT_MOUNT_H
+#include "run.h"
+
+struct attributes {
+  uint64_t set, clear, recursive_set, recursive_clear;
+  const struct list *propagation;
+};
+#define ATTRIBUTES(op) {(op)->attr_set, (op)->attr_clear, (op)->recursive_set, (op)->recursive_clear, &(op)->propagation}
+
+/* mount_setattr(2) on a mount's own descriptor; `flags` may have AT_RECURSIVE. */
+long mount_setattr(int fd, unsigned flags, uint64_t set, uint64_t clear, uint64_t propagation);
+/* The same for one attached mount, by remounting where mount_setattr is refused. */
+long mount_change(struct run *run, int fd, uint64_t set, uint64_t clear);
+/* One MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE, with or without MS_REC, on an attached mount. */
+long mount_propagate(struct run *run, int fd, uint32_t flags);
+/* Attributes and propagation of a mount that is attached already. */
+long mount_apply(struct run *run, int fd, const char *path, const struct attributes *attributes);
+/* Gives a detached mount its attributes, attaches it onto `target`, and sets its propagation. `attached` tells after a
+ * failure whether the mount is there: if not, and the error is a refusal, an older way may be tried. */
+long mount_attach(struct run *run, int fd, int target, const char *path, const struct attributes *attributes, bool *attached);
+long mount_move(int fd, int target);
+/* A detached clone of the mount (or the part of it) behind a descriptor. */
+int mount_clone(int fd, bool recursive);
+
+/* mount(2) onto what a descriptor refers to. */
+long mount_old(struct run *run, const char *source, int target, const char *type, unsigned long flags, const char *data);
+/* mount(2) of what one descriptor refers to onto another. */
+long mount_old_bind(struct run *run, int source, int target, bool recursive);
+
+/* MOUNT_ATTR_* in terms of mount(2). */
+unsigned long mount_flags(uint64_t attributes);
+
+/* The place to mount on; never the root itself. */
+int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how);
+#endif

@@ -1,0 +1,195 @@
+/* Mapping and decoding of a plan. The decoder walks the generated field tables; nothing is trusted, nothing is copied. */
+#define OPS_TABLES
+#include "plan.h"
+
+#include "str.h"
+#include "sys.h"
+
+#define MAGIC 0x544e5552u
+#define HEADER_SIZE 20
+
+struct shape {
+  uint32_t number;
+  uint32_t actors;
+  const struct field *fields;
+};
+
+static const struct shape SHAPES[] = {
+#define X(name, text, number, actors) {number, actors, FIELDS_##name},
+    HELPER_OPS(X)
+#undef X
+};
+
+struct reader {
+  const uint8_t *at, *end;
+};
+
+static uint32_t load32(const uint8_t *at) {
+  return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static bool read32(struct reader *in, uint32_t *out) {
+  if (in->end - in->at < 4) return false;
+  *out = load32(in->at);
+  in->at += 4;
+  return true;
+}
+
+static bool read64(struct reader *in, uint64_t *out) {
+  uint32_t low, high;
+  if (!read32(in, &low) || !read32(in, &high)) return false;
+  *out = (uint64_t)high << 32 | low;
+  return true;
+}
+
+static bool read_text(struct reader *in, struct text *out) {
+  if (!read32(in, &out->length)) return false;
+  if ((uint64_t)(in->end - in->at) < (uint64_t)out->length + 1) return false;
+  out->at = (const char *)in->at;
+  for (uint32_t i = 0; i < out->length; i++)
+    if (out->at[i] == 0) return false;
+  if (out->at[out->length] != 0) return false;
+  in->at += (size_t)out->length + 1;
+  return true;
+}
+
+static bool read_list(struct reader *in, bool of_text, struct list *out) {
+  if (!read32(in, &out->count)) return false;
+  out->at = in->at;
+  if (!of_text) {
+    if ((uint64_t)(in->end - in->at) < (uint64_t)out->count * 4) return false;
+    in->at += (size_t)out->count * 4;
+    return true;
+  }
+  struct text element;
+  for (uint32_t i = 0; i < out->count; i++)
+    if (!read_text(in, &element)) return false;
+  return true;
+}
+
+static bool read_field(struct reader *in, const struct field *field, uint32_t slots, void *arguments) {
+  void *out = (char *)arguments + field->offset;
+  uint32_t *value = out;
+  switch (field->type) {
+    case FIELD_U32:
+      return read32(in, value);
+    case FIELD_BOOL:
+      return read32(in, value) && *value <= 1;
+    case FIELD_SLOT:
+      return read32(in, value) && (*value < slots || *value == NO_SLOT);
+    case FIELD_U64:
+    case FIELD_I64:
+      return read64(in, out);
+    case FIELD_STR:
+      return read_text(in, out);
+    case FIELD_STRS:
+      return read_list(in, true, out);
+    case FIELD_U32S:
+      return read_list(in, false, out);
+  }
+  return false;
+}
+
+static const struct shape *find_shape(uint32_t number) {
+  for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+    if (SHAPES[i].number == number) return &SHAPES[i];
+  return NULL;
+}
+
+static bool read_operation(struct reader *in, uint32_t slots, struct operation *out) {
+  uint32_t length;
+  if (!read32(in, &out->number) || !read32(in, &out->actor) || !read32(in, &out->index) || !read32(in, &length)) return false;
+  if ((uint64_t)(in->end - in->at) < length) return false;
+  const struct shape *shape = find_shape(out->number);
+  if (shape == NULL || out->actor > ACTOR_INIT || (shape->actors & 1u << out->actor) == 0) return false;
+  struct reader payload = {in->at, in->at + length};
+  for (const struct field *field = shape->fields; field->type != FIELD_END; field++)
+    if (!read_field(&payload, field, slots, &out->arguments)) return false;
+  in->at += length;
+  return payload.at == payload.end;
+}
+
+static bool check_operations(const struct plan *plan) {
+  struct reader in = {plan->at, plan->end};
+  struct operation operation;
+  bool cloned = false, has_init = false;
+  for (uint32_t i = 0; i < plan->op_count; i++) {
+    if (!read_operation(&in, plan->slot_count, &operation)) return false;
+    // outer ends with the clone, so nothing of it may stand behind.
+    if (operation.actor == ACTOR_OUTER && cloned) return false;
+    cloned |= operation.number == OP_process_clone;
+    has_init |= operation.actor == ACTOR_INIT;
+  }
+  return in.at == in.end && (cloned || !has_init);
+}
+
+/* The sealed memfd cannot change under the decoder, which reads the plan a second time when it executes it. */
+static bool is_sealed(int fd) {
+#ifdef RUNT_HOSTED
+  (void)fd;
+  return true;
+#else
+  long wanted = F_SEAL_SHRINK_ | F_SEAL_GROW_ | F_SEAL_WRITE_;
+  long seals = sys(__NR_fcntl, fd, F_GET_SEALS_, 0);
+  return seals >= 0 && (seals & wanted) == wanted;
+#endif
+}
+
+static long check_plan(struct plan *plan, uint64_t size, const char **reason) {
+  struct reader header = {plan->at, plan->end};
+  uint32_t magic, version, length;
+  read32(&header, &magic);
+  read32(&header, &version);
+  read32(&header, &length);
+  read32(&header, &plan->op_count);
+  read32(&header, &plan->slot_count);
+  plan->at = header.at;
+  *reason = "plan has the wrong magic number";
+  if (magic != MAGIC) return -EBADMSG;
+  *reason = "plan is of another version";
+  if (version != PLAN_VERSION) return -EPROTONOSUPPORT;
+  *reason = "plan has the wrong length";
+  if (length != size) return -EBADMSG;
+  *reason = "plan has more slots than operations could fill";
+  if (plan->slot_count > SLOT_FIRST_FREE + length / 4) return -EBADMSG;
+  *reason = "plan has a malformed operation";
+  return check_operations(plan) ? 0 : -EBADMSG;
+}
+
+long plan_map(int fd, struct plan *out, const char **reason) {
+  struct stat info;
+  *reason = "plan";
+  long error = sys_fstat(fd, &info);
+  if (error < 0) return error;
+  *reason = "plan is not a sealed memfd";
+  if (!is_sealed(fd)) return -EPERM;
+  *reason = "plan is shorter than its header or longer than 4 GiB";
+  if (info.st_size < HEADER_SIZE || info.st_size > UINT32_MAX) return -EBADMSG;
+  *reason = "mmap of the plan";
+  long address = sys(__NR_mmap, 0, info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address < 0 && address > -4096) return address;
+  out->at = (const uint8_t *)address;
+  out->end = out->at + info.st_size;
+  error = check_plan(out, (uint64_t)info.st_size, reason);
+  if (error < 0) sys(__NR_munmap, address, info.st_size);
+  return error;
+}
+
+struct plan_cursor plan_begin(const struct plan *plan) { return (struct plan_cursor){plan->at, plan->end, plan->op_count}; }
+
+bool plan_next(const struct plan *plan, struct plan_cursor *cursor, struct operation *out) {
+  if (cursor->left == 0) return false;
+  struct reader in = {cursor->at, cursor->end};
+  if (!read_operation(&in, plan->slot_count, out)) return false;
+  cursor->at = in.at;
+  cursor->left--;
+  return true;
+}
+
+struct text list_text(const uint8_t **at) {
+  struct text element = {(const char *)*at + 4, load32(*at)};
+  *at += (size_t)element.length + 5;
+  return element;
+}
+
+uint32_t list_u32(const struct list *list, uint32_t index) { return load32(list->at + (size_t)index * 4); }

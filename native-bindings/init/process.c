@@ -1,0 +1,129 @@
+/* Settings of the process that becomes the container's program. */
+#include "run.h"
+#include "sys.h"
+
+#define NULL_DEVICE_MAJOR 1
+#define NULL_DEVICE_MINOR 3
+
+static bool runtime_is_gone(struct run *run) {
+  struct pollfd poll = {.fd = run->socket, .events = POLLIN};
+  const struct __kernel_timespec now = {0, 0};
+  return sys_poll(&poll, 1, &now) > 0 && (poll.revents & POLLHUP) != 0;
+}
+
+long op_process_death_signal(struct run *run, const struct op_process_death_signal *op) {
+  run->death_signal = op->signal;
+  long error = sys_prctl(PR_SET_PDEATHSIG, op->signal, 0);
+  if (error < 0) return fail(run, error, NULL, "PR_SET_PDEATHSIG");
+  // getppid(2) says 0 in a new PID namespace whoever the parent is; the socket tells the truth.
+  if (op->signal != 0 && run->socket >= 0 && runtime_is_gone(run)) return fail(run, -ESRCH, NULL, "the runtime is gone");
+  return 0;
+}
+
+/* A change of the effective ids or of the capabilities clears both (kernel/cred.c). */
+void rearm_death_signal(struct run *run) {
+  if (run->death_signal != 0) sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
+  sys_prctl(PR_SET_DUMPABLE, 0, 0);
+}
+
+long op_process_become_root(struct run *run, const struct op_process_become_root *op) {
+  (void)op;
+  // Denied where setgroups is "deny": the groups then stay what the runtime's are.
+  long error = sys(__NR_setgroups, 0, NULL);
+  if (error < 0 && error != -EPERM) return fail(run, error, NULL, "setgroups");
+  error = sys(__NR_setresgid, 0, 0, 0);
+  if (error < 0) return fail(run, error, NULL, "setresgid");
+  error = sys(__NR_setresuid, 0, 0, 0);
+  if (error < 0) return fail(run, error, NULL, "setresuid");
+  rearm_death_signal(run);
+  return 0;
+}
+
+long op_session_create(struct run *run, const struct op_session_create *op) {
+  (void)op;
+  long error = sys(__NR_setsid);
+  return error < 0 ? fail(run, error, NULL, "setsid") : 0;
+}
+
+long op_process_rlimit(struct run *run, const struct op_process_rlimit *op) {
+  const struct rlimit64 limit = {op->soft, op->hard};
+  // Whatever was raised for the slots must not be taken for the container's own limit later.
+  if (op->resource == RLIMIT_NOFILE) limit_restore(run);
+  long error = sys(__NR_prlimit64, 0, op->resource, &limit, NULL);
+  return error < 0 ? fail(run, error, NULL, "prlimit") : 0;
+}
+
+long op_process_umask(struct run *run, const struct op_process_umask *op) {
+  // Applied at the end: what is made until then has exact modes.
+  run->saved_umask = op->mask;
+  return 0;
+}
+
+static bool is_null_device(const struct stat *info) {
+  return (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == (NULL_DEVICE_MAJOR << 8 | NULL_DEVICE_MINOR);
+}
+
+long op_process_stdio_owner(struct run *run, const struct op_process_stdio_owner *op) {
+  for (int fd = 0; fd <= 2; fd++) {
+    struct stat info;
+    if (sys_fstat(fd, &info) < 0 || is_null_device(&info) || info.st_uid == op->uid) continue;
+    long error = sys(__NR_fchown, fd, op->uid, -1);
+    // Read-only, not permitted, or owned by a user that is not mapped: the program may still use it as it is.
+    if (error < 0 && error != -EPERM && error != -EROFS && error != -EINVAL) return fail(run, error, NULL, "fchown of stdio");
+  }
+  return 0;
+}
+
+long op_process_no_new_privileges(struct run *run, const struct op_process_no_new_privileges *op) {
+  (void)op;
+  long error = sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
+  return error < 0 ? fail(run, error, NULL, "PR_SET_NO_NEW_PRIVS") : 0;
+}
+
+static long set_groups(struct run *run, const struct list *groups) {
+  size_t size = (size_t)groups->count * sizeof(uint32_t);
+  uint32_t *numbers = NULL;
+  if (size > 0) {
+    long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
+    numbers = (uint32_t *)address;
+  }
+  for (uint32_t i = 0; i < groups->count; i++) numbers[i] = list_u32(groups, i);
+  long error = sys(__NR_setgroups, groups->count, numbers);
+  if (size > 0) sys(__NR_munmap, numbers, size);
+  return error < 0 ? fail(run, error, NULL, "setgroups") : 0;
+}
+
+long op_process_user(struct run *run, const struct op_process_user *op) {
+  long error = sys_prctl(PR_SET_KEEPCAPS, 1, 0);
+  if (error < 0) return fail(run, error, NULL, "PR_SET_KEEPCAPS");
+  if (op->setgroups && (error = set_groups(run, &op->groups)) < 0) return error;
+  error = sys(__NR_setresgid, op->gid, op->gid, op->gid);
+  if (error < 0) return fail(run, error, NULL, "setresgid");
+  error = sys(__NR_setresuid, op->uid, op->uid, op->uid);
+  if (error < 0) return fail(run, error, NULL, "setresuid");
+  rearm_death_signal(run);
+  return 0;
+}
+
+long op_process_cwd(struct run *run, const struct op_process_cwd *op) {
+  char path[PATH_MAX];
+  long error = sys(__NR_chdir, op->path.at);
+  if (error < 0) return fail(run, error, op->path.at, "chdir");
+  long length = sys(__NR_getcwd, path, sizeof path);
+  if (length < 0) return fail(run, length, op->path.at, "getcwd");
+  // The kernel writes "(unreachable)" before the path of a directory that is not below the root.
+  return path[0] == '/' ? 0 : fail(run, -ENOENT, op->path.at, "current working directory is outside of the root filesystem");
+}
+
+long op_process_wait(struct run *run, const struct op_process_wait *op) {
+  (void)op;
+  char byte;
+  int fd = slot_get(run, SLOT_FIFO);
+  if (fd < 0) return fd;
+  long size;
+  do size = sys_read(fd, &byte, 1);
+  while (size == -EINTR);
+  slot_close(run, SLOT_FIFO);
+  return size < 0 ? fail(run, size, "exec.fifo", "read") : 0;
+}

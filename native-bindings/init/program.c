@@ -1,0 +1,157 @@
+/* The last steps: find the program and HOME inside the final root, and become the program. The root has been changed by now,
+ * so the kernel itself keeps every lookup inside. */
+#include "inroot.h"
+#include "run.h"
+#include "sys.h"
+
+#define PASSWD_MAX (1024 * 1024)
+#define SIGNAL_COUNT 64
+
+/* execute permission of the effective user on a regular file: 0, -EACCES or the error of the lookup. */
+static long check_program(const char *path) {
+  int fd = sys_openat(AT_FDCWD, path, O_PATH, 0);
+  if (fd < 0) return fd;
+  struct stat info;
+  long error = sys_fstat(fd, &info);
+  if (error >= 0 && (info.st_mode & S_IFMT) != S_IFREG) error = -EACCES;
+  if (error >= 0) {
+    error = sys(__NR_faccessat2, fd, "", 1, AT_EMPTY_PATH | AT_EACCESS);
+    // Before 5.8; the real ids are the effective ones.
+    if (is_refused(error)) error = sys(__NR_faccessat, AT_FDCWD, path, 1);
+  }
+  sys_close(fd);
+  return error;
+}
+
+static long search(struct run *run, const char *name, const char *path) {
+  long result = -ENOENT;
+  for (;;) {
+    struct buffer candidate = BUFFER(run->program);
+    const char *start = path;
+    while (*path != 0 && *path != ':') path++;
+    put_bytes(&candidate, start, (size_t)(path - start));
+    // An empty element is the current directory.
+    put_text(&candidate, path == start ? "./" : "/");
+    put_text(&candidate, name);
+    if (!candidate.truncated) {
+      long error = check_program(run->program);
+      if (error >= 0) return 0;
+      if (error == -EACCES) result = error;
+    }
+    if (*path == 0) return result;
+    path++;
+  }
+}
+
+long op_process_program(struct run *run, const struct op_process_program *op) {
+  const char *name = op->name.at;
+  long error;
+  if (text_find(name, '/') != NULL) {
+    struct buffer out = BUFFER(run->program);
+    put_text(&out, name);
+    error = out.truncated ? -ENAMETOOLONG : check_program(name);
+  } else {
+    error = *name == 0 ? -ENOENT : search(run, name, op->path.at);
+  }
+  return error < 0 ? fail(run, error, name, "stat") : 0;
+}
+
+/* The sixth field of the line whose third is uid; false if this is another line. */
+static bool home_of_line(char *line, uint32_t uid, char **home) {
+  char *fields[7];
+  unsigned count = 0;
+  fields[count++] = line;
+  for (; *line != 0 && count < 7; line++) {
+    if (*line != ':') continue;
+    *line = 0;
+    fields[count++] = line + 1;
+  }
+  uint64_t number;
+  if (count < 6 || !text_to_u64(fields[2], &number) || number != uid || fields[5][0] != '/') return false;
+  *home = fields[5];
+  return true;
+}
+
+static bool find_home(char *text, uint32_t uid, char **home) {
+  for (char *line = text; *line != 0;) {
+    char *end = line;
+    while (*end != 0 && *end != '\n') end++;
+    bool more = *end != 0;
+    *end = 0;
+    if (home_of_line(line, uid, home)) return true;
+    line = more ? end + 1 : end;
+  }
+  return false;
+}
+
+static int open_passwd(struct run *run) {
+  int root = slot_get(run, SLOT_ROOT);
+  int directory = root < 0 ? root : inroot_open(root, "/etc", 0);
+  if (directory < 0) return directory;
+  // O_NONBLOCK: a FIFO of this name must not hold the container up.
+  int fd = sys_openat(directory, "passwd", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
+  sys_close(directory);
+  return fd;
+}
+
+long op_process_home(struct run *run, const struct op_process_home *op) {
+  struct buffer out = BUFFER(run->home);
+  put_text(&out, "/");
+  int fd = open_passwd(run);
+  if (fd < 0) return 0;
+  struct stat info;
+  long size = PASSWD_MAX + 1;
+  if (sys_fstat(fd, &info) >= 0 && (info.st_mode & S_IFMT) == S_IFREG && info.st_size <= PASSWD_MAX) size = info.st_size;
+  long address = size > PASSWD_MAX ? -EFBIG : sys(__NR_mmap, 0, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address > 0) {
+    char *text = (char *)address, *home;
+    long used = sys_read(fd, text, (size_t)size);
+    text[used < 0 ? 0 : used] = 0;
+    if (find_home(text, op->uid, &home)) {
+      out.used = 0;
+      put_text(&out, home);
+    }
+    sys(__NR_munmap, address, size + 1);
+  }
+  sys_close(fd);
+  return 0;
+}
+
+static char **make_vector(const struct list *list, const char *extra) {
+  size_t size = ((size_t)list->count + 2) * sizeof(char *);
+  long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address < 0 && address > -4096) return NULL;
+  char **vector = (char **)address;
+  const uint8_t *at = list->at;
+  for (uint32_t i = 0; i < list->count; i++) vector[i] = (char *)list_text(&at).at;
+  vector[list->count] = (char *)extra;
+  return vector;
+}
+
+/* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
+static void reset_process(struct run *run) {
+  const struct kernel_action {
+    void *handler;
+    unsigned long flags;
+    void *restorer;
+    uint64_t mask;
+  } standard = {0};
+  const uint64_t none = 0;
+  for (int signal = 1; signal <= SIGNAL_COUNT; signal++) sys(__NR_rt_sigaction, signal, &standard, NULL, sizeof none);
+  sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+  limit_restore(run);
+  sys(__NR_umask, run->saved_umask);
+}
+
+long op_process_exec(struct run *run, const struct op_process_exec *op) {
+  char home[PATH_MAX + 8];
+  struct buffer out = BUFFER(home);
+  put_text(&out, "HOME=");
+  put_text(&out, run->home);
+  char **arguments = make_vector(&op->args, NULL);
+  char **environment = make_vector(&op->env, run->home[0] != 0 ? home : NULL);
+  if (arguments == NULL || environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
+  reset_process(run);
+  long error = sys(__NR_execve, run->program, arguments, environment);
+  return fail(run, error, run->program, "exec");
+}

@@ -1,0 +1,98 @@
+/* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
+#include "run.h"
+#include "sys.h"
+
+#define HEADER_SIZE 24
+/* A SOCK_SEQPACKET message must fit the socket's buffer. */
+#define TEXT_MAX 16384u
+
+struct error_text {
+  int number;
+  const char *text;
+};
+
+static const struct error_text ERRORS[] = {
+    {EPERM, "operation not permitted"},
+    {ENOENT, "no such file or directory"},
+    {EIO, "input/output error"},
+    {E2BIG, "argument list too long"},
+    {ENOEXEC, "exec format error"},
+    {EAGAIN, "resource temporarily unavailable"},
+    {ENOMEM, "cannot allocate memory"},
+    {EACCES, "permission denied"},
+    {ENOTDIR, "not a directory"},
+    {EISDIR, "is a directory"},
+    {EINVAL, "invalid argument"},
+    {ENFILE, "too many open files in system"},
+    {EMFILE, "too many open files"},
+    {ETXTBSY, "text file busy"},
+    {ELOOP, "too many levels of symbolic links"},
+    {ENAMETOOLONG, "file name too long"},
+    {ELIBBAD, "accessing a corrupted shared library"},
+};
+
+void put_error(struct buffer *out, long error) {
+  for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++) {
+    if (ERRORS[i].number == -error) return put_text(out, ERRORS[i].text);
+  }
+  put_text(out, "errno ");
+  put_i64(out, -error);
+}
+
+long fail_detail(struct run *run, long error, const char *path, const char *text, const char *detail) {
+  struct buffer out = BUFFER(run->failed_text);
+  put_text(&out, text != NULL ? text : "");
+  if (detail != NULL && *detail != 0) {
+    put_text(&out, ": ");
+    put_text(&out, detail);
+  }
+  run->failed_path = path;
+  return error;
+}
+
+long fail(struct run *run, long error, const char *path, const char *text) { return fail_detail(run, error, path, text, NULL); }
+
+static void store32(uint8_t *at, uint32_t value) {
+  for (int i = 0; i < 4; i++) at[i] = (uint8_t)(value >> 8 * i);
+}
+
+long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, const char *path, const char *text, int descriptor) {
+  size_t path_length = path == NULL ? 0 : strlen(path), text_length = text == NULL ? 0 : strlen(text);
+  if (path_length > TEXT_MAX) path_length = TEXT_MAX;
+  if (text_length > TEXT_MAX) text_length = TEXT_MAX;
+  uint8_t header[HEADER_SIZE];
+  store32(header, type);
+  store32(header + 4, run->index);
+  store32(header + 8, (uint32_t)error);
+  store32(header + 12, (uint32_t)value);
+  store32(header + 16, (uint32_t)path_length);
+  store32(header + 20, (uint32_t)text_length);
+  struct iovec parts[] = {{header, sizeof header}, {(void *)path, path_length}, {(void *)text, text_length}};
+  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
+  struct message_header message = {.parts = parts, .part_count = 3};
+  if (descriptor >= 0) {
+    message.control = &control;
+    message.control_length = sizeof control;
+  }
+  long result;
+  do result = sys(__NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
+  while (result == -EINTR);
+  return result < 0 ? result : 0;
+}
+
+void warn(struct run *run, long error, const char *path, const char *text) {
+  send_message(run, MESSAGE_WARNING, (int32_t)-error, 0, path, text, -1);
+}
+
+long wait_message(struct run *run, uint32_t type) {
+  uint8_t header[HEADER_SIZE];
+  long size;
+  do size = sys_read(run->socket, header, sizeof header);
+  while (size == -EINTR);
+  // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
+  if (size == 0 || size == -ECONNRESET) sys_exit(1);
+  if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
+  uint32_t got = (uint32_t)header[0] | (uint32_t)header[1] << 8 | (uint32_t)header[2] << 16 | (uint32_t)header[3] << 24;
+  if (size < 4 || got != type) return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
+  return 0;
+}

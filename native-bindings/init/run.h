@@ -1,0 +1,89 @@
+/* One execution of a plan: its state, and what every operation can use. */
+#ifndef RUNT_RUN_H
+#define RUNT_RUN_H
+#include "kernel.h"
+#include "plan.h"
+#include "str.h"
+
+struct slot {
+  /* -1 = empty. */
+  int fd;
+  /* mount.open: where open_tree is refused, `fd` is only an O_PATH descriptor and the bind goes by this path. */
+  const char *source;
+  bool recursive, is_detached;
+  /* Opened by outer, in the host's mount namespace. */
+  bool is_foreign;
+};
+
+struct run {
+  struct plan plan;
+  /* -1 once nobody listens any more. */
+  int socket;
+  bool is_init;
+  /* The plan waits for `start`: what fails after `commit` has no other reader than stderr. */
+  bool waits_for_start;
+  /* Operation being executed, for reports; UINT32_MAX before the first. */
+  uint32_t index;
+
+  /* Details of the failure under way: borrowed path, text of its own. */
+  const char *failed_path;
+  char failed_text[512];
+
+  struct slot *slots;
+  uint64_t saved_soft_limit, raised_soft_limit;
+
+  /* root.open, root.propagation: what later operations need to know of them. */
+  const char *rootfs;
+  uint32_t propagation;
+  /* path.mask: the mounts already attached, which later ones are clones of; -1 = none. */
+  int mask_directory, mask_file;
+  /* namespace.join: files opened ahead of the first join. */
+  int *joins;
+  uint32_t join_count;
+  /* process.deathSignal, armed again after changes of identity clear it. */
+  uint32_t death_signal;
+  uint32_t saved_umask;
+  char program[PATH_MAX];
+  char home[PATH_MAX];
+  char **environment;
+};
+
+int helper_main(int count, char **arguments, char **environment);
+/* Executes the plan; returns the exit status of outer, or of an init that failed. */
+int run_plan(int socket, int plan_fd, char **environment);
+int monitor_main(int count, char **arguments, char **environment);
+
+/* ---- reports (report.c) */
+/* Notes what failed and returns `error`: an operation ends with `return fail(...)`. Both texts may be NULL. */
+long fail(struct run *run, long error, const char *path, const char *text);
+/* Like fail, with the system call and a second text: "fsconfig: Unknown parameter 'x'". */
+long fail_detail(struct run *run, long error, const char *path, const char *text, const char *detail);
+long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, const char *path, const char *text, int descriptor);
+void warn(struct run *run, long error, const char *path, const char *text);
+/* The next message must be of this type; ends the process when the runtime is gone. */
+long wait_message(struct run *run, uint32_t type);
+/* Text of an errno in lower case, as Go prints it. */
+void put_error(struct buffer *out, long error);
+
+/* ---- descriptors (slots.c) */
+long slots_make(struct run *run);
+/* Takes the descriptor over; closes what the slot held. */
+long slot_put(struct run *run, uint32_t slot, int fd);
+/* The descriptor or -EBADF. */
+int slot_get(struct run *run, uint32_t slot);
+void slot_close(struct run *run, uint32_t slot);
+/* Descriptor of the host's procfs, opened and verified when it is not there yet. */
+int proc_get(struct run *run);
+/* RLIMIT_NOFILE: soft to hard while the plan runs, back before anybody else looks at it. */
+void limit_raise(struct run *run);
+void limit_restore(struct run *run);
+/* Marks every descriptor from `first` up close-on-exec. */
+long close_on_exec_from(struct run *run, uint32_t first);
+
+void rearm_death_signal(struct run *run);
+
+/* ---- the operations, one function each */
+#define X(name, text, number, actors) long op_##name(struct run *run, const struct op_##name *op);
+HELPER_OPS(X)
+#undef X
+#endif

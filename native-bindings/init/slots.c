@@ -1,0 +1,118 @@
+/* Descriptor slots, the limit on descriptors, and close-on-exec for all that must not reach the program. */
+#include "run.h"
+#include "sys.h"
+
+long slots_make(struct run *run) {
+  if (run->plan.slot_count < SLOT_FIRST_FREE) run->plan.slot_count = SLOT_FIRST_FREE;
+  size_t size = run->plan.slot_count * sizeof *run->slots;
+  long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap of the slots");
+  run->slots = (struct slot *)address;
+  for (uint32_t i = 0; i < run->plan.slot_count; i++) run->slots[i].fd = -1;
+  return 0;
+}
+
+long slot_put(struct run *run, uint32_t slot, int fd) {
+  if (slot >= run->plan.slot_count) {
+    sys_close(fd);
+    return fail(run, -EBADF, NULL, "operation needs a slot");
+  }
+  slot_close(run, slot);
+  run->slots[slot] = (struct slot){.fd = fd};
+  return 0;
+}
+
+int slot_get(struct run *run, uint32_t slot) {
+  if (slot >= run->plan.slot_count || run->slots[slot].fd < 0) return (int)fail(run, -EBADF, NULL, "empty slot");
+  return run->slots[slot].fd;
+}
+
+void slot_close(struct run *run, uint32_t slot) {
+  if (run->slots[slot].fd >= 0) sys_close(run->slots[slot].fd);
+  run->slots[slot].fd = -1;
+}
+
+/* Only the root of a real procfs has this type and inode: a path below it, or another file system, is refused. */
+static long open_proc(struct run *run) {
+  int fd = sys_openat(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+  if (fd < 0) return fail(run, fd, "/proc", "open");
+  struct statfs filesystem;
+  struct stat info;
+  long error = sys_fstatfs(fd, &filesystem);
+  if (error >= 0) error = sys_fstat(fd, &info);
+  if (error >= 0 && (filesystem.f_type != PROC_SUPER_MAGIC || info.st_ino != PROC_ROOT_INODE)) error = -EINVAL;
+  if (error >= 0) return slot_put(run, SLOT_PROC, fd);
+  sys_close(fd);
+  return fail(run, error, "/proc", "not the root of a procfs");
+}
+
+int proc_get(struct run *run) {
+  if (run->slots[SLOT_PROC].fd < 0) {
+    long error = open_proc(run);
+    if (error < 0) return (int)error;
+  }
+  return run->slots[SLOT_PROC].fd;
+}
+
+long op_proc_open(struct run *run, const struct op_proc_open *op) {
+  (void)op;
+  return open_proc(run);
+}
+
+long op_file_open(struct run *run, const struct op_file_open *op) {
+  int fd = sys_openat(AT_FDCWD, op->path.at, op->flags, 0);
+  if (fd < 0) return fail(run, fd, op->path.at, "open");
+  return slot_put(run, op->slot, fd);
+}
+
+void limit_raise(struct run *run) {
+  struct rlimit64 limit;
+  if (run->raised_soft_limit != 0 || sys(__NR_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0) return;
+  // Few operations hold more than a handful of descriptors beside the slots.
+  if (limit.rlim_cur >= (uint64_t)run->plan.slot_count + 64 || limit.rlim_cur == limit.rlim_max) return;
+  run->saved_soft_limit = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  if (sys(__NR_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL) >= 0) run->raised_soft_limit = limit.rlim_max;
+}
+
+void limit_restore(struct run *run) {
+  struct rlimit64 limit;
+  if (run->raised_soft_limit == 0 || sys(__NR_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0) return;
+  // A limit that the runtime has set in the meantime stays.
+  if (limit.rlim_cur == run->raised_soft_limit) {
+    limit.rlim_cur = run->saved_soft_limit;
+    sys(__NR_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
+  }
+  run->raised_soft_limit = 0;
+}
+
+static long mark_listed(int directory, uint32_t first) {
+  _Alignas(struct directory_entry) char block[2048];
+  for (;;) {
+    long size = sys(__NR_getdents64, directory, block, sizeof block);
+    if (size <= 0) return size;
+    for (long at = 0; at < size;) {
+      struct directory_entry *entry = (struct directory_entry *)(block + at);
+      uint64_t fd;
+      if (text_to_u64(entry->name, &fd) && fd >= first) sys(__NR_fcntl, fd, F_SETFD, FD_CLOEXEC);
+      at += entry->length;
+    }
+  }
+}
+
+long close_on_exec_from(struct run *run, uint32_t first) {
+  long result = sys(__NR_close_range, first, UINT32_MAX, CLOSE_RANGE_CLOEXEC);
+  // Kernel 5.10 has the call without the flag.
+  if (!is_refused(result) && result != -EINVAL) return result;
+  int proc = proc_get(run);
+  int directory = proc < 0 ? proc : sys_openat(proc, "self/fd", O_RDONLY | O_DIRECTORY, 0);
+  if (directory < 0) return directory;
+  result = mark_listed(directory, first);
+  sys_close(directory);
+  return result;
+}
+
+long op_descriptors_sweep(struct run *run, const struct op_descriptors_sweep *op) {
+  long error = close_on_exec_from(run, op->first);
+  return error < 0 ? fail(run, error, NULL, "close_range") : 0;
+}

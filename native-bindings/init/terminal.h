@@ -1,0 +1,33 @@
+/* The caller's terminal on one side, the master of the container's on the other. */
+#ifndef RUNT_TERMINAL_H
+#define RUNT_TERMINAL_H
+#include "kernel.h"
+
+#define COPY_SIZE 4096
+
+/* Bytes on their way from one descriptor to the other. */
+struct copy {
+  char bytes[COPY_SIZE];
+  size_t start, end;
+};
+
+struct terminal {
+  /* -1 = there is no terminal. */
+  int master;
+  /* The descriptor among stdio that is the caller's terminal, or -1. */
+  int host;
+  struct termios saved;
+  struct copy in, out;
+  bool input_ended, output_gone;
+  /* No process has the container's side open at the moment: the master would report a hang-up all the time. */
+  bool idle;
+};
+
+void terminal_open(struct terminal *terminal, int master);
+void terminal_resize(struct terminal *terminal);
+/* What to poll for; rows with fd -1 are ignored by poll(2). Rows: stdin, stdout, master. */
+void terminal_wants(struct terminal *terminal, struct pollfd rows[3]);
+void terminal_serve(struct terminal *terminal, const struct pollfd rows[3]);
+/* Copies what the container still wrote, and gives the caller's terminal back as it was. */
+void terminal_finish(struct terminal *terminal);
+#endif
