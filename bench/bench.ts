@@ -49,7 +49,10 @@ interface Result {
 const SCRIPTS: Readonly<Record<string, (side: Side) => { before?: string[]; run: string; after?: string[] }>> = {
   state: ({ command, letter }) => ({ run: `${command} state live-${letter}` }),
   run: ({ command, bundle, letter }) => ({ run: `${command} run -b ${bundle} run-${letter}-@` }),
-  create: ({ command, bundle, letter }) => ({ run: `${command} create -b ${bundle} c-${letter}-@`, after: [`${command} delete --force c-${letter}-@`] }),
+  create: ({ command, bundle, letter }) => ({
+    run: `${command} create -b ${bundle} c-${letter}-@`,
+    after: [`${command} delete --force c-${letter}-@`],
+  }),
   start: ({ command, bundle, letter }) => ({
     before: [`${command} create -b ${bundle} s-${letter}-@`],
     run: `${command} start s-${letter}-@`,
@@ -80,7 +83,7 @@ function main(): number {
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ peer: options.peer, results }, null, 2)}\n`);
     return checkGate(results);
   } finally {
-    for (const directory of cgroups) rmdirSync(directory);
+    for (const directory of cgroups) if (existsSync(directory)) rmdirSync(directory);
     rmSync(work, { recursive: true, force: true });
   }
 }
@@ -147,7 +150,8 @@ function measure(pair: string, verb: string, sides: readonly [Side, Side]): Resu
     lines.push(`${side.letter}.run ${run}`);
     for (const line of after) lines.push(`${side.letter}.after ${line}`);
   }
-  if (verb === "state") for (const side of sides) shell(`${side.command} run -d -b ${side.sleeper} live-${side.letter} </dev/null >/dev/null 2>&1`);
+  if (verb === "state")
+    for (const side of sides) shell(`${side.command} run -d -b ${side.sleeper} live-${side.letter} </dev/null >/dev/null`);
   try {
     const output = execFileSync(pair, { input: `${lines.join("\n")}\n`, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] });
     return summarize(verb, output);
@@ -165,9 +169,13 @@ function shell(command: string): void {
 }
 
 function summarize(verb: string, output: string): Result {
-  const rows = output.trim().split("\n").map((line) => line.split(" ").map(Number));
+  const rows = output
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" ").map(Number));
   const column = (index: number) => rows.map((row) => row[index] ?? Number.NaN).sort((x, y) => x - y);
-  const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const at = (sorted: readonly number[], share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   const [a, rssA, b, rssB] = [column(0), column(1), column(2), column(3)];
   const ms = (nanoseconds: number) => nanoseconds / 1e6;
   return {
@@ -184,9 +192,32 @@ function summarize(verb: string, output: string): Result {
 
 function print(results: readonly Result[], [a, b]: readonly [Side, Side]): void {
   const pad = (text: string) => text.padStart(12);
-  console.log(["verb".padEnd(8), `${a.name} med ms`, `${b.name} med ms`, "ratio", `${a.name} min`, `${b.name} min`, "min ratio", `${a.name} KiB`, `${b.name} KiB`].map((cell, index) => (index === 0 ? cell : pad(cell))).join(""));
+  console.log(
+    [
+      "verb".padEnd(8),
+      `${a.name} med ms`,
+      `${b.name} med ms`,
+      "ratio",
+      `${a.name} min`,
+      `${b.name} min`,
+      "min ratio",
+      `${a.name} KiB`,
+      `${b.name} KiB`,
+    ]
+      .map((cell, index) => (index === 0 ? cell : pad(cell)))
+      .join(""),
+  );
   for (const { verb, medianMs, minimumMs, ratio, minimumRatio, rssKib } of results) {
-    const numbers = [medianMs[0].toFixed(2), medianMs[1].toFixed(2), ratio.toFixed(2), minimumMs[0].toFixed(2), minimumMs[1].toFixed(2), minimumRatio.toFixed(2), String(rssKib[0]), String(rssKib[1])];
+    const numbers = [
+      medianMs[0].toFixed(2),
+      medianMs[1].toFixed(2),
+      ratio.toFixed(2),
+      minimumMs[0].toFixed(2),
+      minimumMs[1].toFixed(2),
+      minimumRatio.toFixed(2),
+      String(rssKib[0]),
+      String(rssKib[1]),
+    ];
     console.log(verb.padEnd(8) + numbers.map(pad).join(""));
   }
 }
@@ -194,7 +225,10 @@ function print(results: readonly Result[], [a, b]: readonly [Side, Side]): void 
 /** --gate state=0.75,run=0.85: non-zero when a median ratio is above its gate. */
 function checkGate(results: readonly Result[]): number {
   let status = 0;
-  for (const [verb = "", limit = ""] of options.gate.split(",").filter(Boolean).map((entry) => entry.split("="))) {
+  for (const [verb = "", limit = ""] of options.gate
+    .split(",")
+    .filter(Boolean)
+    .map((entry) => entry.split("="))) {
     const result = results.find((candidate) => candidate.verb === verb);
     if (!result || result.ratio <= Number(limit)) continue;
     console.log(`${verb}: ratio ${result.ratio.toFixed(2)} is above ${limit}`);

@@ -20,7 +20,9 @@ export type Verb = (context: VerbContext) => number;
 
 export function createContext({ global, flags, positionals }: CommandLine): VerbContext {
   if (global["systemd-cgroup"]) {
-    throw new RuntError("not-supported", "--systemd-cgroup: the systemd cgroup driver is not part of this version", { hint: "use cgroupfs: leave the flag out" });
+    throw new RuntError("not-supported", "--systemd-cgroup: the systemd cgroup driver is not part of this version", {
+      hint: "use cgroupfs: leave the flag out",
+    });
   }
   const root = resolveRoot(text(global["root"]));
   return {
@@ -47,7 +49,8 @@ function resolveRoot(given: string | undefined): string {
 function defaultRoot(): string {
   const runtimeDirectory = host.getenv("XDG_RUNTIME_DIR");
   if (host.geteuid() === 0 && !(inUserNamespace() && (host.getenv("USER") ?? "root") !== "root")) return "/run/runt";
-  if (!runtimeDirectory) throw new RuntError("state-root", "XDG_RUNTIME_DIR is not set", { hint: "set it, or name a state directory with --root" });
+  if (!runtimeDirectory)
+    throw new RuntError("state-root", "XDG_RUNTIME_DIR is not set", { hint: "set it, or name a state directory with --root" });
   return `${runtimeDirectory}/runt`;
 }
 

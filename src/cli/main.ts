@@ -48,4 +48,4 @@ function isUsage(error: unknown): boolean {
   return error instanceof RuntError && (error.code === "usage" || error.code === "unknown-command") && error.details.hint === undefined;
 }
 
-host.exit(await main(host.argv().slice(1)));
+void main(host.argv().slice(1)).then(host.exit);

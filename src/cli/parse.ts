@@ -25,7 +25,12 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const name = words[cursor.index++];
   if (name === undefined || name === "help") {
     const verb = VERBS.find((candidate) => candidate.name === words[cursor.index]);
-    return { global: { ...global, ...(global["version"] ? {} : { help: true }) }, flags: verb ? { help: true } : flags, positionals: [], ...(verb ? { verb } : {}) };
+    return {
+      global: { ...global, ...(global["version"] ? {} : { help: true }) },
+      flags: verb ? { help: true } : flags,
+      positionals: [],
+      ...(verb ? { verb } : {}),
+    };
   }
   const verb = VERBS.find((candidate) => candidate.name === name);
   if (!verb) throw new RuntError("unknown-command", `No help topic for '${name}'`);
@@ -52,7 +57,11 @@ function isFlag(word: string | undefined): boolean {
   return word !== undefined && word.length > 1 && word.startsWith("-") && word !== "--";
 }
 
-function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values: Record<string, string | number | true | undefined>): void {
+function readFlag(
+  cursor: Cursor,
+  definitions: readonly FlagDefinition[],
+  values: Record<string, string | number | true | undefined>,
+): void {
   const word = cursor.words[cursor.index++]!;
   const equals = word.indexOf("=");
   const name = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");

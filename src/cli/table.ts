@@ -26,7 +26,12 @@ export interface VerbDefinition {
 
 export type VerbName = "create" | "start" | "state" | "kill" | "delete" | "run" | "list" | "spec" | "features" | "plan";
 
-const flag = (name: string, kind: FlagDefinition["kind"], help: string, rest: Partial<FlagDefinition> = {}): FlagDefinition => ({ name, kind, help, ...rest });
+const flag = (name: string, kind: FlagDefinition["kind"], help: string, rest: Partial<FlagDefinition> = {}): FlagDefinition => ({
+  name,
+  kind,
+  help,
+  ...rest,
+});
 
 export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   flag("root", "string", "directory of the container states (default /run/runt, or $XDG_RUNTIME_DIR/runt when rootless)", { value: "DIR" }),
@@ -98,7 +103,10 @@ export const VERBS: readonly VerbDefinition[] = [
     positionals: "",
     minimum: 0,
     maximum: 0,
-    flags: [flag("format", "string", "table (default) or json", { short: "f", value: "FORMAT" }), flag("quiet", "boolean", "ids only", { short: "q" })],
+    flags: [
+      flag("format", "string", "table (default) or json", { short: "f", value: "FORMAT" }),
+      flag("quiet", "boolean", "ids only", { short: "q" }),
+    ],
     examples: ["runt list", "runt list -f json"],
   },
   {
@@ -128,14 +136,25 @@ export const VERBS: readonly VerbDefinition[] = [
     flags: [BUNDLE, flag("rootless", "boolean", "for a user without rights on the host")],
     examples: ["runt spec", "runt spec --rootless -b /bundles/new"],
   },
-  { name: "features", summary: "show what this runtime can do as JSON", positionals: "", minimum: 0, maximum: 0, flags: [], examples: ["runt features"] },
+  {
+    name: "features",
+    summary: "show what this runtime can do as JSON",
+    positionals: "",
+    minimum: 0,
+    maximum: 0,
+    flags: [],
+    examples: ["runt features"],
+  },
   {
     name: "plan",
     summary: "print what create would do, and do nothing",
     positionals: "[container-id]",
     minimum: 0,
     maximum: 1,
-    flags: [...CREATE_FLAGS.filter(({ name }) => name !== "dry-run"), flag("format", "string", "text (default) or json", { short: "f", value: "FORMAT" })],
+    flags: [
+      ...CREATE_FLAGS.filter(({ name }) => name !== "dry-run"),
+      flag("format", "string", "text (default) or json", { short: "f", value: "FORMAT" }),
+    ],
     examples: ["runt plan -b /bundles/web"],
   },
 ];

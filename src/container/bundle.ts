@@ -9,10 +9,10 @@ import { parseSpec } from "../spec/index.ts";
 export function loadBundle(bundle: string): ContainerConfig {
   const text = readConfig(`${bundle}/config.json`);
   const spec = parseSpec(text, host.hasLongNumber(text));
-  checkSpec(spec);
+  const findings = checkSpec(spec, { rootless: host.geteuid() !== 0 });
   const config = deriveConfig(spec, { bundle });
   checkRootfs(config.rootfs);
-  return config;
+  return { ...config, warnings: [...findings, ...config.warnings] };
 }
 
 function readConfig(path: string): string {

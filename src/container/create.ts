@@ -23,6 +23,7 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
     socket: -1,
     pid: 0,
     console: -1,
+    early: [],
     warnings: [],
   };
   try {

@@ -5,10 +5,9 @@
 import { attachDeviceProgram, createCgroup, writeCgroupFile } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { encodePlan, MESSAGES, type Op, type OpArgs, type OpName, OPS, type Plan } from "../plan/index.ts";
+import { encodePlan, MESSAGES, type OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
 import { reserve, type StateRecord, writeRecord } from "../state/index.ts";
 import { helperError } from "./helper-error.ts";
-import { RLIMIT_NUMBER } from "./rlimits.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -21,6 +20,8 @@ export interface Execution {
   pid: number;
   /** Master side of an own terminal (foreground), -1 if there is none. */
   console: number;
+  /** Received before it was waited for: outer's `pid` and init's first message race. */
+  readonly early: host.Message[];
   readonly warnings: string[];
 }
 
@@ -45,7 +46,7 @@ const HANDLERS: Handlers = {
   "helper.spawn": spawn,
   "idmap.write": (execution, args) => writeIdMaps(execution.pid, args),
   "process.oomScoreAdj": ({ pid }, { value }) => writeProc(pid, "oom_score_adj", String(value)),
-  "process.rlimit": ({ pid }, { type, soft, hard }) => setRlimit(pid, type, soft, hard),
+  "process.rlimit": ({ pid }, { resource, soft, hard }) => host.prlimit(pid, resource, soft, hard),
   "state.commit": commit,
   "pidfile.write": ({ pid }, { path }) => writePidFile(path, pid),
   "sync.send": ({ socket }, { message }) => host.sendMessage(socket, message),
@@ -85,22 +86,26 @@ function spawn(execution: Execution): void {
 }
 
 function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
+  const received = take(execution, message);
+  if (message === MESSAGES.pid) {
+    execution.pid = received.value;
+    // outer has nothing more to do; it must be gone before create returns.
+    host.waitpid(execution.helper, 0);
+    execution.helper = 0;
+  }
+  if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
+}
+
+function take(execution: Execution, type: number): host.Message {
+  const index = execution.early.findIndex((message) => message.type === type);
+  if (index !== -1) return execution.early.splice(index, 1)[0]!;
   for (;;) {
     const received = host.receiveMessage(execution.socket, -1);
     if (received === undefined) throw helperError.died(execution);
+    if (received.type === type) return received;
     if (received.type === MESSAGES.error) throw helperError.reported(execution.plan, received);
-    if (received.type === MESSAGES.warning) {
-      execution.warnings.push(received.text);
-      continue;
-    }
-    if (received.type !== message) throw new RuntError("internal", `helper sent message ${received.type}, expected ${message}`);
-    if (message === MESSAGES.pid) {
-      execution.pid = received.value;
-      // outer has nothing more to do; it must be gone before create returns.
-      host.waitpid(execution.helper, 0);
-    }
-    if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
-    return;
+    if (received.type === MESSAGES.warning) execution.warnings.push(received.text);
+    else execution.early.push(received);
   }
 }
 
@@ -138,16 +143,6 @@ function mapLines(triples: readonly number[]): string {
   let text = "";
   for (let index = 0; index < triples.length; index += 3) text += `${triples[index]} ${triples[index + 1]} ${triples[index + 2]}\n`;
   return text;
-}
-
-function setRlimit(pid: number, type: string, soft: bigint, hard: bigint): void {
-  const resource = RLIMIT_NUMBER[type];
-  if (resource === undefined) throw new RuntError("config-invalid", `unknown rlimit type ${type}`);
-  try {
-    host.prlimit(pid, resource, soft, hard);
-  } catch (error) {
-    throw new RuntError("operation", `setting ${type} to soft ${soft}, hard ${hard}: ${host.reason(error)}`, { pointer: "/process/rlimits", cause: error });
-  }
 }
 
 /** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */

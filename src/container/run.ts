@@ -1,4 +1,5 @@
 /** run: create and start in one; in the foreground this process becomes the helper's monitor. */
+import { markedParents } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import { create } from "./create.ts";
@@ -45,5 +46,6 @@ export function run(options: RuntimeOptions, request: CreateOptions, { keep, sub
 /** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
 function cleanupArguments(root: string, id: string, cgroups: readonly string[]): string[] {
   const directory = containerDirectory(root, id);
-  return [...cgroups.flatMap((path) => ["--rmdir", path]), "--unlink", `${directory}/state.json`, "--rmdir", directory];
+  const removals = cgroups.flatMap((path) => ["--rmdir", path, ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent])]);
+  return [...removals, "--unlink", `${directory}/state.json`, "--rmdir", directory];
 }

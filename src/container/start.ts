@@ -17,7 +17,8 @@ export function start({ root }: RuntimeOptions, id: string): void {
   const status = deriveStatus(root, record);
   if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
-  if (!record.startable) throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
+  if (!record.startable)
+    throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
   release(fifoPath(directory));
 }
 

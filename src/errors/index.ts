@@ -1,3 +1,3 @@
 export { CATALOGUE, type ErrorCode } from "./catalogue.ts";
-export { RuntError, type ErrorDetails } from "./error.ts";
+export { type ErrorDetails, RuntError } from "./error.ts";
 export { WORDS } from "./words.ts";

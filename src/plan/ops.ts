@@ -86,8 +86,18 @@ export const OPS = {
     doc: "Create the state directory exclusively, lock it, and record everything a later delete --force may have to undo.",
     fields: { directory: "str" },
   },
-  "fifo.create": { id: 2, actors: ["runtime"], doc: "mkfifo with this mode; `start` writes to it.", fields: { path: "str", mode: "u32", uid: "u32", gid: "u32" } },
-  "cgroup.create": { id: 3, actors: ["runtime"], doc: "Make one cgroup directory and every missing level above it.", fields: { path: "str" } },
+  "fifo.create": {
+    id: 2,
+    actors: ["runtime"],
+    doc: "mkfifo with this mode; `start` writes to it.",
+    fields: { path: "str", mode: "u32", uid: "u32", gid: "u32" },
+  },
+  "cgroup.create": {
+    id: 3,
+    actors: ["runtime"],
+    doc: "Make one cgroup directory and every missing level above it; new levels above it are marked (extended attribute trusted.runt), and in a v1 cpuset hierarchy new levels get their parent's cpus and mems.",
+    fields: { path: "str" },
+  },
   "cgroup.write": { id: 4, actors: ["runtime"], doc: "Write a value to a cgroup file.", fields: { path: "str", value: "str" } },
   "cgroup.devices": {
     id: 5,
@@ -103,24 +113,54 @@ export const OPS = {
     fields: { uidMap: "u32s", gidMap: "u32s", setgroups: "bool" },
   },
   "process.oomScoreAdj": { id: 8, actors: ["runtime"], doc: "Write /proc/PID/oom_score_adj of init.", fields: { value: "i64" } },
-  "process.rlimit": { id: 9, actors: ["runtime"], doc: "prlimit(2) on init; the last thing before it may run.", fields: { type: "str", soft: "u64", hard: "u64" } },
-  "state.commit": { id: 10, actors: ["runtime"], doc: "Write state.json (temp + rename) with pid and start time.", fields: { directory: "str" } },
+  "process.rlimit": {
+    id: 9,
+    actors: ["runtime", "init"],
+    doc: "prlimit(2) on init, by number of the resource. init does it itself as the last thing before it gives up its rights; with a user namespace, where it has none, the runtime does after `ready`.",
+    fields: { resource: "u32", soft: "u64", hard: "u64" },
+  },
+  "state.commit": {
+    id: 10,
+    actors: ["runtime"],
+    doc: "Write state.json (temp + rename) with pid and start time.",
+    fields: { directory: "str" },
+  },
   "pidfile.write": { id: 11, actors: ["runtime"], doc: "Write the pid without newline (temp + rename).", fields: { path: "str" } },
 
   // ---- rendezvous ----------------------------------------------------------------------------------------------
   "sync.send": { id: 20, actors: ["runtime", "outer", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
-  "sync.wait": { id: 21, actors: ["runtime", "init"], doc: "Wait for a rendezvous message; end of file means the peer is gone.", fields: { message: "u32" } },
+  "sync.wait": {
+    id: 21,
+    actors: ["runtime", "init"],
+    doc: "Wait for a rendezvous message; end of file means the peer is gone.",
+    fields: { message: "u32" },
+  },
 
   // ---- outer ---------------------------------------------------------------------------------------------------
-  "file.open": { id: 30, actors: ["outer", "init"], doc: "open(2) a host path into a slot (O_CLOEXEC is added).", fields: { path: "str", flags: "u32", slot: "slot" } },
-  "proc.open": { id: 31, actors: ["outer", "init"], doc: "Open the host's /proc O_PATH into slot PROC and verify it is the root of a procfs.", fields: {} },
+  "file.open": {
+    id: 30,
+    actors: ["outer", "init"],
+    doc: "open(2) a host path into a slot (O_CLOEXEC is added).",
+    fields: { path: "str", flags: "u32", slot: "slot" },
+  },
+  "proc.open": {
+    id: 31,
+    actors: ["outer", "init"],
+    doc: "Open the host's /proc O_PATH into slot PROC and verify it is the root of a procfs.",
+    fields: {},
+  },
   "cgroup.open": {
     id: 32,
     actors: ["outer"],
     doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots, so that init can join with the opener's credentials.",
     fields: { files: "strs", slot: "slot" },
   },
-  "cgroup.openDirectory": { id: 33, actors: ["outer"], doc: "Open a cgroup v2 directory (O_PATH|O_DIRECTORY) for CLONE_INTO_CGROUP.", fields: { path: "str", slot: "slot" } },
+  "cgroup.openDirectory": {
+    id: 33,
+    actors: ["outer"],
+    doc: "Open a cgroup v2 directory (O_PATH|O_DIRECTORY) for CLONE_INTO_CGROUP.",
+    fields: { path: "str", slot: "slot" },
+  },
   "namespace.join": {
     id: 34,
     actors: ["outer"],
@@ -134,7 +174,12 @@ export const OPS = {
     doc: "Write /proc/self/timens_offsets after the unshare and before the clone.",
     fields: { monotonicSeconds: "i64", monotonicNanoseconds: "u32", boottimeSeconds: "i64", boottimeNanoseconds: "u32" },
   },
-  "console.connect": { id: 37, actors: ["outer"], doc: "Connect to a unix stream socket by path (any length) into slot CONSOLE.", fields: { path: "str" } },
+  "console.connect": {
+    id: 37,
+    actors: ["outer"],
+    doc: "Connect to a unix stream socket by path (any length) into slot CONSOLE.",
+    fields: { path: "str" },
+  },
   "mount.open": {
     id: 38,
     actors: ["outer", "init"],
@@ -155,8 +200,18 @@ export const OPS = {
   },
 
   // ---- init: before the pivot ----------------------------------------------------------------------------------
-  "process.deathSignal": { id: 50, actors: ["init"], doc: "PR_SET_PDEATHSIG; 0 clears it. When set, a parent that is already gone is an error.", fields: { signal: "u32" } },
-  "cgroup.join": { id: 51, actors: ["init"], doc: "Write 0 to each opened tasks file and close it.", fields: { slot: "slot", count: "u32" } },
+  "process.deathSignal": {
+    id: 50,
+    actors: ["init"],
+    doc: "PR_SET_PDEATHSIG, kept across changes of user and capabilities; 0 clears it. When set, a parent that is already gone is an error.",
+    fields: { signal: "u32" },
+  },
+  "cgroup.join": {
+    id: 51,
+    actors: ["init"],
+    doc: "Write 0 to each opened tasks file and close it.",
+    fields: { slot: "slot", count: "u32" },
+  },
   "process.becomeRoot": {
     id: 52,
     actors: ["init"],
@@ -228,7 +283,7 @@ export const OPS = {
   "console.open": {
     id: 66,
     actors: ["init"],
-    doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid, bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio.",
+    doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid, bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio. A terminal of the runtime's own (NO_SLOT) leaves newlines as they are (ONLCR off).",
     fields: { slot: "slot", rows: "u32", columns: "u32", uid: "u32", bindConsole: "bool" },
   },
 
@@ -240,10 +295,25 @@ export const OPS = {
     doc: "--no-pivot: unmount or cover every procfs and sysfs outside the root filesystem, MS_MOVE it to / and chroot.",
     fields: {},
   },
-  "root.finalPropagation": { id: 72, actors: ["init"], doc: "Set the propagation of the new root mount (linux.rootfsPropagation).", fields: { flags: "u32" } },
+  "root.finalPropagation": {
+    id: 72,
+    actors: ["init"],
+    doc: "Set the propagation of the new root mount (linux.rootfsPropagation).",
+    fields: { flags: "u32" },
+  },
   "root.readonly": { id: 73, actors: ["init"], doc: "Make the root mount (not the mounts below it) read-only.", fields: {} },
-  "sysctl.write": { id: 74, actors: ["init"], doc: "Write a value below /proc/sys through slot PROC, without links or mount crossings.", fields: { key: "str", value: "str" } },
-  "path.readonly": { id: 75, actors: ["init"], doc: "Bind a path onto itself recursively and make it read-only. Outcome: a missing path is skipped.", fields: { path: "str" } },
+  "sysctl.write": {
+    id: 74,
+    actors: ["init"],
+    doc: "Write a value below /proc/sys through slot PROC, without links or mount crossings.",
+    fields: { key: "str", value: "str" },
+  },
+  "path.readonly": {
+    id: 75,
+    actors: ["init"],
+    doc: "Bind a path onto itself recursively and make it read-only. Outcome: a missing path is skipped.",
+    fields: { path: "str" },
+  },
   "root.enter": {
     id: 77,
     actors: ["init"],
@@ -259,9 +329,19 @@ export const OPS = {
 
   // ---- init: the process ---------------------------------------------------------------------------------------
   "process.umask": { id: 80, actors: ["init"], doc: "umask(2).", fields: { mask: "u32" } },
-  "process.stdioOwner": { id: 81, actors: ["init"], doc: "fchown stdio to uid. Outcome: /dev/null is left alone; EPERM and EROFS are ignored.", fields: { uid: "u32" } },
+  "process.stdioOwner": {
+    id: 81,
+    actors: ["init"],
+    doc: "fchown stdio to uid. Outcome: /dev/null is left alone; EPERM and EROFS are ignored.",
+    fields: { uid: "u32" },
+  },
   "process.noNewPrivileges": { id: 82, actors: ["init"], doc: "PR_SET_NO_NEW_PRIVS.", fields: {} },
-  "capability.bounding": { id: 83, actors: ["init"], doc: "Drop every capability that is not in the mask from the bounding set.", fields: { mask: "u64" } },
+  "capability.bounding": {
+    id: 83,
+    actors: ["init"],
+    doc: "Drop every capability that is not in the mask from the bounding set.",
+    fields: { mask: "u64" },
+  },
   "process.user": {
     id: 84,
     actors: ["init"],
@@ -294,7 +374,12 @@ export const OPS = {
   },
   "descriptors.sweep": { id: 89, actors: ["init"], doc: "Mark every descriptor from `first` up close-on-exec.", fields: { first: "u32" } },
   "process.wait": { id: 90, actors: ["init"], doc: "Wait for one byte on slot FIFO, written by `start`.", fields: {} },
-  "process.exec": { id: 91, actors: ["init"], doc: "execve(2) the program found, with args and env (plus the HOME found).", fields: { args: "strs", env: "strs" } },
+  "process.exec": {
+    id: 91,
+    actors: ["init"],
+    doc: "execve(2) the program found, with args and env (plus the HOME found).",
+    fields: { args: "strs", env: "strs" },
+  },
 } as const satisfies Record<string, OpDefinition>;
 
 export type OpName = keyof typeof OPS;

@@ -1,5 +1,5 @@
 /** A plan as a person reads it: operations in order, grouped by phase, each with the place in config.json it comes from. */
-import { CLONE_NEW, MS } from "./linux.ts";
+import { CLONE_NEW, MS, RLIMIT } from "./linux.ts";
 import { CREATE, MESSAGES, NO_SLOT, type Op, type Phase, type Plan } from "./ops.ts";
 
 const WIDTH = 100;
@@ -12,7 +12,7 @@ export function printPlan(plan: Plan): string {
     const heading = op.phase === phase ? "" : op.phase.toUpperCase();
     phase = op.phase;
     const left = `${heading.padEnd(11)}${String(index + 1).padStart(4)} ${op.actor.padEnd(8)}${op.op.padEnd(NAME_WIDTH)}${describe(op)}`;
-    lines.push(op.from === "" ? left : placeRight(left, op.from));
+    lines.push(op.from === "" ? left.trimEnd() : placeRight(left.trimEnd(), op.from));
   }
   return `${lines.join("\n")}\n`;
 }
@@ -37,7 +37,8 @@ function describeField(op: string, name: string, value: unknown): string | undef
   if (value === false || value === 0n || value === "" || value === NO_SLOT) return undefined;
   if (value === true) return name;
   if (Array.isArray(value)) return value.length === 0 ? undefined : `${name}=[${value.map(quote).join(", ")}]`;
-  if (typeof value === "bigint") return `${name}=${name.startsWith("attr") || name.startsWith("recursive") ? attributeNames(value) : describeWide(name, value)}`;
+  if (typeof value === "bigint")
+    return `${name}=${name.startsWith("attr") || name.startsWith("recursive") ? attributeNames(value) : describeWide(name, value)}`;
   if (typeof value === "string") return SELF_EXPLAINING.has(name) ? quote(value) : `${name}=${quote(value)}`;
   return describeNumber(op, name, value as number);
 }
@@ -50,12 +51,16 @@ function describeNumber(op: string, name: string, value: number): string | undef
       return Object.entries(MESSAGES).find(([, number]) => number === value)?.[0];
     case "flags":
     case "flag":
-      return op.startsWith("root.") ? `${name}=${propagationNames(value)}` : `${name}=${op === "file.open" ? octal(value) : namespaceNames(value)}`;
+      return op.startsWith("root.")
+        ? `${name}=${propagationNames(value)}`
+        : `${name}=${op === "file.open" ? octal(value) : namespaceNames(value)}`;
     case "mode":
     case "mask":
       return `${name}=${octal(value)}`;
     case "type":
       return DEVICE_NAMES[value] ?? `type=${octal(value)}`;
+    case "resource":
+      return Object.entries(RLIMIT).find(([, number]) => number === value)?.[0];
     case "create":
       return `create=${Object.entries(CREATE).find(([, number]) => number === value)?.[0] ?? value}`;
     default:
@@ -63,7 +68,7 @@ function describeNumber(op: string, name: string, value: number): string | undef
   }
 }
 
-const DEVICE_NAMES: Readonly<Record<number, string>> = { 0x2000: "c", 0x6000: "b", 0x1000: "p" };
+const DEVICE_NAMES: Readonly<Record<number, string>> = { 8192: "c", 24576: "b", 4096: "p" };
 
 function describeWide(name: string, value: bigint): string {
   return CAPABILITY_FIELDS.has(name) ? `0x${value.toString(16)}` : value.toString();
@@ -106,7 +111,9 @@ const ATTRIBUTE_NAMES: readonly (readonly [bigint, string])[] = [
 
 function attributeNames(bits: bigint): string {
   if (bits === 0x70n) return "atime";
-  return ATTRIBUTE_NAMES.filter(([bit]) => (bits & bit) !== 0n)
-    .map(([, name]) => name)
-    .join(",") || `0x${bits.toString(16)}`;
+  return (
+    ATTRIBUTE_NAMES.filter(([bit]) => (bits & bit) !== 0n)
+      .map(([, name]) => name)
+      .join(",") || `0x${bits.toString(16)}`
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRecord, STATE_SCHEMA, serializeRecord, type StateRecord } from "./record.ts";
+import { parseRecord, STATE_SCHEMA, type StateRecord, serializeRecord } from "./record.ts";
 
 const RECORD: StateRecord = {
   schema: STATE_SCHEMA,

@@ -2,7 +2,7 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { checkId } from "./id.ts";
-import { parseRecord, serializeRecord, type StateRecord } from "./record.ts";
+import { parseRecord, type StateRecord, serializeRecord } from "./record.ts";
 
 /** Throws "id-invalid": an id is one path component of a known alphabet. */
 export function containerDirectory(root: string, id: string): string {

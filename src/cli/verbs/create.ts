@@ -1,8 +1,8 @@
 import { create } from "../../container/create.ts";
 import type { Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
-import { printWarnings } from "../warnings.ts";
 import { printDryRun } from "../print-plan.ts";
+import { printWarnings } from "../warnings.ts";
 
 export const verb: Verb = (context) => {
   const request = createOptions(context, context.positionals[0]!, "create");

@@ -2,7 +2,8 @@ import type { Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { printDryRun } from "../print-plan.ts";
 
-export const verb: Verb = (context) => printDryRun(context, createOptions(context, context.positionals[0] ?? bundleName(context.flags["bundle"]), "create"));
+export const verb: Verb = (context) =>
+  printDryRun(context, createOptions(context, context.positionals[0] ?? bundleName(context.flags["bundle"]), "create"));
 
 /** Without an id the plan is printed for one named after the bundle. */
 function bundleName(bundle: unknown): string {

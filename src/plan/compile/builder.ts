@@ -1,4 +1,4 @@
-import { type Actor, NO_SLOT, type Op, type OpArgs, type OpName, OPS, type Phase, SLOT } from "../ops.ts";
+import { type Actor, NO_SLOT, OPS, type Op, type OpArgs, type OpName, type Phase, SLOT } from "../ops.ts";
 
 /** Collects operations in order and numbers descriptor slots. */
 export interface Builder {

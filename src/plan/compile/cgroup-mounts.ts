@@ -5,8 +5,8 @@
 import type { CgroupMount } from "../../config/types.ts";
 import { MOUNT_ATTR } from "../linux.ts";
 import { CREATE } from "../ops.ts";
+import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { CgroupMountSource } from "./context.ts";
-import { attributes, NO_ATTRIBUTES } from "./mounts.ts";
 import type { Scope } from "./scope.ts";
 
 const SAFE = MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC;
@@ -94,7 +94,13 @@ function addHierarchy(scope: Scope, mount: CgroupMount, source: CgroupMountSourc
   } else bindDirectory(scope, mount, source.directory, target, attrSet);
   for (const controller of source.controllers) {
     if (source.controllers.length < 2 || controller === source.name) continue;
-    scope.builder.add("init", "mounts", "symlink.create", { path: `${mount.target}/${controller}`, text: source.name, replace: false }, mount.from);
+    scope.builder.add(
+      "init",
+      "mounts",
+      "symlink.create",
+      { path: `${mount.target}/${controller}`, text: source.name, replace: false },
+      mount.from,
+    );
   }
 }
 

@@ -1,16 +1,19 @@
 import { MESSAGES } from "../ops.ts";
+import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 
-/** init reports that nothing is left that could fail; rlimits come last, for they would bind init's own work. */
-export function addReady({ builder, config, invocation }: Scope): void {
+/** init reports that nothing is left that could fail. */
+export function addReady(scope: Scope): void {
+  const { builder, config, invocation, inUserNamespace } = scope;
+  // From here on the end of the socket says that the runtime is gone: the runtime may end as soon as it has `ready` and has sent
+  // `commit`, and a death signal still set then would kill a committed container.
+  builder.add("init", "commit", "process.deathSignal", { signal: 0 });
   builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
   if (config.process?.terminal && invocation.consoleSocket === undefined) {
     builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.console }, "/process/terminal");
   }
   builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.ready });
-  for (const { type, soft, hard, from } of config.process?.rlimits ?? []) {
-    builder.add("runtime", "commit", "process.rlimit", { type, soft, hard }, from);
-  }
+  if (inUserNamespace) addRlimits(scope, "runtime");
 }
 
 /** The container exists once its state is on disk; only then may init outlive the runtime. */
@@ -19,5 +22,4 @@ export function addCommit({ builder, host, invocation }: Scope): void {
   if (invocation.pidFile !== undefined) builder.add("runtime", "commit", "pidfile.write", { path: invocation.pidFile });
   builder.add("runtime", "commit", "sync.send", { message: MESSAGES.commit });
   builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
-  builder.add("init", "commit", "process.deathSignal", { signal: 0 });
 }

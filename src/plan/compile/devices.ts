@@ -1,7 +1,8 @@
 import type { DeviceNode } from "../../config/types.ts";
 import { S_IF } from "../linux.ts";
 import { CREATE, NO_SLOT, SLOT } from "../ops.ts";
-import { addSeals, NO_ATTRIBUTES } from "./mounts.ts";
+import { NO_ATTRIBUTES } from "./attributes.ts";
+import { addSeals } from "./mounts.ts";
 import type { Scope } from "./scope.ts";
 
 /** The links of the OCI specification (config-linux.md, runtime-linux.md: /dev symbolic links). */

@@ -9,7 +9,8 @@ export function addHostPreparation({ builder, config, host, invocation }: Scope)
   if (invocation.mode === "create") {
     builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
   }
-  for (const { path } of host.cgroup?.create ?? []) builder.add("runtime", "host", "cgroup.create", { path }, cgroupOrigin(config.cgroupsPath));
+  for (const { path } of host.cgroup?.create ?? [])
+    builder.add("runtime", "host", "cgroup.create", { path }, cgroupOrigin(config.cgroupsPath));
   for (const { path, value, from } of host.cgroup?.writes ?? []) builder.add("runtime", "host", "cgroup.write", { path, value }, from);
   if (host.cgroup?.devices) {
     builder.add("runtime", "host", "cgroup.devices", host.cgroup.devices, "/linux/resources/devices");

@@ -2,7 +2,7 @@
  * ContainerConfig + host facts -> Plan. Pure: the same input gives the same plan, and nothing is touched.
  * The functions below append operations in the order in which things happen; see docs/architecture.md for the picture.
  */
-import { type Plan, PLAN_VERSION } from "../ops.ts";
+import { PLAN_VERSION, type Plan } from "../ops.ts";
 import { createBuilder } from "./builder.ts";
 import { addCommit, addReady } from "./commit.ts";
 import type { CompileInput } from "./context.ts";

@@ -1,7 +1,8 @@
 /** config.mounts in order, as operations. */
-import type { BindMount, FilesystemMount, MountAttributes, MountConfig, RemountMount } from "../../config/types.ts";
+import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/types.ts";
 import { MOUNT_ATTR, MS } from "../linux.ts";
 import { CREATE } from "../ops.ts";
+import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
 import type { Scope } from "./scope.ts";
 
@@ -10,16 +11,10 @@ export function addMounts(scope: Scope): void {
 }
 
 function addMount(scope: Scope, mount: MountConfig): void {
-  switch (mount.kind) {
-    case "bind":
-      return addBind(scope, mount);
-    case "filesystem":
-      return addFilesystem(scope, mount);
-    case "remount":
-      return addRemount(scope, mount);
-    case "cgroup":
-      return addCgroupMount(scope, mount);
-  }
+  if (mount.kind === "bind") addBind(scope, mount);
+  else if (mount.kind === "filesystem") addFilesystem(scope, mount);
+  else if (mount.kind === "remount") addRemount(scope, mount);
+  else addCgroupMount(scope, mount);
 }
 
 function addBind(scope: Scope, mount: BindMount): void {
@@ -75,10 +70,4 @@ export function addSeals({ builder, config }: Scope): void {
 
 function isSealedLater(mount: MountConfig): boolean {
   return mount.kind === "filesystem" && mount.fstype === "tmpfs" && (mount.attrSet & MOUNT_ATTR.RDONLY) !== 0n;
-}
-
-export const NO_ATTRIBUTES: MountAttributes = { attrSet: 0n, attrClear: 0n, recursiveSet: 0n, recursiveClear: 0n, propagation: [] };
-
-export function attributes({ attrSet, attrClear, recursiveSet, recursiveClear, propagation }: MountAttributes): MountAttributes {
-  return { attrSet, attrClear, recursiveSet, recursiveClear, propagation };
 }

@@ -110,8 +110,6 @@ export function addIdentity(scope: Scope): void {
   }
   if (scope.inUserNamespace) {
     builder.add("init", "namespaces", "process.becomeRoot", {});
-    // Changing the user clears the death signal (kernel/cred.c).
-    builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
   }
   builder.add("init", "namespaces", "session.create", {});
   if (!invocation.noNewKeyring) builder.add("init", "namespaces", "keyring.join", { name: `_ses.${invocation.id}` });

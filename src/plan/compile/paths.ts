@@ -7,7 +7,9 @@ export function addPaths({ builder, config }: Scope): void {
   for (const { key, path, value } of config.sysctl) {
     builder.add("init", "pivot", "sysctl.write", { key: path, value }, `/linux/sysctl/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   }
-  for (const [index, path] of config.readonlyPaths.entries()) builder.add("init", "pivot", "path.readonly", { path }, `/linux/readonlyPaths/${index}`);
-  for (const [index, path] of config.maskedPaths.entries()) builder.add("init", "pivot", "path.mask", { path }, `/linux/maskedPaths/${index}`);
+  for (const [index, path] of config.readonlyPaths.entries())
+    builder.add("init", "pivot", "path.readonly", { path }, `/linux/readonlyPaths/${index}`);
+  for (const [index, path] of config.maskedPaths.entries())
+    builder.add("init", "pivot", "path.mask", { path }, `/linux/maskedPaths/${index}`);
   if (config.rootReadonly) builder.add("init", "pivot", "root.readonly", {}, "/root/readonly");
 }

@@ -1,4 +1,4 @@
-import { SIGKILL } from "../linux.ts";
+import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 
 /** stdin, stdout, stderr. */
@@ -18,6 +18,7 @@ export function addProcess(scope: Scope): void {
     }
     builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
     if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
+    if (!scope.inUserNamespace) addRlimits(scope, "init");
     builder.add(
       "init",
       "process",
@@ -29,9 +30,13 @@ export function addProcess(scope: Scope): void {
       const { effective, permitted, inheritable, ambient } = capabilities;
       builder.add("init", "process", "capability.set", { effective, permitted, inheritable, ambient }, "/process/capabilities");
     }
-    // Changing the user or the capabilities clears the death signal (kernel/cred.c).
-    builder.add("init", "process", "process.deathSignal", { signal: SIGKILL });
-    builder.add("init", "process", "process.program", { name: process.args[0] ?? "", path: environmentValue(process.env, "PATH") }, "/process/args/0");
+    builder.add(
+      "init",
+      "process",
+      "process.program",
+      { name: process.args[0] ?? "", path: environmentValue(process.env, "PATH") },
+      "/process/args/0",
+    );
   }
   builder.add("init", "process", "descriptors.sweep", { first: STDIO + invocation.preserveFds + invocation.listenFds });
 }
