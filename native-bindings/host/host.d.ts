@@ -96,6 +96,10 @@ declare module "runt:host" {
   /** undefined when absent or unsupported. */
   export function getxattr(path: string, name: string): string | undefined;
   export function isatty(fd: number): boolean;
+  /** Size of the terminal behind a descriptor (TIOCGWINSZ); undefined when it is none. */
+  export function windowSize(fd: number): { readonly rows: number; readonly columns: number } | undefined;
+  /** Mark every descriptor from `first` up close-on-exec. */
+  export function closeOnExecFrom(first: number): void;
   export function fdIsOpen(fd: number): boolean;
 
   // ---- processes

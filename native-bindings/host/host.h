@@ -125,6 +125,8 @@ HOST_FUNCTION(host_fsync);
 HOST_FUNCTION(host_flock);
 HOST_FUNCTION(host_isatty);
 HOST_FUNCTION(host_fd_is_open);
+HOST_FUNCTION(host_window_size);
+HOST_FUNCTION(host_close_on_exec_from);
 HOST_FUNCTION(host_stat);
 HOST_FUNCTION(host_lstat);
 HOST_FUNCTION(host_fstat);

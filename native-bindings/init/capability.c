@@ -77,7 +77,9 @@ long op_capability_set(struct run *run, const struct op_capability_set *op) {
   if (error < 0) return fail(run, error, NULL, "capget");
   sets.permitted = reduce(run, "permitted", op->permitted, held.permitted);
   sets.effective = reduce(run, "effective", op->effective, sets.permitted);
-  sets.inheritable = reduce(run, "inheritable", op->inheritable, held.inheritable | (held.permitted & bounding_set()));
+  // capset(2) adds nothing to the inheritable set that is not in the bounding set.
+  uint64_t inheritable = op->inheritable == 0 ? 0 : held.inheritable | (held.permitted & bounding_set());
+  sets.inheritable = reduce(run, "inheritable", op->inheritable, inheritable);
   error = set_sets(&sets);
   if (error < 0) return fail(run, error, NULL, "capset");
   raise_ambient(run, op->ambient);

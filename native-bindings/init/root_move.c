@@ -96,7 +96,9 @@ long op_root_move(struct run *run, const struct op_root_move *op) {
   // Address space only: pages come as the table needs them.
   long address = sys(__NR_mmap, 0, TABLE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
-  long error = read_table(run, (char *)address);
+  // What is unmounted below must not be unmounted on the host, whatever root.propagation said.
+  long error = sys_mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL);
+  error = error < 0 ? fail(run, error, "/", "mount propagation") : read_table(run, (char *)address);
   if (error >= 0) error = hide_all(run, (char *)address);
   sys(__NR_munmap, address, TABLE_SIZE);
   if (error < 0) return error;

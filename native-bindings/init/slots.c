@@ -2,6 +2,8 @@
 #include "run.h"
 #include "sys.h"
 
+#define COUNTED_MAX 65536
+
 long slots_make(struct run *run) {
   if (run->plan.slot_count < SLOT_FIRST_FREE) run->plan.slot_count = SLOT_FIRST_FREE;
   size_t size = run->plan.slot_count * sizeof *run->slots;
@@ -100,12 +102,19 @@ static long mark_listed(int directory, uint32_t first) {
   }
 }
 
+/* The container's own limit may allow no descriptor more to read the list with. */
+static long mark_counted(uint32_t first) {
+  for (uint32_t fd = first; fd < COUNTED_MAX; fd++) sys(__NR_fcntl, fd, F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
 long close_on_exec_from(struct run *run, uint32_t first) {
   long result = sys(__NR_close_range, first, UINT32_MAX, CLOSE_RANGE_CLOEXEC);
   // Kernel 5.10 has the call without the flag.
   if (!is_refused(result) && result != -EINVAL) return result;
   int proc = proc_get(run);
   int directory = proc < 0 ? proc : sys_openat(proc, "self/fd", O_RDONLY | O_DIRECTORY, 0);
+  if (directory == -EMFILE) return mark_counted(first);
   if (directory < 0) return directory;
   result = mark_listed(directory, first);
   sys_close(directory);
@@ -114,5 +123,12 @@ long close_on_exec_from(struct run *run, uint32_t first) {
 
 long op_descriptors_sweep(struct run *run, const struct op_descriptors_sweep *op) {
   long error = close_on_exec_from(run, op->first);
-  return error < 0 ? fail(run, error, NULL, "close_range") : 0;
+  if (error < 0) return fail(run, error, NULL, "close_range");
+  // A waiting init may be looked at for a long time: it keeps what it still needs.
+  for (uint32_t slot = 0; slot < run->plan.slot_count; slot++)
+    if (slot != SLOT_FIFO) slot_close(run, slot);
+  if (run->mask_directory >= 0) sys_close(run->mask_directory);
+  if (run->mask_file >= 0) sys_close(run->mask_file);
+  run->mask_directory = run->mask_file = -1;
+  return 0;
 }

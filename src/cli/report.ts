@@ -6,6 +6,9 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 
+const LOG_FLAGS = host.O.WRONLY | host.O.CREAT | host.O.APPEND;
+const LOG_MODE = 0o644;
+
 export interface Reporter {
   /** `hint` is shown to people only, behind the message. */
   error(error: unknown, hint?: string): void;
@@ -15,6 +18,7 @@ export function createReporter(global: FlagValues): Reporter {
   const file = typeof global["log"] === "string" && global["log"] !== "" ? global["log"] : undefined;
   const format = global["log-format"] ?? "text";
   if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid log-format: ${String(format)}`);
+  if (file !== undefined) checkLog(file);
   return {
     error(error, hint = details(error)) {
       const message = describeError(error);
@@ -47,9 +51,18 @@ function now(): string {
   return `${new Date(host.now().seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
+/** A log that cannot be written is told before anything is done. */
+function checkLog(path: string): void {
+  try {
+    host.close(host.open(path, LOG_FLAGS, LOG_MODE));
+  } catch (error) {
+    throw new RuntError("usage", `open ${path}: ${host.reason(error)}`, { cause: error });
+  }
+}
+
 function appendLine(path: string, line: string): void {
   try {
-    host.writeFile(path, line, host.O.WRONLY | host.O.CREAT | host.O.APPEND, 0o644);
+    host.writeFile(path, line, LOG_FLAGS, LOG_MODE);
   } catch (error) {
     writeError(`runt: cannot write the log ${path}: ${host.reason(error)}\n`);
   }

@@ -25,11 +25,14 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
   const path = resolveCgroup(config.cgroupsPath, create.id);
   const steps = compileCgroup(facts, path, config.resources, { rootless: options.rootless });
   const placed = options.rootless && config.cgroupsPath === "" && steps.writes.length === 0 && !isWritable(facts) ? undefined : steps;
+  const foreground = create.mode === "run" && !create.detach;
+  const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
   const hostFacts: HostFacts = {
     stateDirectory: containerDirectory(options.root, create.id),
     rootless: host.geteuid() !== 0,
     cgroupVersion: facts.version,
     cgroupSources: cgroupSources(facts, placed ? path : ""),
+    ...(terminalSize ? { terminalSize } : {}),
     ...(placed ? { cgroup: placed } : {}),
   };
   const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile } = create;

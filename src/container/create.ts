@@ -2,17 +2,18 @@
 import { refuseUsed } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import type { StateRecord } from "../state/index.ts";
-import { STATE_SCHEMA } from "../state/index.ts";
+import { refuseExisting, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { checkPreservedFds } from "./descriptors.ts";
+import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
 import { type Execution, execute } from "./execute.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 /** Make the container. Returns what a foreground run has to look after. */
 export function create(options: RuntimeOptions, request: CreateOptions): Execution {
-  checkPreservedFds(request.preserveFds);
+  separateDescriptors(request.preserveFds);
   const compiled = compileBundle(options, request);
+  refuseExisting(options.root, request.id);
   if (compiled.cgroup) refuseUsed(compiled.cgroup);
   const execution: Execution = {
     root: options.root,

@@ -11,10 +11,14 @@ export function countListenFds(): number {
   return count;
 }
 
-/** Must run before anything is opened: a descriptor of our own would otherwise pass for a preserved one. */
-export function checkPreservedFds(count: number): void {
-  const listen = countListenFds();
-  for (let fd = FIRST + listen; fd < FIRST + listen + count; fd++) {
+/**
+ * Check that the preserved descriptors exist, and make every other one of the caller's stay behind: a waiting init must not hold it.
+ * To be called before anything is opened: a descriptor of our own would otherwise pass for a preserved one.
+ */
+export function separateDescriptors(count: number): void {
+  const end = FIRST + countListenFds() + count;
+  host.closeOnExecFrom(end);
+  for (let fd = end - count; fd < end; fd++) {
     if (!host.fdIsOpen(fd)) throw new RuntError("usage", `unable to stat preserved-fd ${fd}: bad file descriptor`);
   }
 }

@@ -14,6 +14,7 @@ export {
   chmod,
   chown,
   close,
+  closeOnExecFrom,
   cwd,
   effectiveCapabilities,
   errnoName,
@@ -77,6 +78,7 @@ export {
   utf8Encode,
   type WaitResult,
   waitpid,
+  windowSize,
   write,
   writeFile,
 } from "runt:host";

@@ -23,6 +23,11 @@ export function ensureRoot(root: string): void {
   }
 }
 
+/** Throws "id-exists" early, for a clearer error than what else is wrong then; `reserve` is what decides. */
+export function refuseExisting(root: string, id: string): void {
+  if (host.lstat(containerDirectory(root, id))) throw new RuntError("id-exists", `${WORDS.idInUse}: ${id}`);
+}
+
 /** Make ROOT/ID exclusively and lock it. Returns the descriptor that holds the lock. */
 export function reserve(root: string, id: string): number {
   ensureRoot(root);

@@ -2,7 +2,7 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { MARK } from "./create.ts";
-import { children } from "./tree.ts";
+import { children, parentOf } from "./tree.ts";
 
 const POLLPRI = 2;
 const FIRST_PAUSE_MS = 1;
@@ -14,10 +14,10 @@ const ATTEMPTS = 25;
  * Remove a container's cgroup directories, the cgroups the container made below them, and the levels above that runt made
  * and nobody uses any more. What is gone already is fine. @throws RuntError cgroup when a process stays inside.
  */
-export function deleteCgroup({ paths }: CgroupRef): void {
+export function deleteCgroup({ paths, missing = [] }: CgroupRef): void {
   for (const path of paths) {
     removeTree(path);
-    removeMarkedParents(path);
+    removeOwnParents(path, missing);
   }
 }
 
@@ -59,10 +59,10 @@ function waitForExit(directory: string, milliseconds: number): void {
 }
 
 /** Stops at the first level that is not ours, or that another container still uses or has just made again. */
-function removeMarkedParents(path: string): void {
+function removeOwnParents(path: string, missing: readonly string[]): void {
   for (let level = parentOf(path); level !== ""; level = parentOf(level)) {
     try {
-      if (host.getxattr(level, MARK) === undefined) return;
+      if (!missing.includes(level) && host.getxattr(level, MARK) === undefined) return;
       host.rmdir(level);
     } catch (error) {
       if (host.isErrno(error, "EBUSY", "ENOTEMPTY")) return;
@@ -77,8 +77,4 @@ export function markedParents(path: string): string[] {
   const marked: string[] = [];
   for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK) !== undefined; level = parentOf(level)) marked.push(level);
   return marked;
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

@@ -26,3 +26,8 @@ export function children(directory: string): string[] {
   }
   return names.map((name) => `${directory}/${name}`).filter((path) => ((host.stat(path)?.mode ?? 0) & S_IFMT) === S_IFDIR);
 }
+
+/** "" above the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}

@@ -40,6 +40,8 @@ export interface HostFacts {
   readonly rootless: boolean;
   readonly cgroupVersion: 1 | 2;
   readonly cgroupSources: readonly CgroupMountSource[];
+  /** The caller's terminal, when the container is to have its own in the foreground: it starts with this size. */
+  readonly terminalSize?: { readonly rows: number; readonly columns: number };
   /** undefined: the container gets no cgroup of its own. */
   readonly cgroup?: CgroupSteps;
 }

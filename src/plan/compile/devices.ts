@@ -48,7 +48,7 @@ function addDevice({ builder, openedDevices, inUserNamespace, host }: Scope, dev
   builder.add("init", "devices", "device.create", { path, type: DEVICE_TYPE[device.type], major, minor, mode, uid, gid }, device.from);
 }
 
-function addConsole({ builder, config, invocation }: Scope): void {
+function addConsole({ builder, config, host, invocation }: Scope): void {
   const { process } = config;
   if (!process?.terminal) return;
   builder.add(
@@ -57,8 +57,8 @@ function addConsole({ builder, config, invocation }: Scope): void {
     "console.open",
     {
       slot: invocation.consoleSocket === undefined ? NO_SLOT : SLOT.CONSOLE,
-      rows: process.consoleRows,
-      columns: process.consoleColumns,
+      rows: host.terminalSize?.rows ?? process.consoleRows,
+      columns: host.terminalSize?.columns ?? process.consoleColumns,
       uid: process.uid,
       bindConsole: true,
     },
