@@ -129,22 +129,24 @@ distclean:
 	rm -rf $(B) bin/runt node_modules
 
 # ---- tests
+# Small programs the tests are started with.
+TEST_TOOLS := $(B)/test/refuse $(B)/test/plain
+$(TEST_TOOLS): $(B)/test/%: test/support/%.c | $(B)/kernel-headers
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static $< -o $@
+
 .PHONY: setup-test
 setup-test: | $(SETUP)
 	@tools/setup.sh test
 
 .PHONY: test
-test: setup-test bin/runt $(B)/test/refuse native-test-tools
+test: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh lint unit native e2e differential
-
-$(B)/test/refuse: test/support/refuse.c | $(B)/kernel-headers
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static $< -o $@
 
 .PHONY: test-unit test-native test-e2e test-differential
 test-unit: $(GEN)/schema.json
 	tools/test.sh unit
-test-native test-e2e test-differential: test-%: setup-test bin/runt $(B)/test/refuse native-test-tools
+test-native test-e2e test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh $*
 
 .PHONY: lint

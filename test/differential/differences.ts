@@ -1,0 +1,88 @@
+/**
+ * Where runt and its peers may differ: every line of the probe that is not the same must be listed here, with the reason.
+ * A row that matches nothing fails the test too, so that the table stays true.
+ */
+export interface Difference {
+  readonly peer: "runc" | "crun";
+  /** Matches "PEER: line" of either side. */
+  readonly line: RegExp;
+  readonly why: string;
+}
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    peer: "runc",
+    line: /: fd [012]: /,
+    why: "runc copies the stdio of a foreground container through pipes; runt and crun hand it over as it is",
+  },
+  {
+    peer: "runc",
+    line: /: mount \/(proc\/acpi|sys\/firmware): root \/ options ro,.* type tmpfs/,
+    why: "runt hides a directory behind a tmpfs that is also nosuid, nodev, noexec and limited to one empty inode",
+  },
+  {
+    peer: "runc",
+    line: /: mount \/proc\/(keys|timer_list): root \/null /,
+    why: "runt hides a file behind the host's /dev/null, verified to be the device 1:3; runc 1.1 takes the container's (CVE-2025-31133)",
+  },
+  {
+    peer: "runc",
+    line: /: dev \/dev\/core: link to \/proc\/kcore/,
+    why: "runc leaves the link out on a kernel without /proc/kcore; runt and crun make it always",
+  },
+  {
+    peer: "runc",
+    line: /: mount \/sys\/fs\/cgroup: .* type tmpfs/,
+    why: "config.json asks for a read-only mount; runc leaves the tmpfs around the hierarchies writable",
+  },
+  {
+    peer: "runc",
+    line: /: mount \/sys\/fs\/cgroup\/systemd: .* type cgroup (cgroup|systemd) /,
+    why: "only the source text differs, which the kernel does not use",
+  },
+  {
+    peer: "runc",
+    line: /: cgroup :\//,
+    why: "hybrid host: runc joins the v2 tree too, which carries no limits there; runt uses the v1 hierarchies",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/(proc\/acpi|sys\/firmware): root \/ options ro,.* type tmpfs/,
+    why: "runt hides a directory behind a tmpfs that is also nosuid, nodev, noexec and limited to one empty inode",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/proc\/(keys|timer_list): root \/null /,
+    why: "both use the host's /dev/null; crun makes the mount read-only, which changes nothing for a device",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/proc\/(bus|fs|irq|sys): .* type proc/,
+    why: "runt and runc keep nosuid, nodev and noexec of the mount around a read-only path, crun drops them",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/sys: root \/ .* type sysfs/,
+    why: "runt and runc make the new superblock read-only too, crun only the mount",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/sys\/fs\/cgroup\/\w+: .* type cgroup /,
+    why: "only the source text differs, which the kernel does not use; and hugetlb is mounted for crun alone, which does not run without",
+  },
+  {
+    peer: "crun",
+    line: /: mount \/sys\/fs\/cgroup: .* type tmpfs/,
+    why: "config.json asks for a read-only mount; crun leaves the tmpfs around the hierarchies writable, and limits its size",
+  },
+  {
+    peer: "crun",
+    line: /: cgroup hugetlb:\//,
+    why: "the hierarchy is mounted for crun alone, which does not run without",
+  },
+  {
+    peer: "crun",
+    line: /: cgroup :\//,
+    why: "hybrid host: crun joins the v2 tree too, which carries no limits there; runt uses the v1 hierarchies",
+  },
+];

@@ -1,0 +1,126 @@
+/** The cgroup layer on the host's real hierarchies. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type CgroupRef,
+  cgroupDirectories,
+  cgroupProcesses,
+  createCgroup,
+  deleteCgroup,
+  freeze,
+  isFrozen,
+  killCgroup,
+  markedParents,
+  readHierarchies,
+  refuseUsed,
+  thaw,
+  writeCgroupFile,
+} from "../../src/cgroup/index.ts";
+
+const facts = readHierarchies();
+const possible = process.geteuid?.() === 0 && facts.hierarchies.length > 0;
+const parent = `/runt-effects-${process.pid}`;
+
+function reference(path: string): CgroupRef {
+  return { version: facts.version, paths: cgroupDirectories(facts, path) };
+}
+
+function create(path: string): CgroupRef {
+  const cgroup = reference(path);
+  for (const directory of cgroup.paths) createCgroup(directory);
+  return cgroup;
+}
+
+describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () => {
+  let child: ChildProcess | undefined;
+  let cgroup: CgroupRef;
+
+  function enter(): number {
+    child = spawn("sleep", ["60"], { stdio: "ignore" });
+    const { pid = 0 } = child;
+    for (const path of cgroup.paths) writeFileSync(`${path}/cgroup.procs`, String(pid));
+    return pid;
+  }
+
+  beforeEach(() => {
+    cgroup = create(`${parent}/a`);
+  });
+
+  afterEach(() => {
+    child?.kill("SIGKILL");
+    child = undefined;
+    deleteCgroup(cgroup);
+    expect(reference(parent).paths.filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  test("every level is made, and the last container takes the common one along", () => {
+    const other = create(`${parent}/b/c`);
+    expect(other.paths.every((path) => existsSync(path))).toBe(true);
+    deleteCgroup(other);
+    expect(other.paths.some((path) => existsSync(path.slice(0, -2)))).toBe(false);
+    expect(cgroup.paths.every((path) => existsSync(path))).toBe(true);
+    expect(cgroup.paths.flatMap(markedParents)).toEqual(reference(parent).paths);
+  });
+
+  test("levels that were missing are removed even when a crash left them without a mark", () => {
+    const crashed = reference(`${parent}/b/c/d`);
+    const missing = refuseUsed(crashed);
+    expect(missing).toEqual(crashed.paths.flatMap((path) => [path.slice(0, -2), path.slice(0, -4)]));
+    for (const path of missing.toReversed()) mkdirSync(path);
+    deleteCgroup(crashed);
+    expect(missing.every((path) => existsSync(path))).toBe(true);
+    deleteCgroup({ ...crashed, missing });
+    expect(missing.some((path) => existsSync(path))).toBe(false);
+  });
+
+  test("making and deleting twice is fine", () => {
+    create(`${parent}/a`);
+    deleteCgroup(cgroup);
+    deleteCgroup(cgroup);
+  });
+
+  test("cgroups below are removed with it", () => {
+    for (const path of cgroup.paths) createCgroup(`${path}/inner/deep`);
+  });
+
+  test("a new cpuset can take processes", () => {
+    const directory = cgroup.paths.find((path) => existsSync(`${path}/cpuset.cpus`));
+    if (directory === undefined || facts.version === 2) return;
+    expect(readFileSync(`${directory}/cpuset.cpus`, "utf8").trim()).not.toBe("");
+  });
+
+  test("processes are found, refused, frozen, thawed and killed", () => {
+    const pid = enter();
+    expect(cgroupProcesses(cgroup)).toEqual([pid]);
+    expect(() => refuseUsed(cgroup)).toThrow("container's cgroup is not empty: 1 process(es) found");
+    freeze(cgroup);
+    expect(isFrozen(cgroup)).toBe(true);
+    thaw(cgroup);
+    expect(isFrozen(cgroup)).toBe(false);
+    freeze(cgroup);
+    expect(killCgroup(cgroup)).toBe(true);
+    expect(cgroupProcesses(cgroup)).toEqual([]);
+  });
+
+  test("an unused cgroup is not refused, a frozen one is", () => {
+    refuseUsed(cgroup);
+    refuseUsed(reference(`${parent}/absent`));
+    freeze(cgroup);
+    expect(() => refuseUsed(cgroup)).toThrow("container's cgroup unexpectedly frozen");
+    thaw(cgroup);
+  });
+
+  test("a refused value is named with its file and pointer", () => {
+    const directory = cgroup.paths[0];
+    expect(() => writeCgroupFile(`${directory}/absent.max`, "5", "/linux/resources/x")).toThrow(
+      `cannot write "5" to ${directory}/absent.max`,
+    );
+  });
+
+  test("a weight goes to the file that the kernel has", () => {
+    const directory = cgroup.paths.find((path) => path.includes("/blkio/"));
+    if (directory === undefined) return;
+    writeCgroupFile(`${directory}/blkio.bfq.weight`, "300", "");
+  });
+});

@@ -1,0 +1,64 @@
+import * as host from "../../../src/host/index.ts";
+import { equal, ok, type Test, throws } from "./harness.ts";
+
+function hex(buffer: ArrayBuffer): string {
+  return [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function bytes(...values: number[]): ArrayBuffer {
+  return new Uint8Array(values).buffer as ArrayBuffer;
+}
+
+export const bytesTests: readonly Test[] = [
+  ["utf8Encode", () => equal(hex(host.utf8Encode("aä€😀")), "61c3a4e282acf09f9880")],
+  ["utf8Decode", () => equal(host.utf8Decode(host.utf8Encode("xaä€😀y"), 1, 10), "aä€😀")],
+  ["utf8Decode whole", () => equal(host.utf8Decode(bytes()), "")],
+  ["utf8Decode refuses overlong forms", () => throws("EILSEQ", () => host.utf8Decode(bytes(0xc0, 0x80)))],
+  ["utf8Decode refuses surrogates", () => throws("EILSEQ", () => host.utf8Decode(bytes(0xed, 0xa0, 0x80)))],
+  ["utf8Decode refuses more than U+10FFFF", () => throws("EILSEQ", () => host.utf8Decode(bytes(0xf4, 0x90, 0x80, 0x80)))],
+  ["utf8Decode refuses a cut end", () => throws("EILSEQ", () => host.utf8Decode(bytes(0x61, 0xe2, 0x82)))],
+  ["utf8Decode checks its bounds", () => throws("RangeError", () => host.utf8Decode(bytes(1, 2), 1, 2))],
+  ["sha256 of nothing", () => equal(host.sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")],
+  ["sha256 of abc", () => equal(host.sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")],
+  [
+    "sha256 of two blocks",
+    () =>
+      equal(
+        host.sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+      ),
+  ],
+  [
+    "sha256 of a million a",
+    () => equal(host.sha256("a".repeat(1_000_000)), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+  ],
+  ["pack u", () => equal(hex(host.pack("uu", [1, 0xffff_ffff])), "01000000ffffffff")],
+  ["pack bool", () => equal(hex(host.pack("uu", [true, false])), "0100000000000000")],
+  ["pack q", () => equal(hex(host.pack("qqq", [1n, -1n, 2])), "0100000000000000ffffffffffffffff0200000000000000")],
+  ["pack unsigned 64", () => equal(hex(host.pack("q", [0xffff_ffff_ffff_fffen])), "feffffffffffffff")],
+  ["pack s", () => equal(hex(host.pack("s", ["hé"])), "0300000068c3a900")],
+  ["pack S", () => equal(hex(host.pack("S", [["a", ""]])), "020000000100000061000000000000")],
+  ["pack U", () => equal(hex(host.pack("U", [[7, 8]])), "020000000700000008000000")],
+  ["pack blocks", () => equal(hex(host.pack("T(u(s))u", [1, "x", 2])), "1a0000000e0000000100000006000000010000007800" + "02000000")],
+  ["pack grows", () => equal(host.pack("S", [Array.from({ length: 3000 }, () => "x".repeat(200))]).byteLength, 4 + 3000 * 205)],
+  ["pack refuses NUL", () => throws("EINVAL", () => host.pack("s", ["a\0b"]))],
+  ["pack refuses too few values", () => throws("TypeError", () => host.pack("uu", [1]))],
+  ["pack refuses too many values", () => throws("TypeError", () => host.pack("u", [1, 2]))],
+  ["pack refuses an open block", () => throws("TypeError", () => host.pack("(u", [1]))],
+  ["pack refuses a closed block", () => throws("TypeError", () => host.pack("u)", [1]))],
+  ["pack refuses numbers out of range", () => throws("RangeError", () => host.pack("u", [2 ** 32]))],
+  ["hasLongNumber: 15 digits", () => equal(host.hasLongNumber('{"a":123456789012345,"b":[1,2]}'), false)],
+  ["hasLongNumber: 16 digits", () => equal(host.hasLongNumber('{"a":-1234567890123456}'), true)],
+  ["hasLongNumber: in a string", () => equal(host.hasLongNumber('{"a":"12345678901234567890\\"123456789012345678"}'), false)],
+  [
+    "strerror",
+    () => equal([host.strerror(2), host.strerror(17), host.strerror(4095)], ["no such file or directory", "file exists", "errno 4095"]),
+  ],
+  ["errnoName", () => equal([host.errnoName(11), host.errnoName(95), host.errnoName(9999)], ["EAGAIN", "EOPNOTSUPP", "E9999"])],
+  ["signals", () => equal([host.signalNumber("TERM"), host.signalNumber("RTMIN+3"), host.signalNumber("NO")], [15, 37, undefined])],
+  ["signal names", () => equal([host.signalName(9), host.signalName(37), host.signalName(33)], ["KILL", "RTMIN+3", undefined])],
+  ["resource", () => ok(host.resource("no such") === undefined, "an unknown resource is undefined")],
+  ["loadModule refuses an unknown name", () => throws("ReferenceError", () => host.loadModule("no such"))],
+  ["a big heap", () => equal(Array.from({ length: 300_000 }, (_, index) => ({ index, text: `n${index}` })).length, 300_000)],
+  ["architecture", () => ok(["amd64", "arm64"].includes(host.architecture), host.architecture)],
+];

@@ -1,0 +1,206 @@
+/** The foreground monitor: status, signals, terminal, clean-up. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HELPER, HELPER_ASAN } from "../support/helper.ts";
+
+const BUILD = join(import.meta.dirname, "../../build/test");
+const WATCH = join(BUILD, "watch");
+const TERMINAL = join(BUILD, "terminal");
+const REFUSE = join(BUILD, "refuse");
+const NUL_EXE = "/bin/true";
+
+interface Shape {
+  readonly script: string;
+  readonly terminal?: boolean;
+  readonly executable?: string;
+  readonly steps?: readonly string[];
+  readonly command?: readonly string[];
+}
+
+describe.each([
+  ["as built", HELPER, []],
+  ["sanitized", HELPER_ASAN, []],
+  ["pidfd_send_signal missing", HELPER, [REFUSE, "ENOSYS", "pidfd_send_signal"]],
+])("monitor: %s", (_, helper, prefix) => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-monitor-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  function command({ script, terminal = false, executable = NUL_EXE, steps = [], command = [] }: Shape): string[] {
+    return [
+      ...prefix,
+      WATCH,
+      ...(terminal ? ["--terminal"] : []),
+      helper,
+      "/bin/sh",
+      "-c",
+      script,
+      "--",
+      executable,
+      ...steps,
+      "--",
+      ...command,
+    ];
+  }
+  const env = { ...process.env, ASAN_OPTIONS: "detect_leaks=0" };
+  function run(shape: Shape, input = ""): { status: number | null; stdout: string; stderr: string } {
+    const [file = "", ...args] = command(shape);
+    return spawnSync(file, args, { encoding: "utf8", input, timeout: 15_000, env });
+  }
+  function ended(child: ChildProcess): Promise<{ status: number | null; output: string }> {
+    let output = "";
+    child.stdout?.on("data", (bytes: Buffer) => {
+      output += bytes.toString();
+    });
+    return new Promise((resolve) => child.on("close", (status) => resolve({ status, output })));
+  }
+  async function until(condition: () => boolean): Promise<void> {
+    for (let i = 0; i < 300 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(condition()).toBe(true);
+  }
+
+  test("ends with the container's status, or 128 + its signal", () => {
+    expect(run({ script: "exit 0" }).status).toBe(0);
+    expect(run({ script: "exit 42" }).status).toBe(42);
+    expect(run({ script: "kill -9 $$" }).status).toBe(137);
+    expect(run({ script: "kill -15 $$" }).status).toBe(143);
+  });
+
+  test("forwards signals, also those with a number of their own, but not CHLD, URG, TTIN, TTOU", async () => {
+    const ready = join(directory, "ready");
+    const script = `for s in HUP INT QUIT USR1 USR2 TERM WINCH CONT CHLD URG TTIN TTOU 40; do trap "echo $s" $s; done; : >${ready}; while [ ! -e ${directory}/stop ]; do sleep 0.02; done; exit 7`;
+    const [file = "", ...args] = command({ script: `exec bash -c '${script}'` });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"], env });
+    const done = ended(child);
+    await until(() => existsSync(ready));
+    for (const signal of [1, 2, 3, 10, 12, 15, 28, 18, 17, 23, 21, 22, 40]) {
+      spawnSync("kill", [`-${signal}`, String(child.pid)]);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    writeFileSync(join(directory, "stop"), "");
+    const { status, output } = await done;
+    expect(status).toBe(7);
+    expect(output.split("\n").filter((line) => line !== "" && line !== "CHLD")).toEqual([
+      "HUP",
+      "INT",
+      "QUIT",
+      "USR1",
+      "USR2",
+      "TERM",
+      "WINCH",
+      "CONT",
+      "40",
+    ]);
+  });
+
+  test("cleans up by itself: nothing is run when every step succeeds or was done before", () => {
+    mkdirSync(join(directory, "a"));
+    writeFileSync(join(directory, "b"), "");
+    const steps = ["--rmdir", `${directory}/missing`, "--rmdir", `${directory}/a`, "--unlink", `${directory}/b`];
+    expect(run({ script: "exit 3", steps, executable: "/bin/touch", command: ["touch", `${directory}/ran`] }).status).toBe(3);
+    expect(existsSync(join(directory, "ran"))).toBe(false);
+    expect(existsSync(join(directory, "a")) || existsSync(join(directory, "b"))).toBe(false);
+  });
+
+  test("runs the command when a step fails or there is none, and still ends with the container's status", () => {
+    mkdirSync(join(directory, "full/x"), { recursive: true });
+    const touch = (name: string): Pick<Shape, "executable" | "command"> => ({
+      executable: "/bin/touch",
+      command: ["touch", join(directory, name)],
+    });
+    expect(run({ script: "exit 3", steps: ["--rmdir", join(directory, "full")], ...touch("one") }).status).toBe(3);
+    expect(run({ script: "exit 4", ...touch("two") }).status).toBe(4);
+    expect(existsSync(join(directory, "one")) && existsSync(join(directory, "two"))).toBe(true);
+    const failed = run({ script: "exit 5", executable: "/bin/ls", command: ["ls", "/nope"] });
+    expect(failed.status).toBe(5);
+    expect(failed.stderr).toContain("/nope");
+    expect(run({ script: "exit 6" })).toMatchObject({ status: 6, stdout: "", stderr: "" });
+  });
+
+  test("the command runs with no signal blocked and the environment kept", () => {
+    const { stdout } = run({
+      script: ":",
+      executable: "/bin/sh",
+      command: ["sh", "-c", "grep -E 'SigBlk' /proc/self/status; echo $PATH; ls /proc/$$/fd; true"],
+    });
+    expect(stdout).toContain("SigBlk:\t0000000000000000");
+    expect(stdout).toContain(process.env["PATH"]);
+    // The test runner may itself leak descriptors into its children.
+    const before = spawnSync("sh", ["-c", "ls /proc/$$/fd; true"], { encoding: "utf8" }).stdout;
+    expect(stdout.endsWith(`\n${before}`)).toBe(true);
+  });
+
+  test("a terminal: everything the container wrote arrives, without carriage returns in a pipe", () => {
+    const { status, stdout } = run({ script: "seq 1 60000; exit 9", terminal: true });
+    expect(status).toBe(9);
+    expect(stdout).toBe(Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join(""));
+  });
+
+  test("a terminal: input reaches the container", () => {
+    const { stdout, status } = run({ script: 'stty -echo; read line; echo "got $line"; exit 2', terminal: true }, "hello\n");
+    expect(stdout).toContain("got hello\n");
+    expect(status).toBe(2);
+  });
+
+  test("a terminal whose reader is gone: the container runs on and no processor time is burnt", async () => {
+    const [file = "", ...args] = command({ script: `seq 1 50000; sleep 1; echo done >${directory}/done`, terminal: true });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
+    child.stdout?.destroy();
+    const ticks = (): number =>
+      Number(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ")[13]) +
+      Number(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ")[14]);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const before = ticks();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(ticks() - before).toBeLessThan(5);
+    await ended(child);
+    expect(readFileSync(join(directory, "done"), "utf8")).toBe("done\n");
+  });
+
+  test("a terminal that the container has closed for a while does not keep the monitor busy", async () => {
+    const [file = "", ...args] = command({ script: "exec </dev/null >/dev/null 2>&1; sleep 1", terminal: true });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
+    const stat = (): string[] => readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = Number(stat()[13]) + Number(stat()[14]);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(Number(stat()[13]) + Number(stat()[14]) - before).toBeLessThan(5);
+    expect((await ended(child)).status).toBe(0);
+  });
+
+  test("on a real terminal: raw while it runs, size copied and followed, restored at the end", async () => {
+    const [file = "", ...args] = command({
+      script: "stty size; trap 'stty size' WINCH; while [ ! -e DIR/stop ]; do sleep 0.02; done; exit 8".replace("DIR", directory),
+      terminal: true,
+    });
+    const child = spawn(TERMINAL, ["40", "120", file, ...args], { stdio: ["pipe", "pipe", "inherit"], env });
+    let seen = "";
+    child.stdout?.on("data", (bytes: Buffer) => {
+      seen += bytes.toString();
+    });
+    const done = ended(child);
+    await until(() => seen.includes("40 120"));
+    child.stdin?.write("@50 100\n");
+    await until(() => seen.includes("50 100"));
+    writeFileSync(join(directory, "stop"), "");
+    const { status, output } = await done;
+    expect(status).toBe(8);
+    expect(output).toContain("40 120\r\n");
+    expect(output.endsWith("\nterminal: same\n")).toBe(true);
+  });
+
+  test("takes less than 1 MB", async () => {
+    if (helper === HELPER_ASAN) return;
+    const [file = "", ...args] = command({ script: "sleep 0.5", terminal: true });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const rss = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+    expect(Number(rss)).toBeLessThan(1024);
+    await ended(child);
+  });
+});

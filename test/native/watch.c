@@ -1,0 +1,50 @@
+// Plays the runtime before a monitor: watch [--terminal] MONITOR INIT... -- DELETE_EXECUTABLE [STEP]... -- [DELETE_ARGV]...
+// Starts INIT as a child (with a new pty as its stdio if --terminal) and becomes `MONITOR monitor ...` by execve.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+int main(int count, char **arguments) {
+  int terminal = count > 1 && strcmp(arguments[1], "--terminal") == 0, master = -1, init_at = 2 + terminal, at = init_at;
+  char numbers[4][16];
+  sigset_t all, none;
+  while (at < count && strcmp(arguments[at], "--") != 0) at++;
+  if (at + 1 >= count) return 99;
+  arguments[at] = NULL;
+  sigfillset(&all);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  pid_t init = terminal ? forkpty(&master, NULL, NULL, NULL) : fork();
+  if (terminal && init == 0) {
+    // As console.open does for an own terminal.
+    struct termios mode;
+    tcgetattr(0, &mode);
+    mode.c_oflag &= ~(tcflag_t)ONLCR;
+    tcsetattr(0, TCSANOW, &mode);
+  }
+  if (init == 0) {
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execv(arguments[init_at], arguments + init_at);
+    perror(arguments[init_at]);
+    _exit(99);
+  }
+  snprintf(numbers[0], sizeof numbers[0], "%d", init);
+  int pidfd = (int)syscall(SYS_pidfd_open, init, 0), executable = open(arguments[at + 1], O_PATH);
+  fcntl(pidfd, F_SETFD, 0);
+  snprintf(numbers[1], sizeof numbers[1], "%d", pidfd);
+  snprintf(numbers[2], sizeof numbers[2], "%d", master);
+  snprintf(numbers[3], sizeof numbers[3], "%d", executable);
+  char *command[64] = {arguments[1 + terminal], "monitor", numbers[0], numbers[1], numbers[2], "-1", numbers[3]};
+  int words = 7;
+  for (int i = at + 2; i < count && words < 63; i++) command[words++] = arguments[i];
+  execv(command[0], command);
+  perror(command[0]);
+  return 99;
+}

@@ -1,0 +1,176 @@
+/** Run a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and see that nothing is left. */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type Config, sampleConfig } from "./config.ts";
+import { CGROUP_PARENT, hostTraces } from "./leaks.ts";
+import { REPOSITORY, sharedRootfs } from "./programs.ts";
+
+export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
+/** Tests of what only runt does are skipped for its peers. */
+export const isRunt = basename(RUNTIME).startsWith("runt");
+export const isRoot = process.geteuid?.() === 0;
+
+const TIMEOUT_MS = 20_000;
+
+export interface Result {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CallOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Descriptors of this process handed over as 3, 4, ... */
+  readonly extra?: readonly number[];
+  /** Called with the child as soon as it runs. */
+  readonly started?: (child: ChildProcess) => void;
+}
+
+/** Run a program to its end. Output goes to files: a container that lives on keeps them open without holding the caller. */
+export async function call(directory: string, command: readonly string[], options: CallOptions = {}): Promise<Result> {
+  const name = join(directory, `call-${Math.random().toString(36).slice(2)}`);
+  writeFileSync(`${name}.in`, options.input ?? "");
+  const fds = [openSync(`${name}.in`, "r"), openSync(`${name}.out`, "w"), openSync(`${name}.err`, "w")];
+  try {
+    const [file = "", ...args] = command;
+    const child = spawn(file, args, {
+      stdio: [...fds, ...(options.extra ?? [])],
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: { ...process.env, ...options.env },
+    });
+    options.started?.(child);
+    const status = await new Promise<number>((done, failed) => {
+      child.on("error", failed);
+      child.on("exit", (code, signal) => done(code ?? (signal === "SIGKILL" ? 137 : 255)));
+    });
+    return { status, stdout: readFileSync(`${name}.out`, "utf8"), stderr: readFileSync(`${name}.err`, "utf8") };
+  } finally {
+    for (const fd of fds) closeSync(fd);
+  }
+}
+
+export interface Harness {
+  /** Temporary directory of this test file. */
+  readonly directory: string;
+  /** State root. */
+  readonly root: string;
+  /** Make a bundle from a sample's config.json. Returns its directory. */
+  bundle(change?: (config: Config) => void, sample?: string): string;
+  /** A new container id; the container is deleted by force after the test. */
+  id(): string;
+  /** Run the runtime with --root. */
+  runtime(args: readonly string[], options?: CallOptions): Promise<Result>;
+  /** The same, expecting success. Returns stdout. */
+  ok(args: readonly string[], options?: CallOptions): Promise<string>;
+  /** Wait until `state` shows this status. */
+  until(id: string, status: string): Promise<void>;
+}
+
+/** The container runs this shell command. */
+export function shell(config: Config, command: string): void {
+  config.process.args = ["/bin/sh", "-c", command];
+}
+
+/** Registers the hooks of a test file. To be called inside `describe`. `peers`: other runtimes are run too. */
+export function useHarness({ peers = !isRunt } = {}): Harness {
+  const directory = mkdtempSync(join(tmpdir(), "runt-test-"));
+  const root = join(directory, "root");
+  let before = new Set<string>();
+  let count = 0;
+  let ids: string[] = [];
+
+  const runtime = (args: readonly string[], options?: CallOptions) => call(directory, [RUNTIME, "--root", root, ...args], options);
+
+  beforeAll(() => {
+    sharedRootfs();
+    before = hostTraces(directory);
+  });
+  afterEach(async () => {
+    for (const id of ids) await runtime(["delete", "--force", id]);
+    ids = [];
+  });
+  afterAll(async () => {
+    try {
+      expect(await settledLeaks(directory, before, peers)).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+      if (peers) removeParents();
+    }
+  });
+
+  return {
+    directory,
+    root,
+    runtime,
+    bundle(change = () => {}, sample = "hello") {
+      const path = join(directory, `bundle-${++count}`);
+      mkdirSync(path);
+      const config = sampleConfig(sample);
+      config.root.path = sharedRootfs();
+      config.linux.cgroupsPath = `${CGROUP_PARENT}/${count}`;
+      change(config);
+      writeFileSync(join(path, "config.json"), JSON.stringify(config, null, 2));
+      return path;
+    },
+    id() {
+      const id = `t${process.pid}-${++count}`;
+      ids.push(id);
+      return id;
+    },
+    async ok(args, options) {
+      const result = await runtime(args, options);
+      if (result.status !== 0) throw new Error(`${args.join(" ")}: status ${result.status}: ${result.stderr || result.stdout}`);
+      return result.stdout;
+    },
+    async until(id, status) {
+      await expect
+        .poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { timeout: 5_000, interval: 20 })
+        .toBe(status);
+    },
+  };
+}
+
+function removeParents(): void {
+  for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
+    const path = `/sys/fs/cgroup/${hierarchy}${CGROUP_PARENT}`;
+    if (existsSync(path)) rmdirSync(path);
+  }
+}
+
+/** What is left when dying processes have had the time to go. */
+async function settledLeaks(directory: string, before: ReadonlySet<string>, peers: boolean): Promise<string[]> {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const found = leaks(directory, before).filter((line) => !(peers && isParent(line)));
+    if (found.length === 0 || Date.now() > deadline) return found;
+    await sleep(50);
+  }
+}
+
+/** runc and crun leave the parents of a cgroup they made; runt may not. */
+function isParent(line: string): boolean {
+  return line.startsWith("cgroup ") && line.endsWith(CGROUP_PARENT);
+}
+
+function leaks(directory: string, before: ReadonlySet<string>): string[] {
+  return [...hostTraces(directory)].filter((line) => !before.has(line));
+}

@@ -1,0 +1,18 @@
+/** Hosts as the cgroup layer sees them, for tests without root. */
+import type { CgroupFacts } from "../../src/cgroup/index.ts";
+
+const V1_CONTROLLERS = ["cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb"];
+
+/** cgroup v1 with co-mounted cpu and cpuacct and the named hierarchy of systemd. */
+export const HYBRID_HOST: CgroupFacts = {
+  version: 1,
+  hierarchies: [
+    ...V1_CONTROLLERS.map((name) => ({ mountpoint: `/sys/fs/cgroup/${name}`, controllers: name.split(",") })),
+    { mountpoint: "/sys/fs/cgroup/systemd", controllers: ["name=systemd"] },
+  ],
+};
+
+export const UNIFIED_HOST: CgroupFacts = {
+  version: 2,
+  hierarchies: [{ mountpoint: "/sys/fs/cgroup", controllers: ["cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma"] }],
+};

@@ -1,0 +1,36 @@
+/** Programs and the root file system that the tests need, built once below build/test. */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export const REPOSITORY = resolve(import.meta.dirname, "../..");
+const BUILD = join(REPOSITORY, "build/test");
+
+function isNewer(target: string, source: string): boolean {
+  return existsSync(target) && statSync(target).mtimeMs >= statSync(source).mtimeMs;
+}
+
+/** A static program made from test/probe/NAME.c. */
+export function program(name: string): string {
+  const source = join(REPOSITORY, "test/probe", `${name}.c`);
+  const target = join(BUILD, name);
+  if (!isNewer(target, source)) {
+    mkdirSync(BUILD, { recursive: true });
+    execFileSync("musl-gcc", ["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", source, "-o", target], { stdio: "inherit" });
+  }
+  return target;
+}
+
+/** Busybox with the probe as /probe. Shared by many containers: tests do not write into it. */
+export function sharedRootfs(): string {
+  const rootfs = join(BUILD, "rootfs");
+  const probe = program("probe");
+  if (!existsSync(rootfs)) {
+    const making = `${rootfs}.${process.pid}`;
+    execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [making], { stdio: "inherit" });
+    rmSync(rootfs, { recursive: true, force: true });
+    renameSync(making, rootfs);
+  }
+  if (!isNewer(join(rootfs, "probe"), probe)) cpSync(probe, join(rootfs, "probe"));
+  return rootfs;
+}
