@@ -114,6 +114,11 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 demo: bin/runt
 	bundles/demo.sh
 
+# Sample bundles with root file systems, under build/bundles.
+.PHONY: bundles
+bundles: | $(SETUP)
+	bundles/build.sh
+
 .PHONY: install
 install: bin/runt
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt

@@ -143,7 +143,8 @@ HOST_FUNCTION(host_waitpid) {
     int pid, options, status;
     if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &options)) return JS_EXCEPTION;
     pid_t ended;
-    do ended = waitpid(pid, &status, options);
+    /* __WALL: before its execve init may have no exit signal. */
+    do ended = waitpid(pid, &status, options | __WALL);
     while (ended < 0 && errno == EINTR);
     if (ended == 0 || (ended < 0 && errno == ECHILD)) return JS_UNDEFINED;
     if (ended < 0) return host_throw(ctx, errno, "waitpid", NULL);

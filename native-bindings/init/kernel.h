@@ -80,7 +80,6 @@ enum {
   SCM_RIGHTS_ = 1,
   MSG_DONTWAIT_ = 0x40,
   MSG_NOSIGNAL_ = 0x4000,
-  MSG_CMSG_CLOEXEC_ = 0x40000000,
   SIOCGIFFLAGS_ = 0x8913,
   SIOCSIFFLAGS_ = 0x8914,
   IFF_UP_ = 1,
@@ -89,7 +88,6 @@ enum {
   F_SEAL_GROW_ = 4,
   F_SEAL_WRITE_ = 8,
   MNT_DETACH_ = 2,
-  SEEK_SET_ = 0,
 };
 
 #ifndef MS_NOSYMFOLLOW

@@ -14,11 +14,11 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   separateDescriptors(request.preserveFds);
   const compiled = compileBundle(options, request);
   refuseExisting(options.root, request.id);
-  if (compiled.cgroup) refuseUsed(compiled.cgroup);
+  const missing = compiled.cgroup ? refuseUsed(compiled.cgroup) : [];
   const execution: Execution = {
     root: options.root,
     plan: compiled.plan,
-    record: intentRecord(compiled, request),
+    record: intentRecord(compiled, request, missing),
     lock: -1,
     helper: 0,
     socket: -1,
@@ -36,7 +36,7 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   return execution;
 }
 
-function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: CreateOptions): StateRecord {
+function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: CreateOptions, missing: readonly string[]): StateRecord {
   return {
     schema: STATE_SCHEMA,
     id,
@@ -48,7 +48,7 @@ function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: Cr
     owner: host.geteuid(),
     pid: 0,
     startTime: "0",
-    ...(cgroup ? { cgroup } : {}),
+    ...(cgroup ? { cgroup: { ...cgroup, missing } } : {}),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
     annotations: config.annotations,

@@ -372,7 +372,12 @@ export const OPS = {
     doc: "Find the program: a name with a slash as it is, else the first executable regular file along PATH. Errors: ENOENT (not found), EACCES (found, not executable).",
     fields: { name: "str", path: "str" },
   },
-  "descriptors.sweep": { id: 89, actors: ["init"], doc: "Mark every descriptor from `first` up close-on-exec, and close the helper's own but the rendezvous socket and slot FIFO.", fields: { first: "u32" } },
+  "descriptors.sweep": {
+    id: 89,
+    actors: ["init"],
+    doc: "Mark every descriptor from `first` up close-on-exec, and close the helper's own but the rendezvous socket and slot FIFO.",
+    fields: { first: "u32" },
+  },
   "process.wait": { id: 90, actors: ["init"], doc: "Wait for one byte on slot FIFO, written by `start`.", fields: {} },
   "process.exec": {
     id: 91,

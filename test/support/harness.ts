@@ -1,17 +1,6 @@
 /** Run a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and see that nothing is left. */
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -92,7 +81,8 @@ export function shell(config: Config, command: string): void {
 
 /** Registers the hooks of a test file. To be called inside `describe`. `peers`: other runtimes are run too. */
 export function useHarness({ peers = !isRunt } = {}): Harness {
-  const directory = mkdtempSync(join(tmpdir(), "runt-test-"));
+  // Made before the first test only: the hooks of a skipped file never run.
+  const directory = join(tmpdir(), `runt-test-${process.pid}-${Math.random().toString(36).slice(2)}`);
   const root = join(directory, "root");
   let before = new Set<string>();
   let count = 0;
@@ -101,6 +91,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
   const runtime = (args: readonly string[], options?: CallOptions) => call(directory, [RUNTIME, "--root", root, ...args], options);
 
   beforeAll(() => {
+    mkdirSync(directory, { mode: 0o700 });
     sharedRootfs();
     before = hostTraces(directory);
   });
