@@ -4,6 +4,8 @@ import * as host from "../host/index.ts";
 import { type Op, type Plan, RLIMIT } from "../plan/index.ts";
 import type { Execution } from "./execute.ts";
 
+/** init stands in the user namespace already when it goes there. */
+const UNREACHABLE = "every directory above it must be searchable for the container's root user";
 const PREFIX = "unable to start container process: ";
 
 export const helperError = {
@@ -24,7 +26,11 @@ export const helperError = {
     }
     const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
     const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-    return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, details);
+    const hint = op?.op === "root.open" && host.errnoName(errno) === "EACCES" ? { hint: UNREACHABLE } : {};
+    return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
+      ...details,
+      ...hint,
+    });
   },
 
   /** The socket ended without a word: init was killed, most often by its own memory limit. */

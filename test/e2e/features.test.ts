@@ -131,8 +131,26 @@ describe.skipIf(!isRoot)("container features (needs root)", () => {
       config.linux.uidMappings = [{ containerID: 0, hostID: 100_000, size: 65_536 }];
       config.linux.gidMappings = [{ containerID: 0, hostID: 200_000, size: 65_536 }];
       config.root.readonly = false;
+      // The repository may lie below a directory that the mapped root cannot enter.
+      config.root.path = ownRootfs();
     });
     expect(text.replace(/ +/g, " ")).toBe("0\n 0 100000 65536\n 0 200000 65536\n");
+  });
+
+  test("a root file system that the mapped root cannot reach is an error with the reason", async () => {
+    const hidden = join(directory, "hidden");
+    mkdirSync(hidden, { mode: 0o700 });
+    const path = bundle((config) => {
+      config.linux.namespaces.push({ type: "user" });
+      config.linux.uidMappings = [{ containerID: 0, hostID: 100_000, size: 65_536 }];
+      config.linux.gidMappings = [{ containerID: 0, hostID: 100_000, size: 65_536 }];
+      mkdirSync(join(hidden, "rootfs"));
+      config.root.path = join(hidden, "rootfs");
+    });
+    const { status, stderr } = await runtime(["run", "-b", path, id()]);
+    expect(status).toBe(1);
+    expect(stderr).toContain("permission denied");
+    if (isRunt) expect(stderr).toContain("must be searchable for the container's root user");
   });
 
   test("namespaces of another container are joined by path", async () => {

@@ -79,7 +79,7 @@ describe.each([
     const done = ended(child);
     await until(() => existsSync(ready));
     for (const signal of [1, 2, 3, 10, 12, 15, 28, 18, 17, 23, 21, 22, 40]) {
-      spawnSync("kill", [`-${signal}`, String(child.pid)]);
+      process.kill(child.pid ?? 0, signal);
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
     writeFileSync(join(directory, "stop"), "");

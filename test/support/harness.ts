@@ -91,7 +91,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
   const runtime = (args: readonly string[], options?: CallOptions) => call(directory, [RUNTIME, "--root", root, ...args], options);
 
   beforeAll(() => {
-    mkdirSync(directory, { mode: 0o700 });
+    mkdirSync(directory, { mode: 0o711 });
     sharedRootfs();
     before = hostTraces(directory);
   });
