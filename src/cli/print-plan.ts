@@ -17,8 +17,7 @@ export function printDryRun(context: VerbContext, request: CreateOptions): numbe
     print(`${json}\n`);
     return 0;
   }
-  const title = `$ runt plan -b ${request.bundle}`;
-  print(`${title}  # sha256:${host.sha256(json).slice(0, 12)}, ${plan.ops.length} operations\n${printPlan(plan)}`);
+  print(`# sha256:${host.sha256(json).slice(0, 12)}, ${plan.ops.length} operations for ${request.bundle}\n${printPlan(plan)}`);
   for (const warning of warnings) print(`warning: ${warning}\n`);
   return 0;
 }

@@ -1,7 +1,6 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
 import { type CgroupFacts, type CgroupRef, cgroupSources, compileCgroup, readHierarchies, resolveCgroup } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
-import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import { checkId, containerDirectory } from "../state/index.ts";
@@ -20,7 +19,6 @@ export interface Compiled {
 export function compileBundle(options: RuntimeOptions, create: CreateOptions): Compiled {
   checkId(create.id);
   const config = loadBundle(create.bundle);
-  checkTerminal(config, create);
   const facts = readHierarchies();
   const path = resolveCgroup(config.cgroupsPath, create.id);
   const steps = compileCgroup(facts, path, config.resources, { rootless: options.rootless });
@@ -61,12 +59,4 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
 /** Whether the caller may make cgroups at the root of every hierarchy. */
 function isWritable({ hierarchies }: CgroupFacts): boolean {
   return hierarchies.every(({ mountpoint }) => host.access(mountpoint, host.ACCESS.WRITE));
-}
-
-/** A detached container's terminal needs somebody to hand the master to, and nobody else may ask for one (runc's rule and words). */
-function checkTerminal(config: ContainerConfig, { mode, detach, consoleSocket }: CreateOptions): void {
-  const detached = mode === "create" || detach;
-  const terminal = config.process?.terminal === true;
-  if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
-  if (consoleSocket !== undefined && !(terminal && detached)) throw new RuntError("usage", WORDS.consoleSocketUnused);
 }

@@ -8,11 +8,13 @@ import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
 import { type Execution, execute } from "./execute.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import { checkTerminal } from "./terminal.ts";
 
 /** Make the container. Returns what a foreground run has to look after. */
 export function create(options: RuntimeOptions, request: CreateOptions): Execution {
   separateDescriptors(request.preserveFds);
   const compiled = compileBundle(options, request);
+  checkTerminal(compiled.config, request);
   refuseExisting(options.root, request.id);
   const missing = compiled.cgroup ? refuseUsed(compiled.cgroup) : [];
   const execution: Execution = {

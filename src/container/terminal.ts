@@ -1,0 +1,11 @@
+import type { ContainerConfig } from "../config/types.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import type { CreateOptions } from "./options.ts";
+
+/** A detached container's terminal needs somebody to hand the master to, and nobody else may ask for one (runc's rule and words). */
+export function checkTerminal(config: ContainerConfig, { mode, detach, consoleSocket }: CreateOptions): void {
+  const detached = mode === "create" || detach;
+  const terminal = config.process?.terminal === true;
+  if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
+  if (consoleSocket !== undefined && !(terminal && detached)) throw new RuntError("usage", WORDS.consoleSocketUnused);
+}
