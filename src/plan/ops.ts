@@ -61,6 +61,8 @@ export const MESSAGES = {
   commit: 6,
   /** init -> runtime: the console's master side. */
   console: 7,
+  /** runtime -> init: the cgroups are made and limited: join them. */
+  cgroup: 11,
 } as const;
 export type MessageName = keyof typeof MESSAGES;
 
@@ -151,8 +153,8 @@ export const OPS = {
   },
   "cgroup.open": {
     id: 32,
-    actors: ["outer"],
-    doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots, so that init can join with the opener's credentials.",
+    actors: ["outer", "init"],
+    doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots; in a user namespace outer does, for its credentials count (cgroup_procs_write_permission).",
     fields: { files: "strs", slot: "slot" },
   },
   "cgroup.openDirectory": {
@@ -404,7 +406,7 @@ type FieldsOf<K extends OpName> = (typeof OPS)[K]["fields"];
 export type OpArgs<K extends OpName> = { readonly [F in keyof FieldsOf<K>]: FieldValue[FieldsOf<K>[F] & FieldType] };
 
 /** The phases a printed plan is grouped by. */
-export type Phase = "host" | "spawn" | "namespaces" | "rootfs" | "mounts" | "devices" | "pivot" | "process" | "commit";
+export type Phase = "host" | "spawn" | "cgroups" | "namespaces" | "rootfs" | "mounts" | "devices" | "pivot" | "process" | "commit";
 
 /** One operation: what, who, when, with which arguments, and the JSON pointer in config.json it comes from. */
 export type Op<K extends OpName = OpName> = {

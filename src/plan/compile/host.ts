@@ -1,27 +1,21 @@
+import { addCgroup } from "./cgroups.ts";
 import type { Scope } from "./scope.ts";
 
 /** The mode of exec.fifo: root writes, everybody may open it for writing only (runc uses the same). */
 const FIFO_MODE = 0o622;
 
-/** The runtime's work before the helper starts: intent record, fifo, cgroup with its limits. */
-export function addHostPreparation({ builder, config, host, invocation }: Scope): void {
+/** The runtime's work before the helper does anything: intent record, fifo, and the cgroup unless that can wait. */
+export function addHostPreparation(scope: Scope): void {
+  const { builder, host, invocation } = scope;
   builder.add("runtime", "host", "state.intent", { directory: host.stateDirectory });
   if (invocation.mode === "create") {
     builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
   }
-  for (const { path } of host.cgroup?.create ?? [])
-    builder.add("runtime", "host", "cgroup.create", { path }, cgroupOrigin(config.cgroupsPath));
-  for (const { path, value, from } of host.cgroup?.writes ?? []) builder.add("runtime", "host", "cgroup.write", { path, value }, from);
-  if (host.cgroup?.devices) {
-    builder.add("runtime", "host", "cgroup.devices", host.cgroup.devices, "/linux/resources/devices");
-  }
+  if (!scope.joinsLate) addCgroup(scope);
   builder.add("runtime", "spawn", "helper.spawn", {});
+  if (scope.joinsLate) addCgroup(scope);
 }
 
 export function fifoPath(stateDirectory: string): string {
   return `${stateDirectory}/exec.fifo`;
-}
-
-function cgroupOrigin(cgroupsPath: string): string {
-  return cgroupsPath === "" ? "" : "/linux/cgroupsPath";
 }

@@ -4,6 +4,7 @@
  */
 import { PLAN_VERSION, type Plan } from "../ops.ts";
 import { createBuilder } from "./builder.ts";
+import { addLateJoin } from "./cgroups.ts";
 import { addCommit, addReady } from "./commit.ts";
 import type { CompileInput } from "./context.ts";
 import { addDevices } from "./devices.ts";
@@ -25,6 +26,7 @@ export function compile(input: CompileInput): Plan {
   addRoot(scope);
   addMounts(scope);
   addDevices(scope);
+  addLateJoin(scope);
   addPivot(scope);
   addPaths(scope);
   addProcess(scope);

@@ -4,6 +4,7 @@ import { MOUNT_ATTR, MS } from "../linux.ts";
 import { CREATE } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
+import { addLateJoin } from "./cgroups.ts";
 import type { Scope } from "./scope.ts";
 
 export function addMounts(scope: Scope): void {
@@ -14,7 +15,10 @@ function addMount(scope: Scope, mount: MountConfig): void {
   if (mount.kind === "bind") addBind(scope, mount);
   else if (mount.kind === "filesystem") addFilesystem(scope, mount);
   else if (mount.kind === "remount") addRemount(scope, mount);
-  else addCgroupMount(scope, mount);
+  else {
+    addLateJoin(scope);
+    addCgroupMount(scope, mount);
+  }
 }
 
 function addBind(scope: Scope, mount: BindMount): void {

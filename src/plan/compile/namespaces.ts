@@ -2,6 +2,7 @@
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
 import { CLONE_NEW, O, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT, SLOT } from "../ops.ts";
+import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
 import { fifoPath } from "./host.ts";
 import type { Scope } from "./scope.ts";
 
@@ -41,14 +42,12 @@ function openSources({ builder, config, openedMounts, openedDevices, inUserNames
 
 export function addClone(scope: Scope): void {
   const { builder, config, host } = scope;
-  let joinSlot = NO_SLOT;
   const join = host.cgroup?.join;
-  if (join && "tasks" in join) {
-    joinSlot = builder.slot(join.tasks.length);
-    builder.add("outer", "namespaces", "cgroup.open", { files: join.tasks, slot: joinSlot }, "/linux/cgroupsPath");
-  } else if (join) {
-    joinSlot = builder.slot();
-    builder.add("outer", "namespaces", "cgroup.openDirectory", { path: join.directory, slot: joinSlot }, "/linux/cgroupsPath");
+  let slot = NO_SLOT;
+  if (join && "tasks" in join && !scope.joinsLate) slot = addTasksFiles(scope, "outer", join.tasks);
+  else if (join && "directory" in join) {
+    slot = builder.slot();
+    builder.add("outer", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
   }
   for (const type of host.rootless ? JOIN_ORDER_ROOTLESS : JOIN_ORDER_PRIVILEGED) joinByPath(scope, scope.namespace(type));
   if (scope.isNew("time")) {
@@ -71,16 +70,12 @@ export function addClone(scope: Scope): void {
   }
   const flags = config.namespaces.filter(isClonedWith).reduce((sum, { type }) => sum | CLONE_NEW[type], 0);
   const viaClone = join !== undefined && "directory" in join;
-  builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? joinSlot : NO_SLOT }, "/linux/namespaces");
+  builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
-  if (join && "tasks" in join) {
-    builder.add("init", "namespaces", "cgroup.join", { slot: joinSlot, count: join.tasks.length }, "/linux/cgroupsPath");
-  }
-  // The root of a cgroup namespace is the cgroup of whoever makes it, so init unshares after it has joined.
-  if (scope.isNew("cgroup")) {
-    builder.add("init", "namespaces", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
-  }
+  if (scope.joinsLate) return;
+  if (join && "tasks" in join) addJoin(scope, slot, join.tasks.length);
+  else addCgroupNamespace(scope);
 }
 
 function isClonedWith({ path, type }: NamespaceConfig): boolean {

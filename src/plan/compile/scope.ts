@@ -15,6 +15,10 @@ export interface Scope {
   readonly inUserNamespace: boolean;
   /** outer opens bind sources whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
   readonly sourceActor: "outer" | "init";
+  /** v1 without a user namespace: the runtime makes the cgroups while init mounts, and init joins them late. */
+  readonly joinsLate: boolean;
+  /** Whether the late join stands in the plan already. */
+  hasJoined: boolean;
   /** Slots of bind sources that outer has opened, by the JSON pointer of the mount. */
   readonly openedMounts: Map<string, number>;
   /** Slots of host device nodes that outer has opened, by path. */
@@ -34,6 +38,8 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     isNew: (type) => byType.has(type) && byType.get(type)?.path === undefined,
     inUserNamespace,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
+    joinsLate: input.host.cgroup !== undefined && "tasks" in input.host.cgroup.join && !inUserNamespace && !joinsMount,
+    hasJoined: false,
     openedMounts: new Map(),
     openedDevices: new Map(),
   };
