@@ -165,3 +165,6 @@ format: | $(SETUP)
 .PHONY: bench
 bench: setup-test bin/runt
 	$(TSX) bench/bench.ts
+	$(TSX) bench/bench.ts --churn
+	$(TSX) bench/bench.ts --peer runc --rounds 20
+	$(TSX) bench/footprint.ts

@@ -1,15 +1,17 @@
 /**
  * Pairwise, interleaved: runt against one peer, each verb alone. Prints medians, minimums, ratios and peak RSS.
  *
- *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--json FILE]
+ *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--churn] [--json FILE]
  *
+ * --churn: with cgroups being made, entered and removed in the background.
  * Runs itself in a private mount namespace, where the hugetlb hierarchy that crun needs on cgroup v1 is mounted.
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { CGROUP, churn, makeBundle, makeCgroupParents, REPOSITORY, RUNT, reExecInNamespace } from "./setup.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -18,13 +20,10 @@ const { values: options } = parseArgs({
     verbs: { type: "string", default: "state,create,start,kill,delete,run" },
     gate: { type: "string", default: "" },
     json: { type: "string" },
+    churn: { type: "boolean", default: false },
     inside: { type: "boolean", default: false },
   },
 });
-
-const REPOSITORY = resolve(import.meta.dirname, "..");
-const RUNT = process.env["RUNT"] ?? join(REPOSITORY, "bin/runt");
-const CGROUP = "runt-bench";
 
 interface Side {
   readonly name: string;
@@ -78,7 +77,9 @@ function main(): number {
     execFileSync("gcc", ["-O2", "-o", pair, join(REPOSITORY, "bench/pair.c")]);
     execFileSync("sh", [join(REPOSITORY, "bundles/make-rootfs.sh"), join(work, "rootfs")]);
     const sides: readonly [Side, Side] = [makeSide(work, "a", "runt", RUNT), makeSide(work, "b", options.peer, options.peer)];
+    const calm = options.churn ? churn() : () => {};
     const results = options.verbs.split(",").map((verb) => measure(pair, verb, sides));
+    calm();
     print(results, sides);
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ peer: options.peer, results }, null, 2)}\n`);
     return checkGate(results);
@@ -86,31 +87,6 @@ function main(): number {
     for (const directory of cgroups) if (existsSync(directory)) rmdirSync(directory);
     rmSync(work, { recursive: true, force: true });
   }
-}
-
-function reExecInNamespace(): number {
-  const setup =
-    'if grep -q hugetlb /proc/cgroups && ! grep -q hugetlb /proc/self/mountinfo && [ "$(stat -fc %T /sys/fs/cgroup)" = tmpfs ]; then ' +
-    "mkdir -p /sys/fs/cgroup/hugetlb && mount -t cgroup -o hugetlb cgroup /sys/fs/cgroup/hugetlb; fi; " +
-    '"$@"; status=$?; umount /sys/fs/cgroup/hugetlb 2>/dev/null; exit $status';
-  const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1), "--inside"];
-  const made = !existsSync("/sys/fs/cgroup/hugetlb");
-  try {
-    return spawnSync("unshare", ["-m", "sh", "-c", setup, "sh", ...self], { stdio: "inherit" }).status ?? 1;
-  } finally {
-    if (made && existsSync("/sys/fs/cgroup/hugetlb")) rmdirSync("/sys/fs/cgroup/hugetlb");
-  }
-}
-
-/** Both runtimes find the parent level in place, so that neither pays for making it. */
-function makeCgroupParents(): string[] {
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .filter((line) => / - cgroup2? /.test(line))
-    .map((line) => line.split(" ")[4] ?? "");
-  const directories = mounts.map((mountpoint) => join(mountpoint, CGROUP));
-  for (const directory of directories) mkdirSync(directory, { recursive: true });
-  return directories;
 }
 
 function makeSide(work: string, letter: "a" | "b", name: string, binary: string): Side {
@@ -123,21 +99,6 @@ function makeSide(work: string, letter: "a" | "b", name: string, binary: string)
     bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`),
     sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`),
   };
-}
-
-/** The example bundle of `runc spec`, without a terminal. */
-function makeBundle(work: string, name: string, args: readonly string[], cgroupsPath: string): string {
-  const bundle = join(work, name);
-  mkdirSync(bundle);
-  execFileSync("runc", ["spec"], { cwd: bundle });
-  const file = join(bundle, "config.json");
-  const spec = JSON.parse(readFileSync(file, "utf8"));
-  spec.process.args = args;
-  spec.process.terminal = false;
-  spec.root.path = join(work, "rootfs");
-  spec.linux.cgroupsPath = cgroupsPath;
-  writeFileSync(file, JSON.stringify(spec));
-  return bundle;
 }
 
 function measure(pair: string, verb: string, sides: readonly [Side, Side]): Result {
