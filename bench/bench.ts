@@ -72,18 +72,19 @@ function main(): number {
   if (!options.inside) return reExecInNamespace();
   const work = mkdtempSync(join(tmpdir(), "runt-bench-"));
   const cgroups = makeCgroupParents();
+  let calm = (): void => {};
   try {
     const pair = join(work, "pair");
     execFileSync("gcc", ["-O2", "-o", pair, join(REPOSITORY, "bench/pair.c")]);
     execFileSync("sh", [join(REPOSITORY, "bundles/make-rootfs.sh"), join(work, "rootfs")]);
     const sides: readonly [Side, Side] = [makeSide(work, "a", "runt", RUNT), makeSide(work, "b", options.peer, options.peer)];
-    const calm = options.churn ? churn() : () => {};
+    if (options.churn) calm = churn();
     const results = options.verbs.split(",").map((verb) => measure(pair, verb, sides));
-    calm();
     print(results, sides);
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ peer: options.peer, results }, null, 2)}\n`);
     return checkGate(results);
   } finally {
+    calm();
     for (const directory of cgroups) if (existsSync(directory)) rmdirSync(directory);
     rmSync(work, { recursive: true, force: true });
   }
