@@ -8,6 +8,7 @@ set -eu
 
 VERSION=2025.04.26
 SUITE=trixie
+here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 CC=${CC:-cc}
 
@@ -52,49 +53,9 @@ if [ "$CC" = cc ] && command -v dpkg-query >/dev/null 2>&1; then
     esac
 fi
 
-command -v apt-get >/dev/null 2>&1 || die "needs QuickJS $VERSION: set QUICKJS_PREFIX to an installation of it (no apt here)"
-
 work=$out/work
-fetch() { # archive-uri
-    apt=$work/apt
-    rm -rf "$apt"
-    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/log"
-    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-    [ -f "$keyring" ] || die "the keyring of the Debian archive is missing: apt-get install debian-archive-keyring"
-    printf 'deb-src [signed-by=%s] %s %s main\n' "$keyring" "$1" "$SUITE" > "$apt/sources.list"
-    : > "$apt/status"
-    set -- -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State="$apt/state" \
-        -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" -o Dir::Log="$apt/log" \
-        -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=3 -q
-    apt-get "$@" update >&2 || return 1
-    (cd "$work" && apt-get "$@" --only-source --download-only source "quickjs=$(apt_version "$@")") >&2
-}
-
-apt_version() {
-    apt-cache "$@" showsrc quickjs 2>/dev/null | sed -n "s/^Version: \($VERSION-.*\)/\1/p" | head -n 1
-}
-
-if [ ! -f "$work/source/quickjs.c" ]; then
-    rm -rf "$work"
-    mkdir -p "$work"
-    # The machine's own mirrors: first what looks like the main archive of Debian.
-    uris=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | sort -u |
-        awk '/\/debian\/?$/ { print 0, $0; next } /security|backports/ { next } { print 1, $0 }' | sort -n | cut -d' ' -f2)
-    [ -n "$uris" ] || die "apt knows no archive to fetch the source package quickjs ($VERSION) from; set QUICKJS_PREFIX"
-    fetched=
-    for uri in $uris; do
-        say "fetching the source package quickjs $VERSION ($SUITE) from $uri"
-        if fetch "$uri"; then fetched=yes; break; fi
-    done
-    [ -n "$fetched" ] || die "cannot fetch the source package quickjs $VERSION with apt; set QUICKJS_PREFIX to an installation of it"
-    if command -v dpkg-source >/dev/null 2>&1; then
-        dpkg-source --no-check -x "$work"/quickjs_*.dsc "$work/source" >&2
-    else
-        mkdir -p "$work/source"
-        tar -xf "$work"/quickjs_*.orig.tar.* -C "$work/source" --strip-components=1
-    fi
-    [ "$(cat "$work/source/VERSION")" = "$(printf %s "$VERSION" | tr . -)" ] || die "the source package holds another version"
-fi
+"$here/debian-source.sh" quickjs "$VERSION" "$SUITE" "$work" || die "set QUICKJS_PREFIX to an installation of it"
+[ "$(cat "$work/source/VERSION")" = "$(printf %s "$VERSION" | tr . -)" ] || die "the source package holds another version"
 
 say "building the library with $CC"
 mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. Usage: tools/setup.sh build|test
+# is possible, npm packages of the lock file. "engines": also what `make test-engines` needs; no service is started.
+# Usage: tools/setup.sh build|test|engines
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,13 @@ test_needs="$build_needs
 /usr/bin/crun crun
 /usr/sbin/runc runc
 /usr/bin/strace strace"
+engines_needs="$test_needs
+/usr/bin/containerd containerd
+/usr/bin/podman podman
+/usr/bin/conmon conmon
+/usr/bin/newuidmap uidmap
+/usr/bin/catatonit catatonit
+/usr/sbin/ip iproute2"
 
 missing() { # list of needs
     printf '%s\n' "$1" | while read -r file package; do
@@ -30,11 +38,18 @@ missing() { # list of needs
 install_packages() { # packages
     say "installing $*"
     export DEBIAN_FRONTEND=noninteractive
+    # Where nothing says otherwise yet, Debian's packages would start their daemons (invoke-rc.d(8)).
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+        chmod 755 /usr/sbin/policy-rc.d
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
     apt-get install -y -q --no-install-recommends "$@" >&2 || { apt-get update -q >&2 && apt-get install -y -q --no-install-recommends "$@" >&2; }
 }
 
 case ${1:-build} in
 test) needs=$test_needs ;;
+engines) needs=$engines_needs ;;
 *) needs=$build_needs ;;
 esac
 
@@ -48,7 +63,7 @@ if [ -n "$packages" ]; then
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
         # Tests say themselves what they cannot do without.
-        [ "${1:-build}" = test ] || exit 1
+        [ "${1:-build}" != build ] || exit 1
     fi
 fi
 

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Provide libseccomp of exactly one version under OUTPUT: include/seccomp.h, lib/libseccomp.a, version.
+#
+# Sources, in this order: LIBSECCOMP_PREFIX (an installation prefix, compiled for the same C library), and Debian's signed source
+# package. See docs/decisions/0013-libseccomp.md. Usage: tools/libseccomp.sh OUTPUT (CC chooses the compiler).
+set -eu
+
+VERSION=2.6.0
+SUITE=trixie
+here=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+CC=${CC:-cc}
+mkdir -p "$out/include" "$out/lib"
+
+say() { printf 'libseccomp: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+if [ -n "${LIBSECCOMP_PREFIX:-}" ]; then
+    for file in "$LIBSECCOMP_PREFIX/lib/libseccomp.a" "$LIBSECCOMP_PREFIX"/lib/*/libseccomp.a; do
+        [ -f "$file" ] || continue
+        ln -sf "$LIBSECCOMP_PREFIX/include/seccomp.h" "$LIBSECCOMP_PREFIX/include/seccomp-syscalls.h" "$out/include/"
+        ln -sf "$file" "$out/lib/libseccomp.a"
+        printf 'prefix\n' > "$out/version"
+        exit 0
+    done
+    die "no libseccomp.a below $LIBSECCOMP_PREFIX"
+fi
+
+"$here/debian-source.sh" libseccomp "$VERSION" "$SUITE" "$out/work" || die "set LIBSECCOMP_PREFIX to an installation of it"
+
+grep -q "^PACKAGE_VERSION='$VERSION'" "$out/work/source/configure" || die "the source package holds another version; remove $out"
+say "building the library with $CC"
+source=$out/work/source
+objects=$out/work/objects
+rm -rf "$objects"
+mkdir -p "$objects"
+# What its configure script would find out, and the kernel's headers without the rest of the system's.
+printf '#define HAVE_LINUX_SECCOMP_H 1\n' > "$objects/configure.h"
+kernel=$out/work/kernel-headers
+mkdir -p "$kernel"
+for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
+ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
+for unit in "$source"/src/*.c; do
+    case $unit in */arch-syscall-dump.c) continue ;; esac
+    object=$objects/$(basename "$unit" .c).o
+    $CC -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w ${LIBSECCOMP_CFLAGS:-} -I"$objects" -I"$source/include" -I"$source/src" \
+        -idirafter "$kernel" -c "$unit" -o "$object" || die "the compilation of $unit failed"
+done
+(cd "$objects" && rm -f lib.a && ar rcs lib.a ./*.o)
+cp "$objects/lib.a" "$out/lib/libseccomp.a"
+cp "$source/include/seccomp.h" "$source/include/seccomp-syscalls.h" "$out/include/"
+printf '%s\n' "$VERSION" > "$out/version"
+say "ready in $out"
