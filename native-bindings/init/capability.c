@@ -87,3 +87,23 @@ long op_capability_set(struct run *run, const struct op_capability_set *op) {
   rearm_death_signal(run);
   return 0;
 }
+
+long capability_raise(unsigned capability) {
+  struct sets sets;
+  long error = get_sets(&sets);
+  if (error < 0) return error;
+  uint64_t effective = sets.effective | (sets.permitted & UINT64_C(1) << capability);
+  if (effective == sets.effective) return 0;
+  sets.effective = effective;
+  return set_sets(&sets);
+}
+
+long op_capability_drop(struct run *run, const struct op_capability_drop *op) {
+  struct sets sets;
+  long error = get_sets(&sets);
+  if (error < 0) return fail(run, error, NULL, "capget");
+  sets.effective &= ~op->effective;
+  sets.permitted &= ~op->permitted;
+  error = set_sets(&sets);
+  return error < 0 ? fail(run, error, NULL, "capset") : 0;
+}

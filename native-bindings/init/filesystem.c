@@ -113,13 +113,23 @@ static long make_new(struct run *run, const struct op_mount_filesystem *op, int 
   return error;
 }
 
+/* A context with categories has commas of its own, which only quotes tell from those between options; fsconfig needs none. */
+static void put_option(struct buffer *out, const char *option) {
+  const char *equals = text_find(option, '=');
+  if (!text_starts_with(option, "context=") || text_find(option, ',') == NULL) return put_text(out, option);
+  put_bytes(out, option, (size_t)(equals + 1 - option));
+  put_text(out, "\"");
+  put_text(out, equals + 1);
+  put_text(out, "\"");
+}
+
 static long join_data(const struct list *data, const char *mode, struct buffer *out) {
   const uint8_t *at = data->at;
   out->at[0] = 0;
   put_text(out, mode);
   for (uint32_t i = 0; i < data->count; i++) {
     if (out->used > 0) put_text(out, ",");
-    put_text(out, list_text(&at).at);
+    put_option(out, list_text(&at).at);
   }
   return out->truncated ? -E2BIG : 0;
 }
@@ -150,6 +160,39 @@ long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) 
   if (is_refused(error) && !attached) error = make_old(run, op, target);
   sys_close(target);
   return error;
+}
+
+/* Nothing of the host's cgroups is shown where the container has none. */
+static long cover(struct run *run, const struct op_mount_cgroup *op) {
+  struct op_mount_filesystem tmpfs = {.target = op->target, .propagation = op->propagation};
+  tmpfs.fstype = tmpfs.source = (struct text){"tmpfs", 5};
+  tmpfs.attr_set = op->attr_set | MOUNT_ATTR_RDONLY;
+  return op_mount_filesystem(run, &tmpfs);
+}
+
+long op_mount_cgroup(struct run *run, const struct op_mount_cgroup *op) {
+  struct op_mount_filesystem filesystem = {.target = op->target, .propagation = op->propagation};
+  filesystem.fstype = (struct text){"cgroup2", 7};
+  filesystem.source = (struct text){"cgroup", 6};
+  filesystem.attr_set = op->attr_set;
+  filesystem.recursive_set = op->recursive_set;
+  long error = op_mount_filesystem(run, &filesystem);
+  if (error != -EPERM && error != -EBUSY) {
+    if (op->slot != NO_SLOT) slot_close(run, op->slot);
+    return error;
+  }
+  if (op->slot == NO_SLOT) return cover(run, op);
+  const struct op_mount_bind bind = {
+      .slot = op->slot,
+      .target = op->target,
+      .create = CREATE_DIRECTORY,
+      .attr_set = op->attr_set,
+      .attr_clear = op->attr_clear,
+      .recursive_set = op->recursive_set,
+      .recursive_clear = op->recursive_clear,
+      .propagation = op->propagation,
+  };
+  return op_mount_bind(run, &bind);
 }
 
 static long remount_superblock(struct run *run, const struct op_mount_remount *op, int target) {

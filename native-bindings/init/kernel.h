@@ -14,6 +14,7 @@
 #include <linux/close_range.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/filter.h>
 #include <linux/keyctl.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
@@ -24,6 +25,7 @@
 #include <linux/prctl.h>
 #include <linux/resource.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/signalfd.h>
 #include <linux/stat.h>
 #include <linux/time_types.h>
@@ -49,11 +51,20 @@ struct message_header {
 };
 
 /* One control message that carries one descriptor. */
+#define MSG_CMSG_CLOEXEC_ 0x40000000
 struct descriptor_control {
   size_t length;
   int level, type;
   int descriptor;
   int padding;
+};
+
+/* sigaction of rt_sigaction(2); all zero is the default action. */
+struct kernel_action {
+  void *handler;
+  unsigned long flags;
+  void *restorer;
+  uint64_t mask;
 };
 
 struct directory_entry {

@@ -15,12 +15,31 @@ static long execute(struct run *run, const struct operation *operation) {
   return fail(run, -ENOSYS, NULL, "unknown operation");
 }
 
-static int report_failure(struct run *run, long error) {
-  if (run->socket >= 0) {
-    send_message(run, MESSAGE_ERROR, (int32_t)-error, 0, run->failed_path, run->failed_text, -1);
-    return 1;
-  }
-  // `start` is the caller's business now: the container's stderr is the only place where this can be read.
+/* How long init stays after its last words, for whoever looks for the reason through /proc/PID/root. The runtime closes its end of
+ * the rendezvous when it is done; `start` has no way to say so. */
+#define LINGER_MOST_SECONDS 2
+#define LINGER_NANOSECONDS 100000000
+/* What a pipe takes at once. */
+#define REPORT_MAX 4096
+
+/* For `start`, which holds the other end of exec.fifo, and with it what is in it. */
+static void report_to_start(struct run *run, long error) {
+  int fd = run->slots == NULL ? -1 : run->slots[SLOT_FIFO].fd;
+  if (fd < 0) return;
+  char text[REPORT_MAX];
+  struct buffer out = BUFFER(text);
+  put_i64(&out, -error);
+  put_text(&out, "\n");
+  put_text(&out, run->failed_path != NULL ? run->failed_path : "");
+  put_text(&out, "\n");
+  put_text(&out, run->failed_text);
+  sys_write(fd, text, out.used);
+  slot_close(run, SLOT_FIFO);
+  const struct __kernel_timespec time = {0, LINGER_NANOSECONDS};
+  sys(__NR_nanosleep, &time, NULL);
+}
+
+static void report_to_stderr(struct run *run, long error) {
   char text[PATH_MAX + 256];
   struct buffer line = BUFFER(text);
   put_text(&line, run->failed_text);
@@ -32,6 +51,18 @@ static int report_failure(struct run *run, long error) {
   put_error(&line, error);
   put_text(&line, "\n");
   sys_write(2, text, line.used);
+}
+
+static int report_failure(struct run *run, long error) {
+  if (run->socket >= 0) {
+    send_message(run, MESSAGE_ERROR, (int32_t)-error, 0, run->failed_path, run->failed_text, -1);
+    struct pollfd poll = {.fd = run->socket};
+    const struct __kernel_timespec most = {LINGER_MOST_SECONDS, 0};
+    if (run->is_init) sys_poll(&poll, 1, &most);
+    return 1;
+  }
+  report_to_stderr(run, error);
+  report_to_start(run, error);
   return 255;
 }
 

@@ -53,6 +53,35 @@ long op_process_rlimit(struct run *run, const struct op_process_rlimit *op) {
   return error < 0 ? fail(run, error, NULL, "prlimit") : 0;
 }
 
+/* outer's own, which init inherits: the container's processes cannot be in its way yet. */
+long op_process_oom_score_adj(struct run *run, const struct op_process_oom_score_adj *op) {
+  static const char *const path = "self/oom_score_adj";
+  char text[24];
+  struct buffer out = BUFFER(text);
+  put_i64(&out, op->value);
+  int proc = proc_get(run);
+  if (proc < 0) return proc;
+  int fd = sys_openat(proc, path, O_WRONLY, 0);
+  if (fd < 0) return fail(run, fd, path, "open");
+  long size = sys_write(fd, text, out.used);
+  sys_close(fd);
+  return size < 0 ? fail(run, size, path, "write") : 0;
+}
+
+#define CPU_LIMIT 8192
+
+long op_process_affinity(struct run *run, const struct op_process_affinity *op) {
+  unsigned long mask[CPU_LIMIT / (8 * sizeof(unsigned long))] = {0};
+  const unsigned bits = 8 * sizeof(unsigned long);
+  for (uint32_t i = 0; i < op->cpus.count; i++) {
+    uint32_t cpu = list_u32(&op->cpus, i);
+    if (cpu >= CPU_LIMIT) return fail(run, -EINVAL, NULL, "sched_setaffinity");
+    mask[cpu / bits] |= 1ul << cpu % bits;
+  }
+  long error = sys(__NR_sched_setaffinity, 0, sizeof mask, mask);
+  return error < 0 ? fail(run, error, NULL, "sched_setaffinity") : 0;
+}
+
 long op_process_umask(struct run *run, const struct op_process_umask *op) {
   // Applied at the end: what is made until then has exact modes.
   run->saved_umask = op->mask;
@@ -124,6 +153,6 @@ long op_process_wait(struct run *run, const struct op_process_wait *op) {
   long size;
   do size = sys_read(fd, &byte, 1);
   while (size == -EINTR);
-  slot_close(run, SLOT_FIFO);
+  // Its end, with execve or with init, is what `start` waits for.
   return size < 0 ? fail(run, size, "exec.fifo", "read") : 0;
 }

@@ -113,7 +113,7 @@ long op_process_home(struct run *run, const struct op_process_home *op) {
   return 0;
 }
 
-static char **make_vector(const struct list *list, const char *extra) {
+char **make_vector(const struct list *list, const char *extra) {
   size_t size = ((size_t)list->count + 2) * sizeof(char *);
   long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address < 0 && address > -4096) return NULL;
@@ -124,14 +124,8 @@ static char **make_vector(const struct list *list, const char *extra) {
   return vector;
 }
 
-/* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
-static void reset_process(struct run *run) {
-  const struct kernel_action {
-    void *handler;
-    unsigned long flags;
-    void *restorer;
-    uint64_t mask;
-  } standard = {0};
+void reset_process(struct run *run) {
+  const struct kernel_action standard = {0};
   const uint64_t none = 0;
   for (int signal = 1; signal <= SIGNAL_COUNT; signal++) sys(__NR_rt_sigaction, signal, &standard, NULL, sizeof none);
   sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
@@ -139,15 +133,35 @@ static void reset_process(struct run *run) {
   sys(__NR_umask, run->saved_umask);
 }
 
-long op_process_exec(struct run *run, const struct op_process_exec *op) {
-  char home[PATH_MAX + 8];
+static bool find_exec(struct run *run, struct op_process_exec *out) {
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  while (plan_next(&run->plan, &cursor, &operation)) {
+    if (operation.number != OP_process_exec) continue;
+    *out = operation.arguments.process_exec;
+    return true;
+  }
+  return false;
+}
+
+long exec_prepare(struct run *run) {
+  struct op_process_exec op;
+  if (run->exec_arguments != NULL || !find_exec(run, &op)) return 0;
+  static char home[PATH_MAX + 8];
   struct buffer out = BUFFER(home);
   put_text(&out, "HOME=");
   put_text(&out, run->home);
-  char **arguments = make_vector(&op->args, NULL);
-  char **environment = make_vector(&op->env, run->home[0] != 0 ? home : NULL);
-  if (arguments == NULL || environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
+  run->exec_arguments = make_vector(&op.args, NULL);
+  run->exec_environment = make_vector(&op.env, run->home[0] != 0 ? home : NULL);
+  if (run->exec_arguments == NULL || run->exec_environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
   reset_process(run);
-  long error = sys(__NR_execve, run->program, arguments, environment);
+  return 0;
+}
+
+long op_process_exec(struct run *run, const struct op_process_exec *op) {
+  (void)op;
+  long error = exec_prepare(run);
+  if (error < 0) return error;
+  error = sys(__NR_execve, run->program, run->exec_arguments, run->exec_environment);
   return fail(run, error, run->program, "exec");
 }

@@ -84,15 +84,22 @@ void warn(struct run *run, long error, const char *path, const char *text) {
   send_message(run, MESSAGE_WARNING, (int32_t)-error, 0, path, text, -1);
 }
 
-long wait_message(struct run *run, uint32_t type) {
+long receive_message(struct run *run, uint32_t type, int *descriptor) {
   uint8_t header[HEADER_SIZE];
+  struct iovec part = {header, sizeof header};
+  struct descriptor_control control = {.descriptor = -1};
+  struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
   long size;
-  do size = sys_read(run->socket, header, sizeof header);
+  do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
   while (size == -EINTR);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
   if (size == 0 || size == -ECONNRESET) sys_exit(1);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
   uint32_t got = (uint32_t)header[0] | (uint32_t)header[1] << 8 | (uint32_t)header[2] << 16 | (uint32_t)header[3] << 24;
-  if (size < 4 || got != type) return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
+  if (size < 4 || got != type || (descriptor != NULL && control.descriptor < 0))
+    return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
+  if (descriptor != NULL) *descriptor = control.descriptor;
   return 0;
 }
+
+long wait_message(struct run *run, uint32_t type) { return receive_message(run, type, NULL); }

@@ -5,6 +5,9 @@
 #include "plan.h"
 #include "str.h"
 
+/* A hook's failure carries 4 KiB of stdout and of stderr; everything else is a line. */
+#define FAILED_TEXT_MAX 9216
+
 struct slot {
   /* -1 = empty. */
   int fd;
@@ -27,7 +30,7 @@ struct run {
 
   /* Details of the failure under way: borrowed path, text of its own. */
   const char *failed_path;
-  char failed_text[512];
+  char failed_text[FAILED_TEXT_MAX];
 
   struct slot *slots;
   uint64_t saved_soft_limit, raised_soft_limit;
@@ -46,6 +49,12 @@ struct run {
   char program[PATH_MAX];
   char home[PATH_MAX];
   char **environment;
+
+  /* seccomp.receive: what seccomp.load loads; NULL = none. */
+  struct sock_filter *filter;
+  uint16_t filter_length;
+  /* exec_prepare: the vectors of process.exec; NULL until then. */
+  char **exec_arguments, **exec_environment;
 };
 
 int helper_main(int count, char **arguments, char **environment);
@@ -62,6 +71,8 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
 void warn(struct run *run, long error, const char *path, const char *text);
 /* The next message must be of this type; ends the process when the runtime is gone. */
 long wait_message(struct run *run, uint32_t type);
+/* The same with a descriptor, which the caller owns. */
+long receive_message(struct run *run, uint32_t type, int *descriptor);
 /* Text of an errno in lower case, as Go prints it. */
 void put_error(struct buffer *out, long error);
 
@@ -81,6 +92,17 @@ void limit_restore(struct run *run);
 long close_on_exec_from(struct run *run, uint32_t first);
 
 void rearm_death_signal(struct run *run);
+
+/* ---- what an execve needs (program.c) */
+/* A NULL-terminated vector of a list, with one element more if not NULL; NULL when there is no memory. Never freed. */
+char **make_vector(const struct list *list, const char *extra);
+/* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
+void reset_process(struct run *run);
+/* Makes a capability of the permitted set effective (capability.c). */
+long capability_raise(unsigned capability);
+/* Everything process.exec does before execve(2), once (program.c). */
+long exec_prepare(struct run *run);
+bool is_own_user_namespace(int fd);
 
 /* ---- the operations, one function each */
 #define X(name, text, number, actors) long op_##name(struct run *run, const struct op_##name *op);

@@ -62,7 +62,7 @@ long op_proc_open(struct run *run, const struct op_proc_open *op) {
 }
 
 long op_file_open(struct run *run, const struct op_file_open *op) {
-  int fd = sys_openat(AT_FDCWD, op->path.at, op->flags, 0);
+  int fd = sys_openat(AT_FDCWD, op->path.at, op->flags, 0600);
   if (fd < 0) return fail(run, fd, op->path.at, "open");
   return slot_put(run, op->slot, fd);
 }
@@ -86,6 +86,12 @@ void limit_restore(struct run *run) {
     sys(__NR_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
   }
   run->raised_soft_limit = 0;
+}
+
+static bool has_number(const struct list *list, uint32_t number) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list_u32(list, i) == number) return true;
+  return false;
 }
 
 static long mark_listed(int directory, uint32_t first) {
@@ -126,7 +132,7 @@ long op_descriptors_sweep(struct run *run, const struct op_descriptors_sweep *op
   if (error < 0) return fail(run, error, NULL, "close_range");
   // A waiting init may be looked at for a long time: it keeps what it still needs.
   for (uint32_t slot = 0; slot < run->plan.slot_count; slot++)
-    if (slot != SLOT_FIFO) slot_close(run, slot);
+    if (slot != SLOT_FIFO && !has_number(&op->keep, slot)) slot_close(run, slot);
   if (run->mask_directory >= 0) sys_close(run->mask_directory);
   if (run->mask_file >= 0) sys_close(run->mask_file);
   run->mask_directory = run->mask_file = -1;

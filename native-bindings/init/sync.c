@@ -19,6 +19,7 @@ long op_sync_wait(struct run *run, const struct op_sync_wait *op) {
     sys_prctl(PR_SET_DUMPABLE, 0, 0);
     limit_raise(run);
   }
+  if (op->message == MESSAGE_RESUME) limit_raise(run);
   if (op->message == MESSAGE_COMMIT && run->waits_for_start) {
     sys_close(run->socket);
     run->socket = -1;

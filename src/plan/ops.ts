@@ -61,8 +61,16 @@ export const MESSAGES = {
   commit: 6,
   /** init -> runtime: the console's master side. */
   console: 7,
+  /** init -> runtime: mounts are made; the hooks of the runtime's namespaces may run. */
+  hooks: 8,
+  /** runtime -> init: they have run. */
+  resume: 9,
+  /** init -> runtime: the seccomp listener's descriptor. */
+  listener: 10,
   /** runtime -> init: the cgroups are made and limited: join them. */
   cgroup: 11,
+  /** runtime -> init: a descriptor of the seccomp filter's BPF program. */
+  filter: 12,
 } as const;
 export type MessageName = keyof typeof MESSAGES;
 
@@ -107,14 +115,24 @@ export const OPS = {
     doc: "Attach the eBPF device program compiled from these rules (type:major:minor:access:allow|deny) to a v2 cgroup.",
     fields: { path: "str", rules: "strs" },
   },
-  "helper.spawn": { id: 6, actors: ["runtime"], doc: "Start the helper from a sealed memfd with the plan in a mapped memfd.", fields: {} },
+  "helper.spawn": {
+    id: 6,
+    actors: ["runtime"],
+    doc: "Start the helper from a sealed memfd with the plan in a mapped memfd. exec with cgroup v2: inside this cgroup (CLONE_INTO_CGROUP), where what it clones stays; later, inside the container's namespaces, the kernel may refuse to go there.",
+    fields: { cgroup: "str" },
+  },
   "idmap.write": {
     id: 7,
     actors: ["runtime"],
-    doc: "Write setgroups, gid_map and uid_map of init; triples are container id, host id, size.",
-    fields: { uidMap: "u32s", gidMap: "u32s", setgroups: "bool" },
+    doc: "Write setgroups, gid_map and uid_map of init; triples are container id, host id, size. With gidProgram or uidProgram that setuid program (newgidmap(1), newuidmap(1)) writes the map, and setgroups is its business.",
+    fields: { uidMap: "u32s", gidMap: "u32s", setgroups: "bool", uidProgram: "str", gidProgram: "str" },
   },
-  "process.oomScoreAdj": { id: 8, actors: ["runtime"], doc: "Write /proc/PID/oom_score_adj of init.", fields: { value: "i64" } },
+  "process.oomScoreAdj": {
+    id: 8,
+    actors: ["runtime", "outer"],
+    doc: "Write /proc/PID/oom_score_adj of init; exec: outer writes its own, which init inherits.",
+    fields: { value: "i64" },
+  },
   "process.rlimit": {
     id: 9,
     actors: ["runtime", "init"],
@@ -142,7 +160,7 @@ export const OPS = {
   "file.open": {
     id: 30,
     actors: ["outer", "init"],
-    doc: "open(2) a host path into a slot (O_CLOEXEC is added).",
+    doc: "open(2) a host path into a slot (O_CLOEXEC is added; a file that it makes has mode 0600).",
     fields: { path: "str", flags: "u32", slot: "slot" },
   },
   "proc.open": {
@@ -377,8 +395,8 @@ export const OPS = {
   "descriptors.sweep": {
     id: 89,
     actors: ["init"],
-    doc: "Mark every descriptor from `first` up close-on-exec, and close the helper's own but the rendezvous socket and slot FIFO.",
-    fields: { first: "u32" },
+    doc: "Mark every descriptor from `first` up close-on-exec, and close the helper's own but the rendezvous socket, slot FIFO and the slots to keep.",
+    fields: { first: "u32", keep: "u32s" },
   },
   "process.wait": { id: 90, actors: ["init"], doc: "Wait for one byte on slot FIFO, written by `start`.", fields: {} },
   "process.exec": {
@@ -386,6 +404,112 @@ export const OPS = {
     actors: ["init"],
     doc: "execve(2) the program found, with args and env (plus the HOME found).",
     fields: { args: "strs", env: "strs" },
+  },
+
+  // ---- hooks, security, exec -----------------------------------------------------------------------------------
+  "hook.run": {
+    id: 100,
+    actors: ["runtime", "init"],
+    doc: "Run one hook: stdin is statePrefix, the pid of init as this actor sees it, stateSuffix. inheritEnv: its environment is the actor's, not env; home: plus the HOME that process.home found. Its working directory is cwd (runtime) or the directory of a slot (init), if given. timeout in seconds, 0 = none; after it SIGKILL. A status other than 0 is an error that carries status, stdout and stderr (4 KiB each); once nobody listens on the rendezvous any more, it is written to slot `report`. A hook that does not read stdin is fine.",
+    fields: {
+      kind: "str",
+      index: "u32",
+      path: "str",
+      args: "strs",
+      env: "strs",
+      inheritEnv: "bool",
+      home: "bool",
+      timeout: "u32",
+      cwd: "str",
+      directory: "slot",
+      report: "slot",
+      statePrefix: "str",
+      stateSuffix: "str",
+    },
+  },
+  "seccomp.prepare": {
+    id: 101,
+    actors: ["runtime"],
+    doc: "Compile the profile (canonical text, src/plan/compile/seccomp-profile.ts) to BPF, or take it from the cache, into this file. enosysForNewer: system calls with a higher number than every one of the profile give ENOSYS. Outcome: names that libseccomp does not know are left out with a warning; a cache that cannot be used is passed over.",
+    fields: { profile: "str", enosysForNewer: "bool", path: "str" },
+  },
+  "seccomp.load": {
+    id: 102,
+    actors: ["init"],
+    doc: "Load the BPF program that seccomp.receive has read, with SECCOMP_FILTER_FLAG_* flags. What process.exec needs beside execve(2) is done before. raise: CAP_SYS_ADMIN of the permitted set becomes effective first. listener: send the notification descriptor to the runtime (message `listener`).",
+    fields: { flags: "u32", raise: "bool", listener: "bool" },
+  },
+  "seccomp.notify": {
+    id: 103,
+    actors: ["runtime"],
+    doc: "Connect to the unix stream socket of linux.seccomp.listenerPath and send the container process state with the listener's descriptor.",
+    fields: { path: "str", metadata: "str" },
+  },
+  "label.set": {
+    id: 104,
+    actors: ["init"],
+    doc: "Write an LSM attribute of this process through slot PROC: attr/FILE, or where that is absent attr/FALLBACK (if given).",
+    fields: { file: "str", fallback: "str", value: "str" },
+  },
+  "namespace.enter": {
+    id: 105,
+    actors: ["outer"],
+    doc: "setns(2) into several namespaces of one process at once, by its pidfd; the start time (clock ticks) guards against a reused pid.",
+    fields: { pid: "u32", startTime: "u64", flags: "u32" },
+  },
+  "root.current": {
+    id: 106,
+    actors: ["init"],
+    doc: "Open a path of the joined mount namespace (/, or the root filesystem of a container without a mount namespace of its own) O_PATH into slot ROOT, and chdir to it.",
+    fields: { path: "str" },
+  },
+  "sync.end": {
+    id: 107,
+    actors: ["runtime"],
+    doc: "Wait until execve has closed init's side of the rendezvous; a message instead says why it did not happen.",
+    fields: {},
+  },
+  "mount.cgroup": {
+    id: 108,
+    actors: ["init"],
+    doc: "Mount cgroup2 inside the root: it shows what the cgroup namespace shows. Outcome of EPERM and EBUSY (the user namespace does not own the cgroup namespace): the directory of the slot is bound, or without a slot an empty read-only tmpfs covers the place.",
+    fields: { target: "str", slot: "slot", ...MOUNT_ATTRIBUTES },
+  },
+  "seccomp.receive": {
+    id: 109,
+    actors: ["init"],
+    doc: "Wait for message `filter` and read the BPF program of its descriptor (8 bytes an instruction, at most 4096 of them) into memory.",
+    fields: {},
+  },
+  "capability.drop": {
+    id: 110,
+    actors: ["init"],
+    doc: "capset(2): take these capabilities out of the effective and the permitted set.",
+    fields: { effective: "u64", permitted: "u64" },
+  },
+  "directory.open": {
+    id: 111,
+    actors: ["init"],
+    doc: "Open a directory inside the root that a mount is about to cover. Outcome of an absent one: the slot stays empty.",
+    fields: { path: "str", slot: "slot" },
+  },
+  "directory.copy": {
+    id: 112,
+    actors: ["init"],
+    doc: "Copy files, directories and links of the slot's directory, with owner and mode, into the directory that is at the path now; close the slot. Outcomes: an empty slot is nothing to copy; special files are left out with a warning; an owner that is not mapped is left out.",
+    fields: { slot: "slot", path: "str" },
+  },
+  "process.affinity": {
+    id: 113,
+    actors: ["outer", "init"],
+    doc: "sched_setaffinity(2) of this process to these CPUs.",
+    fields: { cpus: "u32s" },
+  },
+  "seccomp.send": {
+    id: 114,
+    actors: ["runtime"],
+    doc: "Send a descriptor of this BPF program to init (message `filter`).",
+    fields: { path: "str" },
   },
 } as const satisfies Record<string, OpDefinition>;
 
@@ -406,7 +530,18 @@ type FieldsOf<K extends OpName> = (typeof OPS)[K]["fields"];
 export type OpArgs<K extends OpName> = { readonly [F in keyof FieldsOf<K>]: FieldValue[FieldsOf<K>[F] & FieldType] };
 
 /** The phases a printed plan is grouped by. */
-export type Phase = "host" | "spawn" | "cgroups" | "namespaces" | "rootfs" | "mounts" | "devices" | "pivot" | "process" | "commit";
+export type Phase =
+  | "host"
+  | "spawn"
+  | "cgroups"
+  | "namespaces"
+  | "rootfs"
+  | "mounts"
+  | "devices"
+  | "hooks"
+  | "pivot"
+  | "process"
+  | "commit";
 
 /** One operation: what, who, when, with which arguments, and the JSON pointer in config.json it comes from. */
 export type Op<K extends OpName = OpName> = {
