@@ -24,7 +24,7 @@ TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) -fno-plt -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
-CPPFLAGS := -isystem $(B)/quickjs/include -I$(GEN) -idirafter $(B)/kernel-headers
+CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld
 
 .PHONY: all
@@ -41,6 +41,10 @@ $(SETUP): tools/setup.sh package-lock.json
 
 $(B)/quickjs/version: tools/quickjs.sh | $(SETUP)
 	$(Q)CC=$(CC) tools/quickjs.sh $(B)/quickjs
+	@touch $@
+
+$(B)/libseccomp/version: tools/libseccomp.sh tools/debian-source.sh | $(SETUP)
+	$(Q)CC=$(CC) tools/libseccomp.sh $(B)/libseccomp
 	@touch $@
 
 # musl brings no kernel headers: those of the system, and nothing else of it.
@@ -87,7 +91,7 @@ $(GEN)/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock.j
 	@echo "  bundle $@"
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
-$(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version | $(B)/kernel-headers $(GEN)/build.h
+$(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
@@ -97,8 +101,8 @@ $(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
 # Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
-$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version native-bindings/host/image.ld
-	$(Q)$(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a -lm -o $@
+$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/host/image.ld
+	$(Q)$(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@
 
 $(B)/engine.image: $(B)/runt-image-writer
 	@$< > $@ || { echo "engine image: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
@@ -123,10 +127,10 @@ bundles: | $(SETUP)
 install: bin/runt
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
 
-# The engine stays: it takes a download and half a minute.
+# Engine and library stay: they take downloads and half a minute.
 .PHONY: clean
 clean:
-	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs -exec rm -rf {} + 2>/dev/null || true
+	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp -exec rm -rf {} + 2>/dev/null || true
 	rm -f bin/runt
 
 .PHONY: distclean
@@ -153,6 +157,12 @@ test-unit: $(GEN)/schema.json
 	tools/test.sh unit
 test-native test-e2e test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh $*
+
+# Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
+.PHONY: test-engines
+test-engines: bin/runt
+	@tools/setup.sh engines
+	$(TSX) test/engines/main.ts $(ENGINES)
 
 .PHONY: lint
 lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init

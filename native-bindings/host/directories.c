@@ -84,6 +84,11 @@ HOST_FUNCTION(host_rename) {
     return two_paths(ctx, argc, argv, rename, "rename");
 }
 
+HOST_FUNCTION(host_link) {
+    (void)this_value;
+    return two_paths(ctx, argc, argv, link, "link");
+}
+
 HOST_FUNCTION(host_symlink) {
     (void)this_value;
     return two_paths(ctx, argc, argv, symlink, "symlink");

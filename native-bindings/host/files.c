@@ -98,6 +98,38 @@ HOST_FUNCTION(host_read_fd) {
     return read_text(ctx, fd, limit, 4095, NULL);
 }
 
+static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *path) {
+    struct stat status;
+    if (fstat(fd, &status) < 0) return host_throw(ctx, errno, "fstat", path);
+    if (!S_ISREG(status.st_mode)) return host_throw(ctx, EINVAL, "read", path);
+    if (status.st_size > limit) return host_throw(ctx, EFBIG, "read", path);
+    size_t size = (size_t)status.st_size, length = 0;
+    uint8_t *data = js_malloc(ctx, size + 1);
+    if (!data) return JS_EXCEPTION;
+    while (length < size) {
+        ssize_t got = read(fd, data + length, size - length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        length += (size_t)got;
+    }
+    JSValue bytes = JS_NewArrayBufferCopy(ctx, data, length);
+    js_free(ctx, data);
+    return bytes;
+}
+
+HOST_FUNCTION(host_read_bytes) {
+    (void)this_value;
+    int64_t limit;
+    if (!optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    int fd = open_retry(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    JSValue bytes = fd < 0 ? host_throw(ctx, errno, "open", path) : read_regular(ctx, fd, limit, path);
+    if (fd >= 0) close(fd);
+    JS_FreeCString(ctx, path);
+    return bytes;
+}
+
 int host_write_all(int fd, const uint8_t *data, size_t length) {
     while (length > 0) {
         ssize_t put = write(fd, data, length);

@@ -38,6 +38,13 @@ HOST_FUNCTION(host_spawn_helper) {
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
     };
+    if (!JS_IsUndefined(host_arg(argc, argv, 2))) {
+        request.in_cgroup = true;
+        if (!host_int(ctx, host_arg(argc, argv, 2), &request.cgroup)) {
+            free_arguments(ctx, &arguments);
+            return JS_EXCEPTION;
+        }
+    }
     pid_t pid = -1;
     int first_error = 0;
     const char *first_call = NULL;

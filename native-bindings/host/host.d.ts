@@ -37,8 +37,8 @@ declare module "runt:host" {
    *  a u32 length in front that `)` closes and fills in (the length counts the bytes between them); `T` is a u32 filled in
    *  with the total length of the buffer. A str with a NUL inside throws EINVAL. Little endian, unaligned. */
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
-  /** Lower-case hex SHA-256. */
-  export function sha256(text: string): string;
+  /** Lower-case hex SHA-256 (of a text's UTF-8). */
+  export function sha256(data: string | ArrayBuffer): string;
   /** True if the JSON text holds a number with 16 or more digits outside strings (JSON.parse would not be exact). */
   export function hasLongNumber(text: string): boolean;
 
@@ -47,10 +47,16 @@ declare module "runt:host" {
    *  (opened O_NONBLOCK, so that a FIFO never blocks) unless `anyType`. */
   export function readFile(path: string, limit?: number, anyType?: boolean): string;
   export function readFd(fd: number, limit?: number): string;
+  /** A regular file as bytes, never through a symlink in its last component (ELOOP); EFBIG above `limit` bytes. */
+  export function readBytes(path: string, limit: number): ArrayBuffer;
   /** open + write all + close. `flags` as open(2) (O_CLOEXEC is added). */
   export function writeFile(path: string, text: string, flags: number, mode: number): void;
   export function open(path: string, flags: number, mode?: number): number;
   export function openat(directory: number, path: string, flags: number, mode?: number): number;
+  /** openat2(2) of a path as if the directory were /: links and .. stay below it, magic links are refused. */
+  export function openInRoot(directory: number, path: string, flags: number): number;
+  /** At most `length` bytes (up to 1 MiB) at an offset; less only at the end of the file. */
+  export function pread(fd: number, offset: number | bigint, length: number): ArrayBuffer;
   export function close(fd: number): void;
   /** Writes all of it. */
   export function write(fd: number, data: string | ArrayBuffer): void;
@@ -77,6 +83,8 @@ declare module "runt:host" {
   export function rmdir(path: string): void;
   export function unlink(path: string): void;
   export function rename(from: string, to: string): void;
+  /** A hard link `to` of the file `from`. */
+  export function link(from: string, to: string): void;
   export function symlink(text: string, path: string): void;
   export function mkfifo(path: string, mode: number): void;
   export function chmod(path: string, mode: number): void;
@@ -134,18 +142,22 @@ declare module "runt:host" {
 
   // ---- the helper
   /** Start the embedded helper (sealed memfd, vfork-style) with argv [name, ...args]; descriptors of `inherit` keep their
-   *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies. */
-  export function spawnHelper(args: readonly string[], inherit: readonly number[]): number;
+   *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies.
+   *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. */
+  export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number): number;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
-  /** Run a program (absolute path, args, env), stdin from `input`; waits at most timeoutMs (-1 = no limit), then SIGKILL.
-   *  Returns status (128 + signal) and up to 64 KiB of stdout and stderr. */
+  /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =
+   *  this process's own); waits at most timeoutMs (-1 = no limit), then SIGKILL. Returns status (128 + signal) and up to outputLimit
+   *  bytes (default 64 KiB) of stdout and of stderr. */
   export function runProgram(
     path: string,
     args: readonly string[],
-    env: readonly string[],
+    env: readonly string[] | undefined,
     input: string,
     timeoutMs: number,
+    outputLimit?: number,
+    cwd?: string,
   ): { readonly status: number; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
   /** A memfd with this content, sealed against shrinking, growing and writing. */
   export function memfd(name: string, content: ArrayBuffer): number;
@@ -161,8 +173,8 @@ declare module "runt:host" {
     /** Descriptors received, close-on-exec. */
     readonly fds: readonly number[];
   }
-  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES). */
-  export function sendMessage(fd: number, type: number): void;
+  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES), with a descriptor if given. */
+  export function sendMessage(fd: number, type: number, descriptor?: number): void;
   /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
   export function receiveMessage(fd: number, timeoutMs: number): Message | undefined;
   /** Poll for readability/writability/errors: bit masks as poll(2). Returns the revents, all 0 on time-out. */
@@ -170,6 +182,25 @@ declare module "runt:host" {
   /** strerror text in lower case as Go prints it: "no such file or directory". */
   export function strerror(errno: number): string;
   export function errnoName(errno: number): string;
+
+  // ---- seccomp
+  /** Version of the libseccomp in this executable: "2.6.0". */
+  export const seccompVersion: string;
+  export interface SeccompProgram {
+    /** BPF, 8 bytes an instruction. */
+    readonly program: ArrayBuffer;
+    /** System calls of the profile that libseccomp does not know, in order. */
+    readonly unknown: readonly string[];
+    /** By architecture (AUDIT_ARCH_* token, the native one first): the highest system call number in the profile, -1 = none. */
+    readonly highest: readonly { readonly architecture: number; readonly number: number }[];
+  }
+  /** Compile a profile with libseccomp. Lines, words separated by one blank, numbers decimal: `default ACTION`, `arch TOKEN`,
+   *  `optimize LEVEL`, `rule ACTION CONDITIONS NAME...`, `known NAME...` (counted in `highest` only). CONDITIONS is `-` or
+   *  INDEX:OPERATOR:A:B with commas between. Architectures are added to the native one. What libseccomp refuses throws with its
+   *  function as `syscall` and the token or name as `path`. */
+  export function seccompCompile(profile: string): SeccompProgram;
+  /** Connect to a unix stream socket by path (any length), send the text with one descriptor (SCM_RIGHTS), close. */
+  export function sendDescriptor(path: string, text: string, descriptor: number): void;
 
   // ---- cgroup devices (v2)
   /** BPF_PROG_LOAD of type CGROUP_DEVICE (8 bytes an instruction), licence Apache-2.0. */

@@ -116,9 +116,12 @@ void sha256_hex(const uint8_t *data, size_t length, char out[65]);
 int host_write_all(int fd, const uint8_t *data, size_t length);
 HOST_FUNCTION(host_read_file);
 HOST_FUNCTION(host_read_fd);
+HOST_FUNCTION(host_read_bytes);
 HOST_FUNCTION(host_write_file);
 HOST_FUNCTION(host_open);
 HOST_FUNCTION(host_openat);
+HOST_FUNCTION(host_open_in_root);
+HOST_FUNCTION(host_pread);
 HOST_FUNCTION(host_close);
 HOST_FUNCTION(host_write);
 HOST_FUNCTION(host_fsync);
@@ -138,6 +141,7 @@ HOST_FUNCTION(host_mkdir);
 HOST_FUNCTION(host_rmdir);
 HOST_FUNCTION(host_unlink);
 HOST_FUNCTION(host_rename);
+HOST_FUNCTION(host_link);
 HOST_FUNCTION(host_symlink);
 HOST_FUNCTION(host_mkfifo);
 HOST_FUNCTION(host_chmod);
@@ -184,7 +188,10 @@ struct spawn_request {
     const int *inherit;
     uint32_t inherit_count;
     const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
+    const char *cwd; /* or NULL */
     bool die_with_parent;
+    bool in_cgroup;
+    int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
 };
 /* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
@@ -206,6 +213,16 @@ HOST_FUNCTION(host_poll);
 struct pollfd;
 int host_poll_until(struct pollfd *fds, unsigned long count, int timeout_ms);
 int64_t host_monotonic_ms(void);
+
+/* ---- seccomp.c */
+extern const char host_seccomp_version[];
+HOST_FUNCTION(host_seccomp_compile);
+
+/* ---- listener.c */
+/* One message with a descriptor (-1 = none); sendmsg(2)'s result. */
+struct iovec;
+ssize_t host_send_with(int socket, struct iovec *part, int descriptor);
+HOST_FUNCTION(host_send_descriptor);
 
 /* ---- bpf.c */
 HOST_FUNCTION(host_bpf_load_device_program);

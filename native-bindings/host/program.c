@@ -6,17 +6,19 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTPUT_LIMIT ((size_t)64 << 10)
+#define DEFAULT_OUTPUT_LIMIT (64 << 10)
 /* How long to sleep between two looks where pidfd_open(2) is refused. */
 #define STEP_MS 5
 
 struct output {
     int fd;
-    size_t length;
+    size_t length, limit;
+    /* Mapped: only what is written costs memory. */
     uint8_t *data;
 };
 
@@ -48,9 +50,9 @@ static void write_input(struct run *run) {
 /* Read what is there; beyond the limit it is thrown away, so that the program never blocks. False at the end. */
 static bool read_output(struct output *output) {
     uint8_t discarded[4096];
-    bool full = output->length == OUTPUT_LIMIT;
+    bool full = output->length == output->limit;
     ssize_t got = full ? read(output->fd, discarded, sizeof(discarded))
-                       : read(output->fd, output->data + output->length, OUTPUT_LIMIT - output->length);
+                       : read(output->fd, output->data + output->length, output->limit - output->length);
     if (got < 0) return errno == EINTR;
     if (!full) output->length += (size_t)got;
     return got > 0;
@@ -58,7 +60,7 @@ static bool read_output(struct output *output) {
 
 static void drain(struct output *output) {
     if (output->fd < 0) return;
-    while (output->length < OUTPUT_LIMIT && read_output(output)) continue;
+    while (output->length < output->limit && read_output(output)) continue;
 }
 
 /* Serve the pipes until the program ends. What it left running may hold the pipes: nobody waits for that.
@@ -111,19 +113,30 @@ static JSValue result_value(JSContext *ctx, const struct run *run, int status, b
     return object;
 }
 
-static JSValue run_program(JSContext *ctx, const char *path, char **argv, char **envp, JSValueConst input, int timeout_ms) {
-    struct run run = { .pidfd = -1, .input_fd = -1, .output = { { .fd = -1 }, { .fd = -1 } } };
+static bool map_outputs(JSContext *ctx, struct run *run) {
+    for (int i = 0; i < 2; i++) {
+        void *mapped = mmap(NULL, run->output[i].limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (mapped == MAP_FAILED) {
+            host_throw(ctx, errno, "mmap", NULL);
+            return false;
+        }
+        run->output[i].data = mapped;
+    }
+    return true;
+}
+
+static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValueConst input, int timeout_ms, size_t limit) {
+    struct run run = { .pidfd = -1, .input_fd = -1, .output = { { .fd = -1, .limit = limit }, { .fd = -1, .limit = limit } } };
     int pipes[3][2];
     const char *call = "pipe";
     JSValue result = JS_EXCEPTION;
     run.pid = -1;
     if (!host_bytes(ctx, input, &run.input)) return JS_EXCEPTION;
-    for (int i = 0; i < 2; i++) run.output[i].data = js_malloc(ctx, OUTPUT_LIMIT);
-    if (!run.output[0].data || !run.output[1].data) goto done;
+    if (!map_outputs(ctx, &run)) goto done;
     if (make_pipes(pipes) == 0) {
         int stdio[3] = { pipes[0][0], pipes[1][1], pipes[2][1] };
-        struct spawn_request request = { .program_fd = -1, .path = path, .argv = argv, .envp = envp, .stdio = stdio };
-        run.pid = host_spawn(&request, &call);
+        request->stdio = stdio;
+        run.pid = host_spawn(request, &call);
     }
     int error = errno;
     close_fd(&pipes[0][0]);
@@ -133,7 +146,7 @@ static JSValue run_program(JSContext *ctx, const char *path, char **argv, char *
     run.output[0].fd = pipes[1][0];
     run.output[1].fd = pipes[2][0];
     if (run.pid < 0) {
-        result = host_throw(ctx, error, call, path);
+        result = host_throw(ctx, error, call, request->path);
     } else {
         int status = 0;
         run.pidfd = (int)syscall(SYS_pidfd_open, run.pid, 0);
@@ -148,26 +161,36 @@ static JSValue run_program(JSContext *ctx, const char *path, char **argv, char *
     close_fd(&run.output[0].fd);
     close_fd(&run.output[1].fd);
 done:
-    for (int i = 0; i < 2; i++) js_free(ctx, run.output[i].data);
+    for (int i = 0; i < 2; i++)
+        if (run.output[i].data) munmap(run.output[i].data, limit);
     host_free_bytes(ctx, &run.input);
     return result;
 }
 
 HOST_FUNCTION(host_run_program) {
     (void)this_value;
-    int timeout_ms;
-    struct string_vector args, env;
+    int timeout_ms, limit = DEFAULT_OUTPUT_LIMIT;
+    struct string_vector args, env = { 0 };
     if (!host_int(ctx, host_arg(argc, argv, 4), &timeout_ms)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!JS_IsUndefined(host_arg(argc, argv, 5)) && !host_int(ctx, host_arg(argc, argv, 5), &limit)) return JS_EXCEPTION;
+    if (limit <= 0) return JS_ThrowRangeError(ctx, "not a size");
+    bool has_env = !JS_IsUndefined(host_arg(argc, argv, 2)), has_cwd = !JS_IsUndefined(host_arg(argc, argv, 6));
+    const char *path = host_text(ctx, host_arg(argc, argv, 0)), *cwd = NULL;
     if (!path) return JS_EXCEPTION;
     JSValue result = JS_EXCEPTION;
+    if (has_cwd && !(cwd = host_text(ctx, host_arg(argc, argv, 6)))) goto done;
     if (host_strings(ctx, host_arg(argc, argv, 1), 0, &args)) {
-        if (host_strings(ctx, host_arg(argc, argv, 2), 0, &env)) {
-            result = run_program(ctx, path, args.items, env.items, host_arg(argc, argv, 3), timeout_ms);
-            host_free_strings(ctx, 0, &env);
+        if (!has_env || host_strings(ctx, host_arg(argc, argv, 2), 0, &env)) {
+            struct spawn_request request = {
+                .program_fd = -1, .path = path, .argv = args.items, .envp = has_env ? env.items : environ, .cwd = cwd
+            };
+            result = run_program(ctx, &request, host_arg(argc, argv, 3), timeout_ms, (size_t)limit);
+            if (has_env) host_free_strings(ctx, 0, &env);
         }
         host_free_strings(ctx, 0, &args);
     }
+    if (cwd) JS_FreeCString(ctx, cwd);
+done:
     JS_FreeCString(ctx, path);
     return result;
 }

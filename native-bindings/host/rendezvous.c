@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,13 +84,13 @@ HOST_FUNCTION(host_socketpair) {
 
 HOST_FUNCTION(host_send_message) {
     (void)this_value;
-    int fd;
+    int fd, descriptor = -1;
     struct message_header header = { 0 };
+    JSValueConst extra = host_arg(argc, argv, 2);
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_u32(ctx, host_arg(argc, argv, 1), &header.type)) return JS_EXCEPTION;
-    ssize_t sent;
-    do sent = send(fd, &header, sizeof(header), MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent < 0 ? host_throw(ctx, errno, "send", NULL) : JS_UNDEFINED;
+    if (!JS_IsUndefined(extra) && !host_int(ctx, extra, &descriptor)) return JS_EXCEPTION;
+    struct iovec part = { &header, sizeof(header) };
+    return host_send_with(fd, &part, descriptor) < 0 ? host_throw(ctx, errno, "sendmsg", NULL) : JS_UNDEFINED;
 }
 
 struct received {

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 struct child {
     const struct spawn_request *request;
     pid_t parent;
+    /* Where clone3(2) is refused the child joins its cgroup itself, by this descriptor of cgroup.procs; else -1. */
+    int procs;
     /* Written by the child, read by the parent: they share memory. */
     int error;
     const char *failed_call;
@@ -56,6 +59,7 @@ static int fail(struct child *child, const char *call) {
 static int child_main(void *opaque) {
     struct child *child = opaque;
     const struct spawn_request *request = child->request;
+    if (child->procs >= 0 && write(child->procs, "0", 1) < 0) return fail(child, "write");
     if (request->die_with_parent) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
@@ -67,12 +71,63 @@ static int child_main(void *opaque) {
     if (request->stdio && place_stdio(request->stdio) < 0) return fail(child, "dup2");
     for (uint32_t i = 0; i < request->inherit_count; i++)
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
+    if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
     if (request->program_fd >= 0) {
         syscall(SYS_execveat, request->program_fd, "", request->argv, request->envp, AT_EMPTY_PATH);
         return fail(child, "execveat");
     }
     execve(request->path, request->argv, request->envp);
     return fail(child, "execve");
+}
+
+/* clone3(2) with a stack of its own: no libc has a wrapper. The child never returns from here. */
+static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), void *opaque) {
+#if defined(__x86_64__)
+    long result;
+    register int (*function)(void *) __asm__("r12") = entry;
+    register void *argument __asm__("r13") = opaque;
+    __asm__ volatile("syscall\n\ttest %%rax, %%rax\n\tjnz 1f\n\txor %%ebp, %%ebp\n\tmov %%r13, %%rdi\n\tcall *%%r12\n\t"
+                     "mov %%eax, %%edi\n\tmov %[exit], %%eax\n\tsyscall\n1:"
+                     : "=a"(result)
+                     : "a"(SYS_clone3), "D"(arguments), "S"(sizeof(*arguments)), "r"(function), "r"(argument), [exit] "i"(SYS_exit)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long result __asm__("x0") = (long)arguments;
+    register long size __asm__("x1") = sizeof(*arguments);
+    register long number __asm__("x8") = SYS_clone3;
+    register int (*function)(void *) __asm__("x19") = entry;
+    register void *argument __asm__("x20") = opaque;
+    __asm__ volatile("svc #0\n\tcbnz x0, 1f\n\tmov x0, x20\n\tblr x19\n\tmov x8, %[exit]\n\tsvc #0\n1:"
+                     : "+r"(result)
+                     : "r"(size), "r"(number), "r"(function), "r"(argument), [exit] "i"(SYS_exit)
+                     : "memory");
+    return result;
+#endif
+}
+
+static pid_t clone_child(struct child *child, uint8_t *stack) {
+    const struct spawn_request *request = child->request;
+    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+    struct clone_args arguments = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP,
+        .exit_signal = SIGCHLD,
+        .stack = (uintptr_t)stack,
+        .stack_size = CHILD_STACK,
+        .cgroup = (uint64_t)request->cgroup,
+    };
+    long pid = clone3_on_stack(&arguments, child_main, child);
+    if (pid == -ENOSYS || pid == -EPERM) {
+        child->procs = openat(request->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+        if (child->procs < 0) return -1;
+        pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+        int error = errno;
+        close(child->procs);
+        errno = error;
+        return (pid_t)pid;
+    }
+    if (pid < 0) errno = (int)-pid;
+    return pid < 0 ? -1 : (pid_t)pid;
 }
 
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
@@ -83,12 +138,12 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         if (mapped == MAP_FAILED) return -1;
         stack = mapped;
     }
-    struct child child = { .request = request, .parent = getpid() };
+    struct child child = { .request = request, .parent = getpid(), .procs = -1 };
     sigset_t all, before;
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
     sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+    pid_t pid = clone_child(&child, stack);
     int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {

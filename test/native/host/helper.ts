@@ -14,6 +14,27 @@ export function spawnLine(): string {
   return line;
 }
 
+/** The helper and nobody else is in the cgroup; on a host with v1 only there is nothing to try. */
+function spawnInCgroup(): void {
+  const line = host
+    .readFile("/proc/self/mountinfo", undefined, true)
+    .split("\n")
+    .find((entry) => entry.includes(" - cgroup2 "));
+  if (line === undefined) return;
+  const directory = `${line.split(" ")[4]}/runt-host-test-${host.getpid()}`;
+  host.mkdir(directory, 0o755);
+  const fd = host.open(directory, host.O.PATH | host.O.DIRECTORY);
+  try {
+    const pid = host.spawnHelper(["hang"], [], fd);
+    equal(host.readFile(`${directory}/cgroup.procs`, undefined, true), `${pid}\n`);
+    host.kill(pid, host.signalNumber("KILL"));
+    equal(host.waitpid(pid, 0), { pid, status: 137 });
+  } finally {
+    host.close(fd);
+    host.rmdir(directory);
+  }
+}
+
 export const helperTests: readonly Test[] = [
   [
     "spawnHelper and messages",
@@ -52,6 +73,7 @@ export const helperTests: readonly Test[] = [
       throws("ESRCH", () => host.pidfdOpen(pid));
     },
   ],
+  ["spawnHelper inside a cgroup", spawnInCgroup],
   [
     "no descriptor is left open",
     () => {

@@ -75,6 +75,15 @@ export const processTests: readonly Test[] = [
       ok(Date.now() - before < 2000, "waited for the process that was left behind");
     },
   ],
+  [
+    "runProgram: this process's environment, a directory, a limit on the output",
+    () => {
+      const { stdout } = host.runProgram("/bin/sh", ["sh", "-c", "pwd; echo $PATH"], undefined, "", -1, undefined, "/usr/share");
+      equal(stdout, `/usr/share\n${host.getenv("PATH")}\n`);
+      equal(host.runProgram("/bin/echo", ["echo", "12345"], [], "", -1, 3).stdout, "123");
+      throws("ENOENT", () => host.runProgram("/bin/true", ["true"], [], "", -1, undefined, "/absent"));
+    },
+  ],
   ["runProgram: killed by a signal", () => equal(host.runProgram("/bin/sh", ["sh", "-c", "kill -TERM $$"], [], "", -1).status, 143)],
   ["runProgram: no such program", () => throws("ENOENT", () => host.runProgram("/no/such", ["x"], [], "", -1))],
   ["runProgram: not executable", () => throws("EACCES", () => host.runProgram("/etc/passwd", ["x"], [], "", -1))],

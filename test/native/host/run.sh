@@ -10,7 +10,7 @@ mkdir -p "$out"
 $CC -static -O1 -Wall -Wextra -Werror test/native/host/helper.c -o "$out/helper"
 RUNT_HELPER=$out/helper node_modules/.bin/tsx tools/bundle.ts --debug --entry test/native/host/main.ts --output "$out"
 $CC -c "$out/gen/embed.S" -o "$out/embed.o"
-$CC -static -no-pie -Wl,-T,native-bindings/host/image.ld -o "$out/selftest" build/host/*.o "$out/embed.o" build/quickjs/lib/libquickjs.a -lm
+$CC -static -no-pie -Wl,-T,native-bindings/host/image.ld -o "$out/selftest" build/host/*.o "$out/embed.o" build/quickjs/lib/libquickjs.a build/libseccomp/lib/libseccomp.a -lm
 
 passed=0
 failed=0
@@ -46,6 +46,8 @@ check 'the sealed helper cannot be overwritten' '*I/O error*' "$("$out/selftest"
 check 'nor can the one on a tmpfs' '*Read-only file system*' "$(build/test/refuse EPERM memfd_create "$out/selftest" overwrite </dev/null)"
 check 'runProgram without pidfd_open' 'host * 1 0' \
     "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse ENOSYS pidfd_open "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
+check 'spawnHelper without clone3' 'host * 0 *' \
+    "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse ENOSYS clone3 "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
 check 'an exception nobody catches is one line' 'runt: internal error: Error: nobody ' \
     "$("$out/selftest" reject 2>&1 </dev/null | tr '\n' ' ' || true)"
 
