@@ -11,6 +11,9 @@ const USER = [{ type: "user" }];
 
 const codes = (change: Partial<Spec>, facts?: CheckFacts): string[] =>
   findProblems({ ...MINIMAL, ...change }, facts).map(({ code }) => code);
+const MKDIR = { names: ["mkdir"], action: "SCMP_ACT_ERRNO" };
+const NOTIFY = { ...MKDIR, action: "SCMP_ACT_NOTIFY" };
+const seccomp = (change: object): Partial<Spec> => ({ linux: { seccomp: { defaultAction: "SCMP_ACT_ALLOW", ...change } } });
 const namespaces = (...types: string[]) => types.map((type) => ({ type }));
 
 describe("accepted", () => {
@@ -43,6 +46,9 @@ describe("accepted", () => {
         },
       },
     ],
+    ["an empty filter", { linux: { seccomp: {} } }],
+    ["a filter", seccomp({ syscalls: [{ ...MKDIR, errnoRet: 4095 }], architectures: null, flags: [], listenerPath: "/unused" })],
+    ["a listener", seccomp({ syscalls: [NOTIFY], listenerPath: "/l", listenerMetadata: "m" })],
     ["unlimited memory", { linux: { resources: { memory: { limit: -1, swap: -1 } } } }],
     ["swap unlimited", { linux: { resources: { memory: { limit: 1000, swap: -1 } } } }],
     [
@@ -184,6 +190,28 @@ describe("refused", () => {
     ["unified-key", { linux: { resources: { unified: { "../x.y": "1" } } } }, "/linux/resources/unified/..~1x.y"],
     ["unified-key", { linux: { resources: { unified: { foo: "1" } } } }, "/linux/resources/unified/foo"],
     ["cgroups-path", { linux: { cgroupsPath: "/a/../../x" } }, "/linux/cgroupsPath"],
+    ["seccomp-default", { linux: { seccomp: { syscalls: [MKDIR] } } }, "/linux/seccomp/defaultAction"],
+    ["seccomp-action", { linux: { seccomp: { defaultAction: "SCMP_ACT_X" } } }, "/linux/seccomp/defaultAction"],
+    ["seccomp-action", seccomp({ syscalls: [{ ...MKDIR, action: "toString" }] }), "/linux/seccomp/syscalls/0/action"],
+    ["seccomp-errno", seccomp({ defaultErrnoRet: 0 }), "/linux/seccomp/defaultErrnoRet"],
+    ["seccomp-errno", seccomp({ syscalls: [{ ...MKDIR, errnoRet: 4096 }] }), "/linux/seccomp/syscalls/0/errnoRet"],
+    ["seccomp-names", seccomp({ syscalls: [{ ...MKDIR, names: [] }] }), "/linux/seccomp/syscalls/0/names"],
+    ["seccomp-architecture", seccomp({ architectures: ["SCMP_ARCH_X86", "x86"] }), "/linux/seccomp/architectures/1"],
+    ["seccomp-flag", seccomp({ flags: ["TSYNC"] }), "/linux/seccomp/flags/0"],
+    [
+      "seccomp-argument",
+      seccomp({ syscalls: [{ ...MKDIR, args: [{ index: 6, value: 0, op: "SCMP_CMP_EQ" }] }] }),
+      "/linux/seccomp/syscalls/0/args/0/index",
+    ],
+    [
+      "seccomp-operator",
+      seccomp({ syscalls: [{ ...MKDIR, args: [{ index: 5, value: 0, op: "EQ" }] }] }),
+      "/linux/seccomp/syscalls/0/args/0/op",
+    ],
+    ["seccomp-metadata", seccomp({ listenerMetadata: "x" }), "/linux/seccomp/listenerMetadata"],
+    ["seccomp-notify", { linux: { seccomp: { defaultAction: "SCMP_ACT_NOTIFY", listenerPath: "/l" } } }, "/linux/seccomp/defaultAction"],
+    ["seccomp-listener", seccomp({ syscalls: [NOTIFY] }), "/linux/seccomp/syscalls/0/action"],
+    ["seccomp-notify", seccomp({ syscalls: [{ ...NOTIFY, names: ["sendmsg"] }], listenerPath: "/l" }), "/linux/seccomp/syscalls/0/action"],
     ["annotation-key-empty", { annotations: { "": "x" } }, "/annotations/"],
   ])("%s", (code, change, pointer) => {
     expect(findProblems({ ...MINIMAL, ...change })).toEqual([

@@ -17,6 +17,9 @@ export interface Finding {
 export interface CheckFacts {
   /** The caller is not root: it may only map ids it owns. */
   readonly rootless?: boolean;
+  /** The security module is enabled on this host. */
+  readonly apparmor?: boolean;
+  readonly selinux?: boolean;
 }
 
 export interface Report {

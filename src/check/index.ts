@@ -4,13 +4,16 @@ import type { Spec } from "../spec/index.ts";
 import { annotationKeys } from "./annotations.ts";
 import { deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
 import type { Check, CheckFacts, Finding } from "./finding.ts";
+import { hooks } from "./hooks.ts";
 import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, userMappings, userNamespaceMappings } from "./id-mappings.ts";
+import { labels } from "./labels.ts";
 import { mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
 import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces.ts";
 import { hiddenPaths, nulBytes } from "./paths.ts";
 import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits } from "./process.ts";
 import { blockIO, cgroupsPath, cpuBurst, memoryLimits, rdmaLimits, unifiedKeys } from "./resources.ts";
 import { ociVersion, rootPath } from "./root.ts";
+import { seccompListener, seccompProfile } from "./seccomp.ts";
 
 export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
 
@@ -47,17 +50,27 @@ const CHECKS: readonly Check[] = [
   blockIO,
   rdmaLimits,
   unifiedKeys,
+  hooks,
+  labels,
+  seccompProfile,
+  seccompListener,
   annotationKeys,
 ];
 
+/** What holds for the process of `exec` and for the resources of `update` on their own. */
+const PART_CHECKS = {
+  process: [nulBytes, processCwd, processArgs, rlimits, oomScoreAdj, ambientCapabilities, labels],
+  resources: [memoryLimits, cpuBurst, blockIO, rdmaLimits, unifiedKeys],
+} as const satisfies Record<string, readonly Check[]>;
+
 /** Every finding of every check. */
-export function findProblems(spec: Spec, facts: CheckFacts = {}): readonly Finding[] {
+export function findProblems(spec: Spec, facts: CheckFacts = {}, checks: readonly Check[] = CHECKS): readonly Finding[] {
   const findings: Finding[] = [];
   const add = (severity: Finding["severity"]) => (code: string, pointer: string, message: string, remedy?: string) => {
     findings.push({ code, severity, pointer, message, ...(remedy !== undefined && { remedy }) });
   };
   const report = { error: add("error"), warning: add("warning") };
-  for (const check of CHECKS) check(spec, report, facts);
+  for (const check of checks) check(spec, report, facts);
   return findings;
 }
 
@@ -66,7 +79,15 @@ export function findProblems(spec: Spec, facts: CheckFacts = {}): readonly Findi
  * @throws RuntError "config-invalid" for the first finding that is an error
  */
 export function checkSpec(spec: Spec, facts: CheckFacts = {}): readonly Finding[] {
-  const findings = findProblems(spec, facts);
+  return refuseErrors(findProblems(spec, facts));
+}
+
+/** The same for a spec that has nothing but this part. */
+export function checkPart(spec: Spec, part: keyof typeof PART_CHECKS, facts: CheckFacts = {}): readonly Finding[] {
+  return refuseErrors(findProblems(spec, facts, PART_CHECKS[part]));
+}
+
+function refuseErrors(findings: readonly Finding[]): readonly Finding[] {
   const error = findings.find(({ severity }) => severity === "error");
   if (error !== undefined) {
     throw new RuntError("config-invalid", error.message, {

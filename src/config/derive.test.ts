@@ -32,6 +32,7 @@ describe("deriveConfig", () => {
       gidMappings: [],
       mounts: [],
       devices: expect.any(Array),
+      hooks: {},
       maskedPaths: [],
       readonlyPaths: [],
       sysctl: [],
@@ -126,20 +127,12 @@ describe("deriveConfig", () => {
   });
 });
 
-const HOOK = [{ path: "/bin/true" }];
 const PROCESS = { cwd: "/", args: ["sh"] };
 
 describe("what cannot be applied yet", () => {
   it.each<[string, Partial<Spec>]>([
-    ["/linux/seccomp", { linux: { seccomp: { defaultAction: "SCMP_ACT_ALLOW" } } }],
-    ["/linux/seccomp", { linux: { seccomp: { syscalls: [{ names: ["a"], action: "SCMP_ACT_ERRNO" }] } } }],
-    ["/hooks/prestart", { hooks: { prestart: HOOK } }],
-    ["/hooks/poststop", { hooks: { poststop: HOOK } }],
-    ["/process/apparmorProfile", { process: { ...PROCESS, apparmorProfile: "p" } }],
-    ["/process/selinuxLabel", { process: { ...PROCESS, selinuxLabel: "l" } }],
     ["/process/scheduler", { process: { ...PROCESS, scheduler: { policy: "SCHED_FIFO" } } }],
     ["/process/ioPriority", { process: { ...PROCESS, ioPriority: { class: "IOPRIO_CLASS_BE", priority: 1 } } }],
-    ["/linux/mountLabel", { linux: { mountLabel: "l" } }],
     ["/linux/personality", { linux: { personality: { domain: "LINUX32" } } }],
     ["/linux/intelRdt", { linux: { intelRdt: { closID: "x" } } }],
     ["/linux/memoryPolicy", { linux: { memoryPolicy: { mode: "MPOL_BIND", nodes: "0" } } }],

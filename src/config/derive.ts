@@ -3,11 +3,13 @@ import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import { absolutePath } from "../spec/path.ts";
 import { deriveDevices } from "./devices.ts";
+import { deriveHooks } from "./hooks.ts";
 import { deriveMount } from "./mounts.ts";
 import { deriveIdMappings, deriveNamespaces, deriveTimeOffsets } from "./namespaces.ts";
 import { deriveProcess } from "./process.ts";
 import { propagationFlags } from "./propagation.ts";
 import { deriveResources } from "./resources.ts";
+import { deriveSeccomp } from "./seccomp.ts";
 import { deriveSysctl } from "./sysctl.ts";
 import type { ContainerConfig } from "./types.ts";
 import { refuseUnsupported } from "./unsupported.ts";
@@ -46,11 +48,14 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     ...(timeOffsets !== undefined && { timeOffsets }),
     mounts: (spec.mounts ?? []).map((mount, index) => deriveMount(mount, index, context.bundle, warn)),
     devices: deriveDevices(linux?.devices ?? []),
+    ...(linux?.mountLabel && { mountLabel: linux.mountLabel }),
     maskedPaths: linux?.maskedPaths ?? [],
     readonlyPaths: linux?.readonlyPaths ?? [],
     sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces),
+    ...deriveSeccomp(linux?.seccomp, warn),
     cgroupsPath: linux?.cgroupsPath ?? "",
     resources: deriveResources(linux?.resources, warn),
+    hooks: deriveHooks(spec.hooks),
     warnings,
   };
 }

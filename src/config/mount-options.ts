@@ -21,6 +21,8 @@ export interface MountOption {
   readonly propagation?: number;
   readonly bind?: "single" | "tree";
   readonly remount?: true;
+  /** What the new tmpfs covers is copied into it. */
+  readonly copyUp?: true;
   /** Words for the error: the option is known and cannot be applied yet. */
   readonly unsupported?: true;
 }
@@ -61,19 +63,7 @@ const CHANGES: readonly (readonly [name: string, flag: number])[] = [
 ];
 
 /** Options that are recognised and refused: of the specification, and crun's own words, which must not reach a filesystem. */
-const UNSUPPORTED = [
-  "idmap",
-  "ridmap",
-  "tmpcopyup",
-  "copy-symlink",
-  "src-nofollow",
-  "dest-nofollow",
-  "rsync",
-  "rasync",
-  "rdirsync",
-  "rmand",
-  "rnomand",
-];
+const UNSUPPORTED = ["idmap", "ridmap", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync", "rasync", "rdirsync", "rmand", "rnomand"];
 
 /** Words of mount(8) that only concern its own tools; also every word that starts with x- or X-. */
 export const USERSPACE_OPTIONS: ReadonlySet<string> = new Set(["auto", "noauto", "nofail", "_netdev"]);
@@ -105,6 +95,8 @@ function buildTable(): ReadonlyMap<string, MountOption> {
   table.set("bind", { bind: "single" });
   table.set("rbind", { bind: "tree" });
   table.set("remount", { remount: true });
+  // A word of runc and crun that Podman uses for every tmpfs.
+  table.set("tmpcopyup", { copyUp: true });
   for (const name of UNSUPPORTED) table.set(name, { unsupported: true });
   return table;
 }

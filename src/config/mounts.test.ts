@@ -74,15 +74,12 @@ describe("the option table", () => {
     expect(attributes(`r${name}`, name).propagation).toEqual([flag | PROPAGATION.REC, flag]);
   });
 
-  it.each(["idmap", "ridmap", "idmap=uids=0-1-1", "tmpcopyup", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync"])(
-    "refuses %s",
-    (name) => {
-      const error = refusal({ destination: "/x", type: "tmpfs", source: "tmpfs", options: [name] });
-      expect(error.code).toBe("not-supported");
-      expect(error.message).toBe(`mount option "${name}": not supported yet`);
-      expect(error.details.pointer).toBe("/mounts/2/options/0");
-    },
-  );
+  it.each(["idmap", "ridmap", "idmap=uids=0-1-1", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync"])("refuses %s", (name) => {
+    const error = refusal({ destination: "/x", type: "tmpfs", source: "tmpfs", options: [name] });
+    expect(error.code).toBe("not-supported");
+    expect(error.message).toBe(`mount option "${name}": not supported yet`);
+    expect(error.details.pointer).toBe("/mounts/2/options/0");
+  });
 
   it("has a whole entry for every name", () => {
     for (const [name, option] of MOUNT_OPTIONS) if (name !== "defaults") expect(Object.keys(option), name).not.toHaveLength(0);
@@ -128,7 +125,16 @@ describe("deriveMount", () => {
       recursiveSet: 0n,
       recursiveClear: 0n,
       propagation: [],
+      copyUp: false,
     });
+  });
+
+  it("copies up into a tmpfs, and into nothing else", () => {
+    expect(derive({ destination: "/x", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"] }).config).toMatchObject({
+      copyUp: true,
+      data: [],
+    });
+    expect(refusal({ destination: "/x", type: "mqueue", source: "m", options: ["tmpcopyup"] }).code).toBe("config-invalid");
   });
 
   it("binds when the options say so, whatever the type", () => {

@@ -11,6 +11,7 @@ interface ParsedOptions {
   readonly attributes: MountAttributes;
   readonly bind?: "single" | "tree";
   readonly remount: boolean;
+  readonly copyUp: boolean;
   /** MS_* flags of the superblock. */
   readonly superFlags: bigint;
   /** An option named a superblock flag, to set or to clear. */
@@ -28,6 +29,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
   let superTouched = false;
   let bind: "single" | "tree" | undefined;
   let remount = false;
+  let copyUp = false;
   const propagation: number[] = [];
   const data: string[] = [];
 
@@ -59,9 +61,10 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
     if (option.propagation !== undefined) propagation.push(option.propagation);
     if (option.bind !== undefined && bind !== "tree") bind = option.bind;
     if (option.remount) remount = true;
+    if (option.copyUp) copyUp = true;
   }
   const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  return { attributes, remount, superFlags, superTouched, data, ...(bind !== undefined && { bind }) };
+  return { attributes, remount, copyUp, superFlags, superTouched, data, ...(bind !== undefined && { bind }) };
 }
 
 function unsupported(name: string, pointer: string): RuntError {
@@ -108,7 +111,10 @@ export function deriveMount(mount: SpecMount, index: number, bundle: string, war
   }
   if (!mount.type)
     throw new RuntError("config-invalid", `mount of "${mount.destination}": needs a type, or the option bind`, { pointer: from });
-  return { kind: "filesystem", ...base, fstype: mount.type, source: mount.source || "none", data, superFlags };
+  const { copyUp } = parsed;
+  if (copyUp && mount.type !== "tmpfs")
+    throw new RuntError("config-invalid", `mount of "${mount.destination}": tmpcopyup is for tmpfs only`, { pointer: `${from}/options` });
+  return { kind: "filesystem", ...base, fstype: mount.type, source: mount.source || "none", data, superFlags, copyUp };
 }
 
 function targetOf(destination: string, from: string, warn: Warn): string {

@@ -1,6 +1,7 @@
 /** The `process` object -> ProcessConfig. Used for config.json and for the process document of exec. */
 import type { SpecProcess } from "../spec/index.ts";
 import { deriveCapabilities } from "./capabilities.ts";
+import { cpuList } from "./cpu-list.ts";
 import { deriveEnv } from "./env.ts";
 import type { ProcessConfig, Rlimit } from "./types.ts";
 import type { Warn } from "./warnings.ts";
@@ -27,8 +28,18 @@ export function deriveProcess(process: SpecProcess, pointer: string, warn: Warn)
     ...(capabilities !== undefined && { capabilities }),
     noNewPrivileges: process.noNewPrivileges === true,
     rlimits: deriveRlimits(process.rlimits ?? [], `${pointer}/rlimits`),
+    ...(process.apparmorProfile && { apparmorProfile: process.apparmorProfile }),
+    ...(process.selinuxLabel && { selinuxLabel: process.selinuxLabel }),
+    ...(process.execCPUAffinity && { execAffinity: deriveAffinity(process.execCPUAffinity, `${pointer}/execCPUAffinity`) }),
     ...(typeof process.oomScoreAdj === "number" && { oomScoreAdj: process.oomScoreAdj }),
   };
+}
+
+function deriveAffinity(
+  { initial, final }: NonNullable<SpecProcess["execCPUAffinity"]>,
+  pointer: string,
+): NonNullable<ProcessConfig["execAffinity"]> {
+  return { initial: cpuList(initial ?? "", `${pointer}/initial`), final: cpuList(final ?? "", `${pointer}/final`) };
 }
 
 function deriveRlimits(rlimits: NonNullable<SpecProcess["rlimits"]>, pointer: string): readonly Rlimit[] {

@@ -51,6 +51,8 @@ export interface FilesystemMount extends MountBase {
   readonly data: readonly string[];
   /** MS_* flags of the superblock (MS_RDONLY, MS_SYNCHRONOUS, ...). */
   readonly superFlags: bigint;
+  /** What the mount covers is copied into it (tmpfs only). */
+  readonly copyUp: boolean;
 }
 
 /** A mount of type cgroup or cgroup2: expanded by compile for the host's cgroup version. */
@@ -124,6 +126,12 @@ export interface ProcessConfig {
   readonly noNewPrivileges: boolean;
   readonly rlimits: readonly Rlimit[];
   readonly oomScoreAdj?: number;
+  /** exec: CPUs to run on before the cgroup is joined, and after. Empty: as the caller. */
+  readonly execAffinity?: { readonly initial: readonly number[]; readonly final: readonly number[] };
+  /** AppArmor profile to change to on execve. */
+  readonly apparmorProfile?: string;
+  /** SELinux context to run in. */
+  readonly selinuxLabel?: string;
 }
 
 /** The resources of linux.resources in exact numbers; undefined = not asked for. */
@@ -177,6 +185,60 @@ export interface ThrottleDevice {
   readonly rate: bigint;
 }
 
+/** In the order in which they run. */
+export type HookKind = "prestart" | "createRuntime" | "createContainer" | "startContainer" | "poststart" | "poststop";
+
+export interface HookConfig {
+  /** Absolute: on the host, but for startContainer in the container. */
+  readonly path: string;
+  /** The whole argv. */
+  readonly args: readonly string[];
+  /** The whole environment; undefined: that of the runtime, for startContainer that of the process. */
+  readonly env?: readonly string[];
+  /** Seconds; 0 = none. */
+  readonly timeout: number;
+}
+
+/** The kinds that are asked for, in the order of the configuration. */
+export type HooksConfig = { readonly [K in HookKind]?: readonly HookConfig[] };
+
+/** One comparison of an argument: `enum scmp_compare` and its operands (mask and value for MASKED_EQ). */
+export interface SeccompCondition {
+  readonly index: number;
+  readonly operator: number;
+  readonly value: bigint;
+  readonly valueTwo: bigint;
+}
+
+/** What to answer (SECCOMP_RET_* with data) when one of the calls is made and all conditions hold. */
+export interface SeccompRule {
+  readonly action: number;
+  readonly names: readonly string[];
+  readonly conditions: readonly SeccompCondition[];
+}
+
+/** What a filter is compiled from. */
+export interface SeccompProfile {
+  readonly defaultAction: number;
+  /** Beside the native one; tokens of libseccomp. */
+  readonly architectures: readonly number[];
+  readonly rules: readonly SeccompRule[];
+  /** Calls of rules that say what the default says. */
+  readonly idle: readonly string[];
+  /** System calls newer than every one of the profile give ENOSYS. */
+  readonly enosysForNewer: boolean;
+}
+
+/** What loading a filter takes, whatever is in it. */
+export interface SeccompFilter {
+  /** SECCOMP_FILTER_FLAG_*. */
+  readonly flags: number;
+  /** True: the filter lets everything through that init does while it waits for `start`. */
+  readonly roomForInit: boolean;
+  /** Present when a rule notifies. */
+  readonly listener?: { readonly path: string; readonly metadata: string };
+}
+
 export interface ContainerConfig {
   readonly ociVersion: string;
   /** Absolute bundle directory. */
@@ -200,13 +262,19 @@ export interface ContainerConfig {
   readonly mounts: readonly MountConfig[];
   /** The default nodes of the specification merged with linux.devices (which win). */
   readonly devices: readonly DeviceNode[];
+  /** SELinux context of the filesystems that are made for the container. */
+  readonly mountLabel?: string;
   readonly maskedPaths: readonly string[];
   readonly readonlyPaths: readonly string[];
   /** Keys in dotted form turned into paths below /proc/sys: "net/ipv4/ip_forward". */
   readonly sysctl: readonly { readonly key: string; readonly path: string; readonly value: string }[];
+  /** Both or none. */
+  readonly seccomp?: SeccompFilter;
+  readonly seccompProfile?: SeccompProfile;
   /** As written; "" when absent. */
   readonly cgroupsPath: string;
   readonly resources: ResourceConfig;
+  readonly hooks: HooksConfig;
   /** Named warnings of the derivation (ignored fields and so on). */
   readonly warnings: readonly { readonly code: string; readonly pointer: string; readonly message: string }[];
 }

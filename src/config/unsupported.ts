@@ -12,16 +12,9 @@ const some = (value: unknown[] | Record<string, unknown> | string | null | undef
   value !== undefined &&
   (typeof value === "object" && !Array.isArray(value) ? Object.keys(value).length : value.length) > 0;
 
-const HOOKS = ["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"] as const;
-
 const REQUESTS: readonly Request[] = [
-  ["/linux/seccomp", ({ linux }) => some(linux?.seccomp?.defaultAction) || some(linux?.seccomp?.syscalls)],
-  ...HOOKS.map((name): Request => [`/hooks/${name}`, ({ hooks }) => some(hooks?.[name])]),
-  ["/process/apparmorProfile", ({ process }) => some(process?.apparmorProfile)],
-  ["/process/selinuxLabel", ({ process }) => some(process?.selinuxLabel)],
   ["/process/scheduler", ({ process }) => some(process?.scheduler?.policy)],
   ["/process/ioPriority", ({ process }) => some(process?.ioPriority?.class)],
-  ["/linux/mountLabel", ({ linux }) => some(linux?.mountLabel)],
   ["/linux/personality", ({ linux }) => some(linux?.personality?.domain)],
   ["/linux/intelRdt", ({ linux }) => some(linux?.intelRdt)],
   ["/linux/memoryPolicy", ({ linux }) => some(linux?.memoryPolicy?.mode)],

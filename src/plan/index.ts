@@ -1,4 +1,7 @@
 export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocation } from "./compile/context.ts";
+export { compileExec, type ExecInput } from "./compile/exec.ts";
+export { type HookSubject, hookState } from "./compile/hook-state.ts";
+export { startReportPath } from "./compile/hooks.ts";
 export { fifoPath } from "./compile/host.ts";
 export { compile } from "./compile/index.ts";
 export { encodePlan, type Packed } from "./encode.ts";

@@ -24,9 +24,12 @@ export const MOUNT_ATTR = { RDONLY: 1n, NOSUID: 2n, NODEV: 4n, NOEXEC: 8n } as c
 
 export const S_IF = { fifo: 0x1000, character: 0x2000, block: 0x6000 } as const;
 
-export const O = { RDWR: 2, CLOEXEC: 0o2000000 } as const;
+export const O = { WRONLY: 1, RDWR: 2, CREAT: 0o100, CLOEXEC: 0o2000000 } as const;
 
 export const SIGKILL = 9;
+
+/** As a bit (linux/capability.h). */
+export const CAP_SYS_ADMIN = 1n << 21n;
 
 /** Resource numbers of setrlimit(2) (asm-generic/resource.h). */
 export const RLIMIT: Readonly<Record<string, number>> = {

@@ -34,6 +34,8 @@ function describe(op: Op): string {
 
 /** Fields that say nothing (empty lists, zero masks, false) are left out. */
 function describeField(op: string, name: string, value: unknown): string | undefined {
+  if (op === "seccomp.prepare" && name === "profile") return `${String(value).split("\nrule ").length - 1} rules`;
+  if (op === "seccomp.load" && name === "flags") return value === 0 ? undefined : `flags=0x${(value as number).toString(16)}`;
   if (value === false || value === 0n || value === "" || value === NO_SLOT) return undefined;
   if (value === true) return name;
   if (Array.isArray(value)) return value.length === 0 ? undefined : `${name}=[${value.map(quote).join(", ")}]`;

@@ -11,8 +11,14 @@ it("claims all namespaces and capabilities, and nothing that does not work yet",
   expect(linux.namespaces).toHaveLength(8);
   expect(linux.capabilities).toHaveLength(41);
   expect(new Set(linux.capabilities).size).toBe(41);
-  expect(hooks).toEqual([]);
-  for (const name of ["seccomp", "apparmor", "selinux", "intelRdt", "netDevices"] as const) expect(linux[name].enabled).toBe(false);
+  expect(hooks).toEqual(["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"]);
+  expect([linux.apparmor.enabled, linux.selinux.enabled]).toEqual([true, true]);
+  for (const name of ["intelRdt", "netDevices"] as const) expect(linux[name].enabled).toBe(false);
+  expect(linux.seccomp.enabled).toBe(true);
+  expect(linux.seccomp.actions).toHaveLength(9);
+  expect(linux.seccomp.operators).toHaveLength(7);
+  expect(linux.seccomp.archs).toHaveLength(23);
+  expect(linux.seccomp.supportedFlags).toEqual(linux.seccomp.knownFlags);
   expect(linux.mountExtensions.idmap.enabled).toBe(false);
   expect(linux.cgroup.systemd).toBe(false);
   expect(annotations).toEqual({ "org.opencontainers.runt.version": "1.2.3", "org.opencontainers.runt.commit": "abc" });

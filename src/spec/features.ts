@@ -1,5 +1,6 @@
 /** The features document (runtime-spec features and features-linux): what this build can do, whatever the host. Only what works. */
-import { CAPABILITIES, NAMESPACE_TYPES } from "./names.ts";
+import { CAPABILITIES, HOOK_KINDS, NAMESPACE_TYPES } from "./names.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "./seccomp.ts";
 import { OCI_VERSION_MAX, OCI_VERSION_MIN } from "./version.ts";
 
 export interface BuildInfo {
@@ -68,6 +69,7 @@ export const MOUNT_OPTION_NAMES = [
   "suid",
   "symfollow",
   "sync",
+  "tmpcopyup",
   "unbindable",
 ] as const;
 
@@ -76,15 +78,22 @@ export function featuresDocument({ version, commit }: BuildInfo) {
   return {
     ociVersionMin: OCI_VERSION_MIN,
     ociVersionMax: OCI_VERSION_MAX,
-    hooks: [] as readonly string[],
+    hooks: HOOK_KINDS,
     mountOptions: MOUNT_OPTION_NAMES,
     linux: {
       namespaces: NAMESPACE_TYPES,
       capabilities: CAPABILITIES,
       cgroup: { v1: true, v2: true, systemd: false, systemdUser: false, rdma: true },
-      seccomp: { enabled: false },
-      apparmor: { enabled: false },
-      selinux: { enabled: false },
+      seccomp: {
+        enabled: true,
+        actions: Object.keys(SECCOMP_ACTIONS),
+        operators: Object.keys(SECCOMP_OPERATORS),
+        archs: Object.keys(SECCOMP_ARCHITECTURES),
+        knownFlags: Object.keys(SECCOMP_FLAGS),
+        supportedFlags: Object.keys(SECCOMP_FLAGS),
+      },
+      apparmor: { enabled: true },
+      selinux: { enabled: true },
       intelRdt: { enabled: false },
       memoryPolicy: { modes: [] as readonly string[], flags: [] as readonly string[] },
       mountExtensions: { idmap: { enabled: false } },

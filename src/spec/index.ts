@@ -1,5 +1,5 @@
 export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
-export { parseSpec } from "./load.ts";
+export { parsePart, parseSpec } from "./load.ts";
 export type {
   Integer,
   Spec,
@@ -10,4 +10,5 @@ export type {
   SpecNamespace,
   SpecProcess,
   SpecResources,
+  SpecSeccomp,
 } from "./types.ts";

@@ -20,11 +20,31 @@ export function parseSpec(text: string, exact: boolean): Spec {
   return value as Spec;
 }
 
-function parseFast(text: string): unknown {
+/**
+ * Parse and validate a document that stands for one field of config.json: the process of `exec`, the resources of `update`.
+ * @param file its name in messages
+ * @throws RuntError like parseSpec
+ */
+export function parsePart(text: string, exact: boolean, part: "process" | "resources", file: string): Spec {
+  const value = exact ? parseJson(text, { file }) : parseFast(text, file);
+  if (value === null) throw new RuntError("config-schema", `${file}: ${part} cannot be null`, { pointer: "" });
+  const [spec, place] =
+    part === "process"
+      ? [{ ociVersion: "", process: value }, "/process"]
+      : [{ ociVersion: "", linux: { resources: value } }, "/linux/resources"];
+  if (!validate(spec)) {
+    const error = validate.errors?.[0];
+    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+    throw explain(text, { ...error, instancePath: error.instancePath.slice(place.length) }, file);
+  }
+  return spec as Spec;
+}
+
+function parseFast(text: string, file?: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // The own parser words the error and knows where it is; it also accepts what JSON.parse does not (a byte order mark).
-    return parseJson(text);
+    return parseJson(text, file === undefined ? {} : { file });
   }
 }

@@ -67,3 +67,6 @@ export const RLIMIT_TYPES = [
   "RLIMIT_SIGPENDING",
   "RLIMIT_STACK",
 ] as const;
+
+/** config, POSIX-platform hooks, in the order in which they run. */
+export const HOOK_KINDS = ["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"] as const;

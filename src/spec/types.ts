@@ -6,6 +6,7 @@ export type Spec = z.infer<typeof spec>;
 export type SpecProcess = z.infer<typeof process>;
 export type SpecResources = z.infer<typeof resources>;
 export type SpecLinux = NonNullable<Spec["linux"]>;
+export type SpecSeccomp = NonNullable<SpecLinux["seccomp"]>;
 export type SpecMount = NonNullable<Spec["mounts"]>[number];
 export type SpecNamespace = NonNullable<SpecLinux["namespaces"]>[number];
 export type SpecDevice = NonNullable<SpecLinux["devices"]>[number];

@@ -1,12 +1,14 @@
 /**
- * A mount of type cgroup. v2: the container's own cgroup (a cgroup2 mount in a new cgroup namespace, else a bind of its
- * directory). v1: a tmpfs with one directory a hierarchy and a link for each controller of a co-mounted one.
+ * A mount of type cgroup. v2: a cgroup2 mount, which shows what the cgroup namespace shows: with a new one the container's own cgroup,
+ * without one the whole tree; where a user namespace may not make it, the same directory is bound. v1: a tmpfs with one directory
+ * a hierarchy, which shows the container's own cgroup either way, and a link for each controller of a co-mounted one.
  */
 import type { CgroupMount } from "../../config/types.ts";
 import { MOUNT_ATTR } from "../linux.ts";
-import { CREATE } from "../ops.ts";
+import { CREATE, NO_SLOT } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { CgroupMountSource } from "./context.ts";
+import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
 
 const SAFE = MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC;
@@ -16,26 +18,54 @@ export function addCgroupMount(scope: Scope, mount: CgroupMount): void {
   else addHierarchies(scope, mount);
 }
 
+/** The directories that init could not open itself, opened by outer (mount.open into slots that the mounts look up). */
+export function openCgroupSources(scope: Scope, mount: CgroupMount): void {
+  for (const source of scope.host.cgroupSources) {
+    if (!isBound(scope)) continue;
+    scope.openedMounts.set(keyOf(mount, source), open(scope, "outer", mount, source));
+  }
+}
+
+/** Whether a directory is bound, or for v2 may be. */
+function isBound(scope: Scope): boolean {
+  return scope.host.cgroupVersion === 2 ? scope.inUserNamespace && boundDirectory(scope) !== undefined : !scope.isNew("cgroup");
+}
+
+/** v2: what a cgroup2 mount would show. A new cgroup namespace without a cgroup of its own has nothing of the host's to show. */
+function boundDirectory({ host, isNew }: Scope): string | undefined {
+  const [source] = host.cgroupSources;
+  if (!isNew("cgroup")) return source?.mountpoint;
+  return host.cgroup ? source?.directory : undefined;
+}
+
+function keyOf({ from }: CgroupMount, { name }: CgroupMountSource): string {
+  return `${from} ${name}`;
+}
+
+function open(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source: CgroupMountSource): number {
+  const { builder } = scope;
+  const slot = builder.slot();
+  const unified = scope.host.cgroupVersion === 2;
+  const directory = unified ? boundDirectory(scope)! : source.directory;
+  builder.add(
+    actor,
+    actor === "outer" ? "namespaces" : "mounts",
+    "mount.open",
+    { source: directory, recursive: unified, slot },
+    mount.from,
+  );
+  return slot;
+}
+
+/** The slot of the directory to bind. */
+function opened(scope: Scope, mount: CgroupMount, source: CgroupMountSource): number {
+  return scope.openedMounts.get(keyOf(mount, source)) ?? open(scope, "init", mount, source);
+}
+
 function addUnified(scope: Scope, mount: CgroupMount): void {
-  const source = scope.host.cgroupSources[0];
-  if (scope.isNew("cgroup")) {
-    scope.builder.add(
-      "init",
-      "mounts",
-      "mount.filesystem",
-      {
-        fstype: "cgroup2",
-        source: "cgroup",
-        target: mount.target,
-        data: [],
-        superFlags: 0n,
-        inheritMode: false,
-        ordinaryDirectory: false,
-        ...attributes(mount),
-      },
-      mount.from,
-    );
-  } else if (source) bindDirectory(scope, mount, source.directory, mount.target, mount.attrSet);
+  const [source] = scope.host.cgroupSources;
+  const slot = source && isBound(scope) ? opened(scope, mount, source) : NO_SLOT;
+  scope.builder.add("init", "mounts", "mount.cgroup", { target: mount.target, slot, ...attributes(mount) }, mount.from);
 }
 
 function addHierarchies(scope: Scope, mount: CgroupMount): void {
@@ -49,7 +79,7 @@ function addHierarchies(scope: Scope, mount: CgroupMount): void {
       fstype: "tmpfs",
       source: "tmpfs",
       target: mount.target,
-      data: ["mode=755"],
+      data: contextData(scope, "tmpfs", ["mode=755"]),
       superFlags: 0n,
       inheritMode: false,
       ordinaryDirectory: false,
@@ -91,7 +121,10 @@ function addHierarchy(scope: Scope, mount: CgroupMount, source: CgroupMountSourc
       },
       mount.from,
     );
-  } else bindDirectory(scope, mount, source.directory, target, attrSet);
+  } else {
+    const slot = opened(scope, mount, source);
+    scope.builder.add("init", "mounts", "mount.bind", { slot, target, create: CREATE.directory, ...NO_ATTRIBUTES, attrSet }, mount.from);
+  }
   for (const controller of source.controllers) {
     if (source.controllers.length < 2 || controller === source.name) continue;
     scope.builder.add(
@@ -102,10 +135,4 @@ function addHierarchy(scope: Scope, mount: CgroupMount, source: CgroupMountSourc
       mount.from,
     );
   }
-}
-
-function bindDirectory({ builder }: Scope, mount: CgroupMount, source: string, target: string, attrSet: bigint): void {
-  const slot = builder.slot();
-  builder.add("init", "mounts", "mount.open", { source, recursive: false, slot }, mount.from);
-  builder.add("init", "mounts", "mount.bind", { slot, target, create: CREATE.directory, ...NO_ATTRIBUTES, attrSet }, mount.from);
 }

@@ -1,13 +1,17 @@
 import { MESSAGES } from "../ops.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
+import { addEarlyFilter, addFilterHandOver, addFilterPreparation } from "./seccomp.ts";
 
 /** init reports that nothing is left that could fail. */
 export function addReady(scope: Scope): void {
   const { builder, config, invocation, inUserNamespace } = scope;
   // From here on the end of the socket says that the runtime is gone: the runtime may end as soon as it has `ready` and has sent
   // `commit`, and a death signal still set then would kill a committed container.
+  addFilterPreparation(scope);
+  addFilterHandOver(scope);
   builder.add("init", "commit", "process.deathSignal", { signal: 0 });
+  addEarlyFilter(scope);
   builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
   if (config.process?.terminal && invocation.consoleSocket === undefined) {
     builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.console }, "/process/terminal");

@@ -11,6 +11,8 @@ export interface CgroupSteps {
 
 /** One hierarchy as a container's cgroup mount shows it. */
 export interface CgroupMountSource {
+  /** Where the hierarchy is mounted on the host. */
+  readonly mountpoint: string;
   /** Base name of the mount point on the host: "cpu,cpuacct", "systemd", "memory". */
   readonly name: string;
   /** Controllers, or the named hierarchy as "name=systemd"; empty for v2. */
@@ -38,6 +40,14 @@ export interface HostFacts {
   readonly stateDirectory: string;
   /** No rights on the host: namespaces are joined from inside the user namespace. */
   readonly rootless: boolean;
+  /** Of a rootless caller: its ids, and where the setuid programs for more than these are. */
+  readonly caller?: { readonly uid: number; readonly gid: number; readonly newuidmap?: string; readonly newgidmap?: string };
+  /** No right to make device nodes: the caller is in a user namespace itself. */
+  readonly bindDevices?: boolean;
+  /** Whether setgroups(2) is allowed in the user namespace that is entered; undefined for a new one. */
+  readonly setgroups?: boolean;
+  /** False: AppArmor is not enabled, so that everything is unconfined. */
+  readonly apparmor?: boolean;
   readonly cgroupVersion: 1 | 2;
   readonly cgroupSources: readonly CgroupMountSource[];
   /** The caller's terminal, when the container is to have its own in the foreground: it starts with this size. */

@@ -35,7 +35,7 @@ function isDev(target: string): boolean {
 
 function addDevice({ builder, openedDevices, inUserNamespace, host }: Scope, device: DeviceNode): void {
   // mknod(2) of device nodes is refused in a user namespace, so the host's node is bound there.
-  if (inUserNamespace || host.rootless) {
+  if (inUserNamespace || host.rootless || host.bindDevices) {
     let slot = openedDevices.get(device.path);
     if (slot === undefined) {
       slot = builder.slot();

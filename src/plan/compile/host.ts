@@ -12,7 +12,7 @@ export function addHostPreparation(scope: Scope): void {
     builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
   }
   if (!scope.joinsLate) addCgroup(scope);
-  builder.add("runtime", "spawn", "helper.spawn", {});
+  builder.add("runtime", "spawn", "helper.spawn", { cgroup: "" });
   if (scope.joinsLate) addCgroup(scope);
 }
 

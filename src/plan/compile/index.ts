@@ -8,6 +8,7 @@ import { addLateJoin } from "./cgroups.ts";
 import { addCommit, addReady } from "./commit.ts";
 import type { CompileInput } from "./context.ts";
 import { addDevices } from "./devices.ts";
+import { addCreateHooks, addPoststartHooks } from "./hooks.ts";
 import { addHostPreparation } from "./host.ts";
 import { addMounts } from "./mounts.ts";
 import { addClone, addIdentity, addOuterPreparation } from "./namespaces.ts";
@@ -27,11 +28,13 @@ export function compile(input: CompileInput): Plan {
   addMounts(scope);
   addDevices(scope);
   addLateJoin(scope);
+  addCreateHooks(scope);
   addPivot(scope);
   addPaths(scope);
   addProcess(scope);
   addReady(scope);
   addCommit(scope);
   addExecve(scope);
+  addPoststartHooks(scope);
   return { version: PLAN_VERSION, id: input.invocation.id, slots: builder.slots, ops: builder.ops };
 }

@@ -5,6 +5,7 @@ import { CREATE } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
 import { addLateJoin } from "./cgroups.ts";
+import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
 
 export function addMounts(scope: Scope): void {
@@ -31,9 +32,12 @@ function addBind(scope: Scope, mount: BindMount): void {
   builder.add("init", "mounts", "mount.bind", { slot, target: mount.target, create: CREATE.likeSource, ...attributes(mount) }, mount.from);
 }
 
-function addFilesystem({ builder }: Scope, mount: FilesystemMount): void {
+function addFilesystem(scope: Scope, mount: FilesystemMount): void {
+  const { builder } = scope;
   // A read-only tmpfs takes its mount points and nodes first and is sealed at the end.
   const sealed = isSealedLater(mount);
+  const covered = mount.copyUp ? builder.slot() : undefined;
+  if (covered !== undefined) builder.add("init", "mounts", "directory.open", { path: mount.target, slot: covered }, mount.from);
   builder.add(
     "init",
     "mounts",
@@ -42,7 +46,7 @@ function addFilesystem({ builder }: Scope, mount: FilesystemMount): void {
       fstype: mount.fstype,
       source: mount.source,
       target: mount.target,
-      data: mount.data,
+      data: contextData(scope, mount.fstype, mount.data),
       superFlags: sealed ? mount.superFlags & ~BigInt(MS.RDONLY) : mount.superFlags,
       inheritMode: mount.fstype === "tmpfs",
       ordinaryDirectory: mount.fstype === "proc" || mount.fstype === "sysfs",
@@ -51,6 +55,7 @@ function addFilesystem({ builder }: Scope, mount: FilesystemMount): void {
     },
     mount.from,
   );
+  if (covered !== undefined) builder.add("init", "mounts", "directory.copy", { slot: covered, path: mount.target }, mount.from);
 }
 
 function addRemount({ builder }: Scope, mount: RemountMount): void {

@@ -2,8 +2,12 @@
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
 import { CLONE_NEW, O, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT, SLOT } from "../ops.ts";
+import { openCgroupSources } from "./cgroup-mounts.ts";
 import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
+import { addStartReport } from "./hooks.ts";
 import { fifoPath } from "./host.ts";
+import { idMaps } from "./id-maps.ts";
+import { addKeyring, needsProcForLabels } from "./labels.ts";
 import type { Scope } from "./scope.ts";
 
 /** With rights on the host, everything owned by the host is joined before the user namespace takes the rights away. */
@@ -13,7 +17,7 @@ const JOIN_ORDER_ROOTLESS: readonly NamespaceType[] = ["user", "ipc", "uts", "ne
 
 export function addOuterPreparation(scope: Scope): void {
   const { builder, config, host, invocation } = scope;
-  if (config.sysctl.length > 0) builder.add("outer", "namespaces", "proc.open", {});
+  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add("outer", "namespaces", "proc.open", {});
   if (config.maskedPaths.length > 0 && !host.rootless) builder.add("outer", "namespaces", "mask.open", {});
   if (invocation.mode === "create") {
     builder.add("outer", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
@@ -21,12 +25,15 @@ export function addOuterPreparation(scope: Scope): void {
   if (invocation.consoleSocket !== undefined) {
     builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
+  scope.startReport = addStartReport(scope);
   if (scope.sourceActor === "outer") openSources(scope);
 }
 
 /** outer opens every bind source (mount.bind finds it by slot) and the host's device nodes that stand in for mknod. */
-function openSources({ builder, config, openedMounts, openedDevices, inUserNamespace }: Scope): void {
+function openSources(scope: Scope): void {
+  const { builder, config, openedMounts, openedDevices, inUserNamespace } = scope;
   for (const mount of config.mounts) {
+    if (mount.kind === "cgroup") openCgroupSources(scope, mount);
     if (mount.kind !== "bind") continue;
     const slot = builder.slot();
     openedMounts.set(mount.from, slot);
@@ -88,18 +95,12 @@ function joinByPath({ builder }: Scope, namespace: NamespaceConfig | undefined):
 }
 
 export function addIdentity(scope: Scope): void {
-  const { builder, config, host, invocation } = scope;
+  const { builder, config } = scope;
   if (config.process?.oomScoreAdj !== undefined) {
     builder.add("runtime", "namespaces", "process.oomScoreAdj", { value: BigInt(config.process.oomScoreAdj) }, "/process/oomScoreAdj");
   }
   if (scope.isNew("user")) {
-    builder.add(
-      "runtime",
-      "namespaces",
-      "idmap.write",
-      { uidMap: triples(config.uidMappings), gidMap: triples(config.gidMappings), setgroups: !host.rootless },
-      "/linux/uidMappings",
-    );
+    builder.add("runtime", "namespaces", "idmap.write", idMaps(scope), "/linux/uidMappings");
     builder.add("runtime", "namespaces", "sync.send", { message: MESSAGES.go });
     builder.add("init", "namespaces", "sync.wait", { message: MESSAGES.go });
   }
@@ -107,12 +108,8 @@ export function addIdentity(scope: Scope): void {
     builder.add("init", "namespaces", "process.becomeRoot", {});
   }
   builder.add("init", "namespaces", "session.create", {});
-  if (!invocation.noNewKeyring) builder.add("init", "namespaces", "keyring.join", { name: `_ses.${invocation.id}` });
+  addKeyring(scope);
   if (scope.isNew("network")) builder.add("init", "namespaces", "loopback.up", {}, scope.namespace("network")?.from);
   if (config.hostname !== undefined) builder.add("init", "namespaces", "hostname.set", { name: config.hostname }, "/hostname");
   if (config.domainname !== undefined) builder.add("init", "namespaces", "domainname.set", { name: config.domainname }, "/domainname");
-}
-
-function triples(mappings: readonly { containerId: number; hostId: number; size: number }[]): number[] {
-  return mappings.flatMap(({ containerId, hostId, size }) => [containerId, hostId, size]);
 }

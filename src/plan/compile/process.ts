@@ -1,17 +1,23 @@
+import { NO_SLOT } from "../ops.ts";
+import { addStartContainerHooks } from "./hooks.ts";
+import { maySetGroups } from "./id-maps.ts";
+import { addLabels } from "./labels.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
+import { addLateFilter, capabilitiesForFilter } from "./seccomp.ts";
 
 /** stdin, stdout, stderr. */
 const STDIO = 3;
 
 /** The settings of the process itself; everything that can fail does so before `ready`. */
 export function addProcess(scope: Scope): void {
-  const { builder, config, host, invocation } = scope;
+  const { builder, config, invocation } = scope;
   const { process } = config;
   if (process) {
     builder.add("init", "process", "process.umask", { mask: process.umask }, "/process/user/umask");
     if (!process.terminal) builder.add("init", "process", "process.stdioOwner", { uid: process.uid }, "/process/user/uid");
     if (process.noNewPrivileges) builder.add("init", "process", "process.noNewPrivileges", {}, "/process/noNewPrivileges");
+    addLabels(scope);
     const capabilities = process.capabilities;
     if (capabilities) {
       builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");
@@ -23,11 +29,12 @@ export function addProcess(scope: Scope): void {
       "init",
       "process",
       "process.user",
-      { uid: process.uid, gid: process.gid, groups: process.additionalGids, setgroups: !(host.rootless && scope.inUserNamespace) },
+      { uid: process.uid, gid: process.gid, groups: process.additionalGids, setgroups: maySetGroups(scope) },
       "/process/user",
     );
     if (capabilities) {
-      const { effective, permitted, inheritable, ambient } = capabilities;
+      const { effective, inheritable, ambient } = capabilities;
+      const permitted = capabilities.permitted | capabilitiesForFilter(scope);
       builder.add("init", "process", "capability.set", { effective, permitted, inheritable, ambient }, "/process/capabilities");
     }
     builder.add(
@@ -38,15 +45,21 @@ export function addProcess(scope: Scope): void {
       "/process/args/0",
     );
   }
-  builder.add("init", "process", "descriptors.sweep", { first: STDIO + invocation.preserveFds + invocation.listenFds });
+  builder.add("init", "process", "descriptors.sweep", {
+    first: STDIO + invocation.preserveFds + invocation.listenFds,
+    keep: scope.startReport === NO_SLOT ? [] : [scope.startReport],
+  });
 }
 
 /** After `commit`: wait for start (create), then become the program. */
-export function addExecve({ builder, config, invocation }: Scope): void {
+export function addExecve(scope: Scope): void {
+  const { builder, config, invocation } = scope;
   if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
   if (!config.process) return;
   const env = [...config.process.env];
   if (invocation.listenFds > 0) env.push(`LISTEN_FDS=${invocation.listenFds}`, "LISTEN_PID=1");
+  addStartContainerHooks(scope, env);
+  addLateFilter(scope);
   builder.add("init", "commit", "process.exec", { args: config.process.args, env }, "/process/args");
 }
 

@@ -1,4 +1,5 @@
 import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/types.ts";
+import { NO_SLOT } from "../ops.ts";
 import type { Builder } from "./builder.ts";
 import type { CompileInput, HostFacts, Invocation } from "./context.ts";
 
@@ -21,6 +22,8 @@ export interface Scope {
   hasJoined: boolean;
   /** Slots of bind sources that outer has opened, by the JSON pointer of the mount. */
   readonly openedMounts: Map<string, number>;
+  /** Slot of the file in which a startContainer hook's failure is reported; NO_SLOT when it is not needed. */
+  startReport: number;
   /** Slots of host device nodes that outer has opened, by path. */
   readonly openedDevices: Map<string, number>;
 }
@@ -38,6 +41,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     isNew: (type) => byType.has(type) && byType.get(type)?.path === undefined,
     inUserNamespace,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
+    startReport: NO_SLOT,
     joinsLate: input.host.cgroup !== undefined && "tasks" in input.host.cgroup.join && !inUserNamespace && !joinsMount,
     hasJoined: false,
     openedMounts: new Map(),

@@ -1,0 +1,99 @@
+import {
+  SECCOMP_ACTIONS,
+  SECCOMP_ARCHITECTURES,
+  SECCOMP_ERRNO_LIMIT,
+  SECCOMP_FLAGS,
+  SECCOMP_OPERATORS,
+  surelyAllowed,
+} from "../spec/seccomp.ts";
+import type { SpecSeccomp } from "../spec/types.ts";
+import type { Check, Report } from "./finding.ts";
+
+const BASE = "/linux/seccomp";
+/** seccomp(2): a system call has six arguments. */
+const ARGUMENTS = 6;
+
+/** config-linux, seccomp: known names, and numbers where the action carries one. An empty profile asks for nothing. */
+export const seccompProfile: Check = ({ linux }, report) => {
+  const seccomp = linux?.seccomp;
+  if (!seccomp) return;
+  const syscalls = seccomp.syscalls ?? [];
+  if (!seccomp.defaultAction) {
+    if (syscalls.length > 0) report.error("seccomp-default", `${BASE}/defaultAction`, "linux.seccomp.defaultAction: required but missing");
+    return;
+  }
+  checkAction(report, seccomp.defaultAction, seccomp.defaultErrnoRet, BASE, ["defaultAction", "defaultErrnoRet"]);
+  checkNames(report, seccomp.architectures ?? [], SECCOMP_ARCHITECTURES, "architectures", "seccomp-architecture");
+  checkNames(report, seccomp.flags ?? [], SECCOMP_FLAGS, "flags", "seccomp-flag");
+  syscalls.forEach(({ action, errnoRet, names }, index) => {
+    const pointer = `${BASE}/syscalls/${index}`;
+    checkAction(report, action, errnoRet, pointer, ["action", "errnoRet"]);
+    if ((names ?? []).length === 0)
+      report.error("seccomp-names", `${pointer}/names`, "linux.seccomp.syscalls: an entry names no system call");
+  });
+  checkArguments(report, syscalls);
+};
+
+/** config-linux, seccomp: the listener. */
+export const seccompListener: Check = ({ linux }, report) => {
+  const seccomp = linux?.seccomp;
+  if (!seccomp) return;
+  if (seccomp.listenerMetadata && !seccomp.listenerPath)
+    report.error("seccomp-metadata", `${BASE}/listenerMetadata`, "linux.seccomp.listenerMetadata: useless without listenerPath");
+  if (seccomp.defaultAction === "SCMP_ACT_NOTIFY")
+    report.error(
+      "seccomp-notify",
+      `${BASE}/defaultAction`,
+      "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY would stop the container before anybody can listen",
+    );
+  const first = (seccomp.syscalls ?? []).findIndex(({ action }) => action === "SCMP_ACT_NOTIFY");
+  if (first === -1) return;
+  if (!seccomp.listenerPath)
+    report.error("seccomp-listener", `${BASE}/syscalls/${first}/action`, "linux.seccomp: SCMP_ACT_NOTIFY needs listenerPath");
+  if (!surelyAllowed(seccomp, ["sendmsg"]).has("sendmsg"))
+    report.error(
+      "seccomp-notify",
+      `${BASE}/syscalls/${first}/action`,
+      "linux.seccomp: SCMP_ACT_NOTIFY needs sendmsg to be allowed, which hands the listener over",
+    );
+};
+
+type Syscalls = NonNullable<SpecSeccomp["syscalls"]>;
+
+function checkAction(
+  report: Report,
+  action: string,
+  errno: number | null | undefined,
+  pointer: string,
+  [actionName, errnoName]: readonly [string, string],
+): void {
+  if (!Object.hasOwn(SECCOMP_ACTIONS, action)) {
+    report.error("seccomp-action", `${pointer}/${actionName}`, `linux.seccomp: unknown action ${JSON.stringify(action)}`);
+    return;
+  }
+  if (errno === null || errno === undefined) return;
+  const limit = SECCOMP_ERRNO_LIMIT[action];
+  if (limit === undefined)
+    report.error("seccomp-errno", `${pointer}/${errnoName}`, `linux.seccomp: ${action} has no ${errnoName}`, `leave ${errnoName} out`);
+  else if (errno > limit)
+    report.error("seccomp-errno", `${pointer}/${errnoName}`, `linux.seccomp: ${errnoName} ${errno} of ${action} is above ${limit}`);
+}
+
+function checkNames(report: Report, names: readonly string[], known: object, field: string, code: string): void {
+  names.forEach((name, index) => {
+    if (!Object.hasOwn(known, name))
+      report.error(code, `${BASE}/${field}/${index}`, `linux.seccomp.${field}: unknown name ${JSON.stringify(name)}`);
+  });
+}
+
+function checkArguments(report: Report, syscalls: Syscalls): void {
+  syscalls.forEach(({ args }, index) => {
+    (args ?? []).forEach((argument, position) => {
+      const pointer = `${BASE}/syscalls/${index}/args/${position}`;
+      if (argument.index >= ARGUMENTS)
+        report.error("seccomp-argument", `${pointer}/index`, `linux.seccomp: argument ${argument.index} is not one of 0 to 5`);
+      if (!Object.hasOwn(SECCOMP_OPERATORS, argument.op))
+        report.error("seccomp-operator", `${pointer}/op`, `linux.seccomp: unknown operator ${JSON.stringify(argument.op)}`);
+    });
+  });
+}

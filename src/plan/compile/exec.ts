@@ -1,0 +1,130 @@
+/**
+ * A further process in a running container -> Plan. The same operations as for the first one, but every namespace is entered
+ * and nothing is made. Pure.
+ */
+import type { ContainerConfig, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
+import { CLONE_NEW, SIGKILL } from "../linux.ts";
+import { MESSAGES, NO_SLOT, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
+import { createBuilder } from "./builder.ts";
+import type { CgroupSteps, HostFacts, Invocation } from "./context.ts";
+import { addKeyring } from "./labels.ts";
+import { addExecve, addProcess } from "./process.ts";
+import { addRlimits } from "./rlimits.ts";
+import { createScope, type Scope } from "./scope.ts";
+import { addFilterHandOver } from "./seccomp.ts";
+
+export interface ExecInput {
+  readonly process: ProcessConfig;
+  /** The container's init; its start time (clock ticks) guards against a reused pid. */
+  readonly target: { readonly pid: number; readonly startTime: bigint };
+  /** Those that the container's configuration names, new and joined. */
+  readonly namespaces: readonly NamespaceType[];
+  /** "/", or the root filesystem's path in a container without a mount namespace of its own. */
+  readonly root: string;
+  readonly join?: CgroupSteps["join"];
+  /** Join the container's session keyring. */
+  readonly keyring: boolean;
+  /** The container's filter, compiled when it was made. */
+  readonly seccomp?: SeccompFilter;
+  readonly invocation: Pick<Invocation, "id" | "consoleSocket" | "pidFile" | "preserveFds" | "listenFds">;
+  readonly host: Pick<HostFacts, "stateDirectory" | "rootless" | "cgroupVersion" | "terminalSize" | "apparmor" | "setgroups">;
+}
+
+export function compileExec(input: ExecInput): Plan {
+  const builder = createBuilder();
+  const invocation: Invocation = { ...input.invocation, mode: "run", noPivot: false, noNewKeyring: !input.keyring };
+  const scope = createScope({ config: configOf(input), invocation, host: { ...input.host, cgroupSources: [] } }, builder);
+  addEntry(scope, input);
+  addRoot(scope, input.root);
+  addConsole(scope);
+  addProcess(scope);
+  addStart(scope);
+  return { version: PLAN_VERSION, id: invocation.id, slots: builder.slots, ops: builder.ops };
+}
+
+/** What the shared compile steps look at. Every namespace counts as joined. */
+function configOf({ process, namespaces, seccomp }: ExecInput): ContainerConfig {
+  return {
+    ociVersion: "",
+    bundle: "",
+    rootfs: "",
+    rootReadonly: false,
+    rootfsPropagation: 0,
+    annotations: {},
+    process,
+    ...(seccomp ? { seccomp } : {}),
+    namespaces: namespaces.map((type) => ({ type, path: "", from: "" })),
+    uidMappings: [],
+    gidMappings: [],
+    mounts: [],
+    devices: [],
+    maskedPaths: [],
+    readonlyPaths: [],
+    sysctl: [],
+    cgroupsPath: "",
+    resources: { hugepageLimits: [], rdma: {}, unified: {}, devices: [] },
+    hooks: {},
+    warnings: [],
+  };
+}
+
+/** outer opens what only the host has, enters everything at once, and clones into the PID namespace. */
+function addEntry(scope: Scope, { target, namespaces, join, process }: ExecInput): void {
+  const { builder, invocation } = scope;
+  builder.add("runtime", "spawn", "helper.spawn", { cgroup: join && "directory" in join ? join.directory : "" });
+  builder.add("outer", "namespaces", "proc.open", {});
+  if (invocation.consoleSocket !== undefined) {
+    builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
+  }
+  if (process.oomScoreAdj !== undefined) {
+    builder.add("outer", "namespaces", "process.oomScoreAdj", { value: BigInt(process.oomScoreAdj) }, "/process/oomScoreAdj");
+  }
+  const { initial, final } = process.execAffinity ?? { initial: [], final: [] };
+  if (initial.length > 0) builder.add("outer", "namespaces", "process.affinity", { cpus: initial }, "/process/execCPUAffinity/initial");
+  const tasks = join && "tasks" in join ? join.tasks : [];
+  const slot = builder.slot(tasks.length);
+  if (tasks.length > 0) builder.add("outer", "namespaces", "cgroup.open", { files: tasks, slot });
+  const flags = namespaces.reduce((sum, type) => sum | CLONE_NEW[type], 0);
+  builder.add("outer", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
+  builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
+  builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
+  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  if (tasks.length > 0) builder.add("init", "namespaces", "cgroup.join", { slot, count: tasks.length });
+  if (final.length > 0) builder.add("init", "namespaces", "process.affinity", { cpus: final }, "/process/execCPUAffinity/final");
+  if (scope.inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", {});
+  builder.add("init", "namespaces", "session.create", {});
+  addKeyring(scope);
+}
+
+function addRoot({ builder }: Scope, root: string): void {
+  builder.add("init", "rootfs", "root.current", { path: root });
+  if (root !== "/") builder.add("init", "rootfs", "root.enter", {});
+}
+
+function addConsole({ builder, config, host, invocation }: Scope): void {
+  const { process } = config;
+  if (!process?.terminal) return;
+  const own = invocation.consoleSocket === undefined;
+  const rows = host.terminalSize?.rows ?? process.consoleRows;
+  const columns = host.terminalSize?.columns ?? process.consoleColumns;
+  const slot = own ? NO_SLOT : SLOT.CONSOLE;
+  builder.add("init", "devices", "console.open", { slot, rows, columns, uid: process.uid, bindConsole: false }, "/process/terminal");
+  if (own) builder.add("runtime", "devices", "sync.wait", { message: MESSAGES.console }, "/process/terminal");
+}
+
+/** No state is written, so init waits only where the runtime has to set its limits. The pid file tells of a program that runs. */
+function addStart(scope: Scope): void {
+  const { builder, config, invocation, inUserNamespace } = scope;
+  addFilterHandOver(scope);
+  if (inUserNamespace && (config.process?.rlimits.length ?? 0) > 0) {
+    builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
+    builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.ready });
+    addRlimits(scope, "runtime");
+    builder.add("runtime", "commit", "sync.send", { message: MESSAGES.commit });
+    builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
+  }
+  builder.add("init", "commit", "process.deathSignal", { signal: 0 });
+  addExecve(scope);
+  builder.add("runtime", "commit", "sync.end", {});
+  if (invocation.pidFile !== undefined) builder.add("runtime", "commit", "pidfile.write", { path: invocation.pidFile });
+}

@@ -1,0 +1,71 @@
+/** Hooks as operations, each at its place (config, POSIX-platform hooks). Those of other verbs are kept in the state record. */
+import type { HookKind } from "../../config/types.ts";
+import { O } from "../linux.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, type Phase, SLOT } from "../ops.ts";
+import { type HookState, hookState } from "./hook-state.ts";
+import type { Scope } from "./scope.ts";
+
+/** The first two kinds run in the runtime's namespaces when the mounts are made, the third in the container's, all before the pivot. */
+export function addCreateHooks(scope: Scope): void {
+  const { builder, config } = scope;
+  const state = stateOf(scope, "creating");
+  if (config.hooks.prestart || config.hooks.createRuntime) {
+    builder.add("init", "hooks", "sync.send", { message: MESSAGES.hooks });
+    builder.add("runtime", "hooks", "sync.wait", { message: MESSAGES.hooks });
+    addHooks(scope, "runtime", "hooks", "prestart", { ...state, cwd: config.bundle });
+    addHooks(scope, "runtime", "hooks", "createRuntime", { ...state, cwd: config.bundle });
+    builder.add("runtime", "hooks", "sync.send", { message: MESSAGES.resume });
+    builder.add("init", "hooks", "sync.wait", { message: MESSAGES.resume });
+  }
+  addHooks(scope, "init", "hooks", "createContainer", { ...state, directory: SLOT.ROOT });
+}
+
+/** Where `start` finds why a startContainer hook failed. */
+export function startReportPath(stateDirectory: string): string {
+  return `${stateDirectory}/start.error`;
+}
+
+/** outer opens the report before the clone. Returns its slot, NO_SLOT when no such hook can outlive the runtime. */
+export function addStartReport({ builder, config, host, invocation }: Scope): number {
+  if (!config.hooks.startContainer || invocation.mode !== "create") return NO_SLOT;
+  const slot = builder.slot();
+  const path = startReportPath(host.stateDirectory);
+  builder.add("outer", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT, slot }, "/hooks/startContainer");
+  return slot;
+}
+
+/** In the container, as the process itself: its user, its rights, its environment unless they have their own. */
+export function addStartContainerHooks(scope: Scope, env: readonly string[]): void {
+  const state = stateOf(scope, "created");
+  addHooks(scope, "init", "commit", "startContainer", { ...state, env, home: true, inheritEnv: false, report: scope.startReport });
+}
+
+/** `run` starts the program itself; after `create` the verb `start` takes these from the state record. */
+export function addPoststartHooks(scope: Scope): void {
+  const { builder, config, invocation } = scope;
+  if (invocation.mode !== "run" || !config.process) return;
+  builder.add("runtime", "commit", "sync.end", {});
+  addHooks(scope, "runtime", "commit", "poststart", { ...stateOf(scope, "running"), cwd: config.bundle });
+}
+
+function stateOf({ config, invocation }: Scope, status: "creating" | "created" | "running"): HookState {
+  const { ociVersion, bundle, annotations } = config;
+  return hookState({ ociVersion, id: invocation.id, bundle, annotations }, status);
+}
+
+/** `place` holds what differs between the kinds; an environment of the hook's own wins over it. */
+function addHooks(
+  { builder, config }: Scope,
+  actor: "runtime" | "init",
+  phase: Phase,
+  kind: HookKind,
+  place: HookState & Partial<OpArgs<"hook.run">>,
+) {
+  for (const [index, hook] of (config.hooks[kind] ?? []).entries()) {
+    const { path, args, env, timeout } = hook;
+    const own = env && { env, inheritEnv: false, home: false };
+    builder.add(actor, phase, "hook.run", { kind, index, path, args, timeout, ...NOWHERE, ...place, ...own }, `/hooks/${kind}/${index}`);
+  }
+}
+
+const NOWHERE = { env: [], inheritEnv: true, home: false, cwd: "", directory: NO_SLOT, report: NO_SLOT } as const;

@@ -1,0 +1,74 @@
+/** The system call filter: compiled by the runtime, loaded by init as late as its errors can still be told. */
+import { CAP_SYS_ADMIN } from "../linux.ts";
+import { MESSAGES } from "../ops.ts";
+import type { Scope } from "./scope.ts";
+import { profileText } from "./seccomp-profile.ts";
+
+const POINTER = "/linux/seccomp";
+
+export function filterPath(stateDirectory: string): string {
+  return `${stateDirectory}/seccomp.bpf`;
+}
+
+/** While init makes its mounts, the runtime has time. */
+export function addFilterPreparation({ builder, config, host }: Scope): void {
+  const { process, seccompProfile } = config;
+  if (!process || !seccompProfile) return;
+  const profile = profileText(seccompProfile);
+  const { enosysForNewer } = seccompProfile;
+  builder.add("runtime", "process", "seccomp.prepare", { profile, enosysForNewer, path: filterPath(host.stateDirectory) }, POINTER);
+}
+
+/** By descriptor: init does not see the host any more. */
+export function addFilterHandOver({ builder, config, host }: Scope): void {
+  if (!config.process || !config.seccomp) return;
+  builder.add("runtime", "process", "seccomp.send", { path: filterPath(host.stateDirectory) }, POINTER);
+  builder.add("init", "process", "seccomp.receive", {}, POINTER);
+}
+
+/** Capabilities that init has to keep until the filter is loaded: without no_new_privs that is privileged (seccomp(2)). */
+export function capabilitiesForFilter({ config }: Scope): bigint {
+  return config.seccomp && !config.process?.noNewPrivileges ? CAP_SYS_ADMIN : 0n;
+}
+
+/**
+ * Before `ready`, so that `create` reports a failure: when init waits for `start` and the filter leaves it what it needs for that,
+ * and when somebody wants to listen.
+ */
+export function addEarlyFilter(scope: Scope): void {
+  const { config, invocation } = scope;
+  if (!config.process || !config.seccomp) return;
+  const { listener, roomForInit } = config.seccomp;
+  const waits = invocation.mode === "create" && roomForInit && config.hooks.startContainer === undefined;
+  if (!waits && !listener) return;
+  addLoad(scope);
+  dropCapabilities(scope);
+}
+
+/** As the last step before execve(2), which takes the capability kept for it away. */
+export function addLateFilter(scope: Scope): void {
+  const { builder, config } = scope;
+  if (config.process && config.seccomp && !builder.ops.some(({ op }) => op === "seccomp.load")) addLoad(scope);
+}
+
+function addLoad({ builder, config }: Scope): void {
+  if (!config.process || !config.seccomp) return;
+  const { flags, listener } = config.seccomp;
+  const raise = !config.process.noNewPrivileges;
+  builder.add("init", "commit", "seccomp.load", { flags, raise, listener: listener !== undefined }, POINTER);
+  if (!listener) return;
+  const pointer = `${POINTER}/listenerPath`;
+  builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.listener }, pointer);
+  builder.add("runtime", "commit", "seccomp.notify", listener, pointer);
+}
+
+/** A waiting init has no more rights than its program will have. */
+function dropCapabilities(scope: Scope): void {
+  const { builder, config } = scope;
+  const kept = capabilitiesForFilter(scope);
+  const { capabilities, uid } = config.process ?? {};
+  const permitted = kept & ~(capabilities ? capabilities.permitted : kept);
+  const effective = kept & ~(capabilities ? capabilities.effective : uid === 0 ? kept : 0n);
+  if (permitted !== 0n || effective !== 0n)
+    builder.add("init", "commit", "capability.drop", { effective, permitted }, "/process/capabilities");
+}
