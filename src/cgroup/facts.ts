@@ -14,6 +14,8 @@ export interface CgroupFacts {
 
 /** One hierarchy as a container's cgroup mount shows it. */
 export interface CgroupSource {
+  /** Where the hierarchy is mounted on the host. */
+  readonly mountpoint: string;
   /** Base name of the mount point on the host: "cpu,cpuacct", "systemd", "memory". */
   readonly name: string;
   /** v1: controllers, or the named hierarchy as "name=systemd"; empty for v2. */
@@ -29,6 +31,7 @@ export function cgroupDirectories(facts: CgroupFacts, path: string): string[] {
 
 export function cgroupSources(facts: CgroupFacts, path: string): CgroupSource[] {
   return facts.hierarchies.map(({ mountpoint, controllers }) => ({
+    mountpoint,
     name: mountpoint.slice(mountpoint.lastIndexOf("/") + 1),
     controllers: facts.version === 1 ? controllers : [],
     directory: mountpoint + path,

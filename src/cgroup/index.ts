@@ -4,9 +4,12 @@ export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts
 export { attachDeviceProgram } from "./devices/attach.ts";
 export { createCgroup } from "./driver/create.ts";
 export { deleteCgroup, markedParents } from "./driver/delete.ts";
+export { execJoin } from "./driver/exec-join.ts";
 export { freeze, isFrozen, thaw } from "./driver/freeze.ts";
 export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
+export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { cgroupProcesses, refuseUsed } from "./driver/processes.ts";
+export { updateCgroup } from "./driver/update.ts";
 export { writeCgroupFile } from "./driver/write.ts";
 export { type CgroupFacts, type CgroupHierarchy, type CgroupRef, type CgroupSource, cgroupDirectories, cgroupSources } from "./facts.ts";
 export { readHierarchies } from "./hierarchies.ts";

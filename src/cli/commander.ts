@@ -2,6 +2,7 @@
  * What commander is for here: help texts and suggestions, made from the one table. It is loaded only when somebody needs to
  * read (docs/decisions: parsing an engine's call goes straight through the table).
  */
+import "../host/polyfill.ts";
 import { Command, CommanderError, Option } from "commander";
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table.ts";
 

@@ -24,9 +24,13 @@ export function createContext({ global, flags, positionals }: CommandLine): Verb
       hint: "use cgroupfs: leave the flag out",
     });
   }
+  const manager = text(global["cgroup-manager"]) ?? "cgroupfs";
+  if (manager !== "cgroupfs" && manager !== "disabled") {
+    throw new RuntError("not-supported", `--cgroup-manager ${manager}: not part of this version`, { hint: "use cgroupfs or disabled" });
+  }
   const root = resolveRoot(text(global["root"]));
   return {
-    options: { root, rootless: isRootless(text(global["rootless"])) },
+    options: { root, rootless: isRootless(text(global["rootless"])), ...(manager === "disabled" && { withoutCgroup: true }) },
     flags,
     positionals,
     debug: global["debug"] === true,
@@ -39,6 +43,11 @@ export function text(value: FlagValues[string]): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** The values of a repeatable flag. */
+export function texts(value: FlagValues[string]): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
 function resolveRoot(given: string | undefined): string {
   if (given === undefined) return defaultRoot();
   const root = absolutePath(given);
@@ -48,7 +57,9 @@ function resolveRoot(given: string | undefined): string {
 
 function defaultRoot(): string {
   const runtimeDirectory = host.getenv("XDG_RUNTIME_DIR");
-  if (host.geteuid() === 0 && !(inUserNamespace() && (host.getenv("USER") ?? "root") !== "root")) return "/run/runt";
+  // As runc: root of a user namespace is somebody's root only; Podman leaves USER out.
+  const isRoot = host.geteuid() === 0;
+  if (isRoot && (host.getenv("USER") === "root" || !runtimeDirectory || !inUserNamespace())) return "/run/runt";
   if (!runtimeDirectory)
     throw new RuntError("state-root", "XDG_RUNTIME_DIR is not set", { hint: "set it, or name a state directory with --root" });
   return `${runtimeDirectory}/runt`;

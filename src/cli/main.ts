@@ -1,51 +1,7 @@
-/** `runt`: parse, load the one verb that was asked for, run it, report. */
-import "../host/polyfill.ts";
-import { RuntError } from "../errors/index.ts";
-import * as host from "../host/index.ts";
-import { createContext, type Verb } from "./context.ts";
-import { print } from "./output.ts";
-import { parseCommandLine } from "./parse.ts";
-import { createReporter, type Reporter } from "./report.ts";
-import type { VerbName } from "./table.ts";
+/**
+ * Entry of `bin/runt`. What is imported here is evaluated at every start; what is loaded by import() stands in the engine
+ * image as it is after its evaluation (docs/decisions/0007-engine-image.md).
+ */
+import { argv, exit } from "../host/index.ts";
 
-const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>> = {
-  create: () => import("./verbs/create.ts"),
-  start: () => import("./verbs/start.ts"),
-  state: () => import("./verbs/state.ts"),
-  kill: () => import("./verbs/kill.ts"),
-  delete: () => import("./verbs/delete.ts"),
-  run: () => import("./verbs/run.ts"),
-  list: () => import("./verbs/list.ts"),
-  spec: () => import("./verbs/spec.ts"),
-  features: () => import("./verbs/features.ts"),
-  plan: () => import("./verbs/plan.ts"),
-};
-
-async function main(words: readonly string[]): Promise<number> {
-  let reporter: Reporter = createReporter({});
-  try {
-    const line = parseCommandLine(words);
-    reporter = createReporter(line.global);
-    if (line.global["help"] || line.flags["help"]) {
-      const { helpText } = await import("./commander.ts");
-      print(helpText(line.verb));
-      return 0;
-    }
-    if (line.global["version"] || !line.verb) {
-      const { printVersion } = await import("./version.ts");
-      return printVersion();
-    }
-    const context = createContext(line);
-    const { verb } = await LOADERS[line.verb.name]();
-    return verb(context);
-  } catch (error) {
-    reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
-    return error instanceof RuntError ? error.exitStatus : 1;
-  }
-}
-
-function isUsage(error: unknown): boolean {
-  return error instanceof RuntError && (error.code === "usage" || error.code === "unknown-command") && error.details.hint === undefined;
-}
-
-void main(host.argv().slice(1)).then(host.exit);
+void import("./program.ts").then(({ main }) => main(argv().slice(1))).then(exit);

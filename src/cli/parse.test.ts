@@ -30,6 +30,27 @@ describe("calls that engines make", () => {
     expect(parse("delete abc --force")).toMatchObject({ flags: { force: true }, positionals: ["abc"] });
   });
 
+  it("leaves what follows the id of exec and ps alone", () => {
+    expect(parse("exec -t -e A=1 --env=B=2,3 -u 1:2 abc sh -c -x --help")).toMatchObject({
+      flags: { tty: true, env: ["A=1", "B=2,3"], user: "1:2" },
+      positionals: ["abc", "sh", "-c", "-x", "--help"],
+    });
+    expect(parse("exec abc -- ls --").positionals).toEqual(["abc", "ls", "--"]);
+    expect(parse("exec -d --console-socket=/s --tty --pid-file=/p abc top")).toMatchObject({
+      flags: { detach: true, "console-socket": "/s", tty: true, "pid-file": "/p" },
+      positionals: ["abc", "top"],
+    });
+    expect(parse("exec --process /tmp/p --detach --pid-file /b/e.pid --preserve-fds 2 abc").positionals).toEqual(["abc"]);
+    expect(parse("ps --format json abc")).toMatchObject({ flags: { format: "json" }, positionals: ["abc"] });
+    expect(parse("ps abc -o pid,comm").positionals).toEqual(["abc", "-o", "pid,comm"]);
+  });
+
+  it("takes - as the value of a flag", () => {
+    expect(parse("update --resources=- abc")).toMatchObject({ flags: { resources: "-" }, positionals: ["abc"] });
+    expect(parse("update --resources - abc")).toMatchObject({ flags: { resources: "-" }, positionals: ["abc"] });
+    expect(parse("update --memory -1 abc")).toMatchObject({ flags: { memory: "-1" }, positionals: ["abc"] });
+  });
+
   it("reads booleans with a value", () => {
     expect(parse("--systemd-cgroup=true --debug=false state a").global).toEqual({ "systemd-cgroup": true, debug: undefined });
   });

@@ -2,7 +2,9 @@
 import { RuntError } from "../errors/index.ts";
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table.ts";
 
-export type FlagValues = Readonly<Record<string, string | number | true | undefined>>;
+/** A repeatable flag is a list, in order. */
+export type FlagValue = string | number | true | readonly string[] | undefined;
+export type FlagValues = Readonly<Record<string, FlagValue>>;
 
 export interface CommandLine {
   readonly global: FlagValues;
@@ -19,8 +21,8 @@ interface Cursor {
 
 export function parseCommandLine(words: readonly string[]): CommandLine {
   const cursor: Cursor = { words, index: 0 };
-  const global: Record<string, string | number | true | undefined> = {};
-  const flags: Record<string, string | number | true | undefined> = {};
+  const global: Record<string, FlagValue> = {};
+  const flags: Record<string, FlagValue> = {};
   while (isFlag(words[cursor.index])) readFlag(cursor, GLOBAL_FLAGS, global);
   const name = words[cursor.index++];
   if (name === undefined || name === "help") {
@@ -45,6 +47,10 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
     else {
       positionals.push(word);
       cursor.index++;
+      if (verb.stopsAtFirst) {
+        positionals.push(...words.slice(words[cursor.index] === "--" ? cursor.index + 1 : cursor.index));
+        break;
+      }
     }
   }
   if (!flags["help"] && !global["help"]) checkCount(verb, positionals.length);
@@ -57,11 +63,7 @@ function isFlag(word: string | undefined): boolean {
   return word !== undefined && word.length > 1 && word.startsWith("-") && word !== "--";
 }
 
-function readFlag(
-  cursor: Cursor,
-  definitions: readonly FlagDefinition[],
-  values: Record<string, string | number | true | undefined>,
-): void {
+function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values: Record<string, FlagValue>): void {
   const word = cursor.words[cursor.index++]!;
   const equals = word.indexOf("=");
   const name = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");
@@ -76,7 +78,8 @@ function readFlag(
   }
   const text = inline ?? cursor.words[cursor.index++];
   if (text === undefined) throw new RuntError("usage", `flag needs an argument: -${name}`);
-  values[definition.name] = definition.kind === "number" ? numberValue(definition.name, text) : text;
+  if (definition.repeatable) values[definition.name] = [...((values[definition.name] as readonly string[] | undefined) ?? []), text];
+  else values[definition.name] = definition.kind === "number" ? numberValue(definition.name, text) : text;
 }
 
 function booleanValue(name: string, inline: string | undefined): true | undefined {

@@ -1,18 +1,32 @@
 /** From a bundle directory to a ContainerConfig: load, check, derive. Nothing is changed on the host. */
-import { checkSpec } from "../check/index.ts";
+import { type CheckFacts, checkSpec } from "../check/index.ts";
 import { deriveConfig } from "../config/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parseSpec } from "../spec/index.ts";
+import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
 
 export function loadBundle(bundle: string): ContainerConfig {
   const text = readConfig(`${bundle}/config.json`);
   const spec = parseSpec(text, host.hasLongNumber(text));
-  const findings = checkSpec(spec, { rootless: host.geteuid() !== 0 });
+  const findings = checkSpec(spec, checkFacts());
   const config = deriveConfig(spec, { bundle });
   checkRootfs(config.rootfs);
   return { ...config, warnings: [...findings, ...config.warnings] };
+}
+
+/** Looked up when a check asks. */
+export function checkFacts(): CheckFacts {
+  return {
+    rootless: host.geteuid() !== 0,
+    get apparmor() {
+      return apparmorEnabled();
+    },
+    get selinux() {
+      return selinuxEnabled();
+    },
+  };
 }
 
 function readConfig(path: string): string {

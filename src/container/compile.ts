@@ -6,6 +6,8 @@ import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import { checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
+import { findIdProgram } from "./id-map-write.ts";
+import { apparmorEnabled } from "./lsm.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 export interface Compiled {
@@ -22,12 +24,15 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
   const facts = readHierarchies();
   const path = resolveCgroup(config.cgroupsPath, create.id);
   const steps = compileCgroup(facts, path, config.resources, { rootless: options.rootless });
-  const placed = options.rootless && config.cgroupsPath === "" && steps.writes.length === 0 && !isWritable(facts) ? undefined : steps;
+  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, facts, steps.writes.length) ? undefined : steps;
   const foreground = create.mode === "run" && !create.detach;
   const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
   const hostFacts: HostFacts = {
     stateDirectory: containerDirectory(options.root, create.id),
     rootless: host.geteuid() !== 0,
+    ...(options.rootless && { bindDevices: true }),
+    ...callerFacts(),
+    ...(config.process?.apparmorProfile !== undefined && { apparmor: apparmorEnabled() }),
     cgroupVersion: facts.version,
     cgroupSources: cgroupSources(facts, placed ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
@@ -52,8 +57,24 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
     config,
     plan,
     ...(placed ? { cgroup: { version: facts.version, paths: placed.create.map((entry) => entry.path) } } : {}),
-    warnings: [...config.warnings.map(({ message }) => message), ...steps.warnings],
+    warnings: [
+      ...config.warnings.map(({ message }) => message),
+      ...steps.warnings,
+      ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
+    ],
   };
+}
+
+function callerFacts(): Pick<HostFacts, "caller"> {
+  const uid = host.geteuid();
+  if (uid === 0) return {};
+  const [newuidmap, newgidmap] = [findIdProgram("newuidmap"), findIdProgram("newgidmap")];
+  return { caller: { uid, gid: host.getegid(), ...(newuidmap && { newuidmap }), ...(newgidmap && { newgidmap }) } };
+}
+
+/** A rootless container that asks for nothing does without one where the caller may not make it. */
+function cannotHaveCgroup({ rootless }: RuntimeOptions, { cgroupsPath }: ContainerConfig, facts: CgroupFacts, writes: number): boolean {
+  return rootless && cgroupsPath === "" && writes === 0 && !isWritable(facts);
 }
 
 /** Whether the caller may make cgroups at the root of every hierarchy. */

@@ -6,7 +6,9 @@ import { refuseExisting, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
+import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute } from "./execute.ts";
+import { hooksRecord, runPoststop } from "./hooks.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { checkTerminal } from "./terminal.ts";
 
@@ -28,6 +30,7 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
     console: -1,
     early: [],
     warnings: [],
+    staged: -1,
   };
   try {
     execute(execution);
@@ -38,7 +41,11 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   return execution;
 }
 
-function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: CreateOptions, missing: readonly string[]): StateRecord {
+function intentRecord(
+  { config, cgroup, warnings }: Compiled,
+  { id, bundle, noNewKeyring }: CreateOptions,
+  missing: readonly string[],
+): StateRecord {
   return {
     schema: STATE_SCHEMA,
     id,
@@ -53,6 +60,8 @@ function intentRecord({ config, cgroup, warnings }: Compiled, { id, bundle }: Cr
     ...(cgroup ? { cgroup: { ...cgroup, missing } } : {}),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
+    exec: execRecord(config, !noNewKeyring),
+    ...hooksRecord(config.hooks),
     annotations: config.annotations,
     warnings,
   };
@@ -77,5 +86,7 @@ function undo(execution: Execution): void {
     }
     host.waitpid(pid, 0);
   }
+  host.flock(execution.lock, host.LOCK.EX);
   destroy(execution.root, execution.record);
+  runPoststop(execution.record);
 }

@@ -3,6 +3,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory, lock, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
 import { destroy, killInit } from "./destroy.ts";
+import { runPoststop } from "./hooks.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -17,6 +18,7 @@ export function remove(options: RuntimeOptions, id: string, force: boolean): voi
   }
   killInit(record);
   destroy(options.root, record);
+  runPoststop(record);
 }
 
 /** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */

@@ -1,5 +1,5 @@
 /** Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. */
-import { deleteCgroup, killCgroup } from "../cgroup/index.ts";
+import { deleteCgroup, isFrozen, killCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { removeDirectory, type StateRecord } from "../state/index.ts";
@@ -23,6 +23,7 @@ export function killInit(record: StateRecord): void {
   if (pidfd === undefined) return;
   try {
     host.pidfdSendSignal(pidfd, host.signalNumber("KILL"));
+    if (record.cgroup && isFrozen(record.cgroup)) thawForKill(record.cgroup);
     const [revents = 0] = host.poll([pidfd], [host.POLL.IN], DEATH_TIMEOUT_MS);
     if (revents === 0) throw new RuntError("wrong-status", "container init still running");
   } catch (error) {

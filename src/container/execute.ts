@@ -6,8 +6,11 @@ import { attachDeviceProgram, createCgroup, writeCgroupFile } from "../cgroup/in
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { encodePlan, MESSAGES, type OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
-import { reserve, type StateRecord, writeRecord } from "../state/index.ts";
+import { notifyListener, prepareFilter } from "../seccomp/index.ts";
+import { publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { helperError } from "./helper-error.ts";
+import { runPlannedHook } from "./hooks.ts";
+import { writeIdMaps, writeProc } from "./id-map-write.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -20,9 +23,13 @@ export interface Execution {
   pid: number;
   /** Master side of an own terminal (foreground), -1 if there is none. */
   console: number;
+  /** The listener of the seccomp filter until it is handed over. */
+  listener?: number;
   /** Received before it was waited for: outer's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
+  /** How many warnings the staged record has; -1 before there is one. */
+  staged: number;
 }
 
 type RuntimeOp = {
@@ -49,17 +56,19 @@ const HANDLERS: Handlers = {
   "process.rlimit": ({ pid }, { resource, soft, hard }) => host.prlimit(pid, resource, soft, hard),
   "state.commit": commit,
   "pidfile.write": ({ pid }, { path }) => writePidFile(path, pid),
-  "sync.send": ({ socket }, { message }) => host.sendMessage(socket, message),
+  "sync.send": (execution, { message }) => send(execution, message),
   "sync.wait": waitFor,
+  "sync.end": awaitExecve,
+  "hook.run": runHookOperation,
+  "seccomp.prepare": prepareSeccomp,
+  "seccomp.send": sendFilter,
+  "seccomp.notify": notify,
 };
 
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
   for (const op of execution.plan.ops) {
     if (op.actor === "runtime") runHandler(execution, op);
-  }
-  if (execution.plan.ops.at(-1)?.op === "process.exec" && !execution.plan.ops.some(({ op }) => op === "process.wait")) {
-    awaitExecve(execution);
   }
   host.close(execution.socket);
 }
@@ -75,17 +84,58 @@ function runHandler(execution: Execution, op: Op): void {
   }
 }
 
-function spawn(execution: Execution): void {
+function spawn(execution: Execution, { cgroup }: OpArgs<"helper.spawn">): void {
   const { format, values } = encodePlan(execution.plan);
   const plan = host.memfd("runt-plan", host.pack(format, values));
   const [ours, theirs] = host.socketpair();
   execution.socket = ours;
-  execution.helper = host.spawnHelper(["plan", String(theirs), String(plan)], [theirs, plan]);
+  const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
+  execution.helper = host.spawnHelper(["plan", String(theirs), String(plan)], [theirs, plan], directory);
+  if (directory !== undefined) host.close(directory);
   host.close(theirs);
   host.close(plan);
 }
 
+function runHookOperation({ lock, pid }: Execution, args: OpArgs<"hook.run">): void {
+  // The container runs by then, and a hook may use any verb on it.
+  if (args.kind === "poststart") host.flock(lock, host.LOCK.UN);
+  runPlannedHook(args, pid);
+}
+
+function prepareSeccomp({ root, warnings }: Execution, args: OpArgs<"seccomp.prepare">): void {
+  const unknown = prepareFilter(root, args);
+  if (unknown.length > 0) warnings.push(`linux.seccomp: unknown system calls are ignored: ${unknown.join(", ")}`);
+}
+
+function sendFilter(execution: Execution, { path }: OpArgs<"seccomp.send">): void {
+  const fd = host.open(path, host.O.RDONLY | host.O.NOFOLLOW);
+  send(execution, MESSAGES.filter, fd);
+  host.close(fd);
+}
+
+function notify(execution: Execution, { path, metadata }: OpArgs<"seccomp.notify">): void {
+  const { listener, pid, record } = execution;
+  if (listener === undefined) throw new RuntError("operation", "seccomp.notify: init sent no listener");
+  const { ociVersion, id, bundle, annotations } = record;
+  const creating = record.phase === "creating";
+  const status = creating ? "creating" : "running";
+  notifyListener(path, metadata, listener, { ociVersion, id, bundle, annotations, status, pid, containerPid: creating ? pid : record.pid });
+  host.close(listener);
+  delete execution.listener;
+}
+
+function send(execution: Execution, message: number, descriptor?: number): void {
+  try {
+    host.sendMessage(execution.socket, message, descriptor);
+  } catch (error) {
+    if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+    // init has ended; its last words say why.
+    take(execution, MESSAGES.error);
+  }
+}
+
 function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
+  if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
   const received = take(execution, message);
   if (message === MESSAGES.pid) {
     execution.pid = received.value;
@@ -94,6 +144,7 @@ function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
     execution.helper = 0;
   }
   if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
+  if (message === MESSAGES.listener && received.fds[0] !== undefined) execution.listener = received.fds[0];
 }
 
 function take(execution: Execution, type: number): host.Message {
@@ -102,47 +153,42 @@ function take(execution: Execution, type: number): host.Message {
   for (;;) {
     const received = host.receiveMessage(execution.socket, -1);
     if (received === undefined) throw helperError.died(execution);
+    if (received.type === MESSAGES.error) throw helperError.reported(execution, received);
     if (received.type === type) return received;
-    if (received.type === MESSAGES.error) throw helperError.reported(execution.plan, received);
     if (received.type === MESSAGES.warning) execution.warnings.push(received.text);
     else execution.early.push(received);
   }
 }
 
-/** run: the socket is close-on-exec in init, so its end of file says that execve happened. */
+/** The socket is close-on-exec in init, so its end of file says that execve happened. */
 function awaitExecve(execution: Execution): void {
-  const received = host.receiveMessage(execution.socket, -1);
-  if (received !== undefined) throw helperError.reported(execution.plan, received);
+  for (;;) {
+    const received = host.receiveMessage(execution.socket, -1);
+    if (received === undefined) return;
+    if (received.type !== MESSAGES.warning) throw helperError.reported(execution, received);
+    execution.warnings.push(received.text);
+  }
+}
+
+/** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
+function stage(execution: Execution): void {
+  const started = host.procStat(execution.pid);
+  if (!started) return;
+  execution.record = { ...execution.record, pid: execution.pid, startTime: String(started.startTime) };
+  stageRecord(execution.root, committed(execution));
+  execution.staged = execution.warnings.length;
 }
 
 function commit(execution: Execution): void {
-  const started = host.procStat(execution.pid);
-  if (!started) throw helperError.died(execution);
-  execution.record = {
-    ...execution.record,
-    phase: "created",
-    pid: execution.pid,
-    startTime: String(started.startTime),
-    warnings: [...execution.record.warnings, ...execution.warnings],
-  };
-  writeRecord(execution.root, execution.record);
+  const { root, warnings } = execution;
+  if (execution.record.startTime === "0") throw helperError.died(execution);
+  execution.record = committed(execution);
+  if (execution.staged !== warnings.length) stageRecord(root, execution.record);
+  publishRecord(root, execution.record.id);
 }
 
-function writeProc(pid: number, file: string, text: string): void {
-  host.writeFile(`/proc/${pid}/${file}`, text, host.O.WRONLY, 0);
-}
-
-/** user_namespaces(7): setgroups must be denied before an unprivileged gid_map is written. */
-function writeIdMaps(pid: number, { uidMap, gidMap, setgroups }: OpArgs<"idmap.write">): void {
-  if (!setgroups) writeProc(pid, "setgroups", "deny");
-  writeProc(pid, "gid_map", mapLines(gidMap));
-  writeProc(pid, "uid_map", mapLines(uidMap));
-}
-
-function mapLines(triples: readonly number[]): string {
-  let text = "";
-  for (let index = 0; index < triples.length; index += 3) text += `${triples[index]} ${triples[index + 1]} ${triples[index + 2]}\n`;
-  return text;
+function committed({ record, warnings }: Execution): StateRecord {
+  return { ...record, phase: "created", warnings: [...record.warnings, ...warnings] };
 }
 
 /** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */

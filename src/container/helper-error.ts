@@ -1,50 +1,74 @@
 /** What the helper reports, in the words that people and engines expect. */
+
+import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { type Op, type Plan, RLIMIT } from "../plan/index.ts";
+import { type Op, RLIMIT } from "../plan/index.ts";
+import type { StateRecord } from "../state/index.ts";
+import { diagnose, diagnoseExecve } from "./diagnose/index.ts";
 import type { Execution } from "./execute.ts";
+import type { StartFailure } from "./start-failure.ts";
 
 /** init stands in the user namespace already when it goes there. */
 const UNREACHABLE = "every directory above it must be searchable for the container's root user";
 const PREFIX = "unable to start container process: ";
 
 export const helperError = {
-  reported(plan: Plan, message: host.Message): RuntError {
-    const op = plan.ops[message.op];
-    const errno = Math.abs(message.errno);
-    const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
-    if (op?.op === "process.program" || op?.op === "process.exec") {
-      return new RuntError("operation", PREFIX + programText(op, message.path, errno), details);
-    }
-    if (op?.op === "process.rlimit") {
-      const { resource, soft, hard } = op.args;
-      return new RuntError(
-        "operation",
-        `${PREFIX}error setting ${rlimitName(resource)} to soft ${soft}, hard ${hard}: ${host.strerror(errno)}`,
-        details,
-      );
-    }
-    const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
-    const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-    const hint = op?.op === "root.open" && host.errnoName(errno) === "EACCES" ? { hint: UNREACHABLE } : {};
-    return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
-      ...details,
-      ...hint,
-    });
+  /** init waits until the socket is closed, so that it can be looked at. */
+  reported(execution: Execution, message: host.Message): RuntError {
+    const error = wordsFor(execution, message);
+    const op = execution.plan.ops[message.op];
+    if (op === undefined) return error;
+    const code = host.errnoName(Math.abs(message.errno));
+    const { path, text } = message;
+    const reason = diagnose(execution.pid, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
+    return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
+  },
+
+  /** init could not become the program after `start`; it stays for a moment, so that it can be looked at. */
+  execve({ pid, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
+    const reason = path === "" ? undefined : diagnoseExecve(pid, rootfs, path);
+    return new RuntError("operation", `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`);
   },
 
   /** The socket ended without a word: init was killed, most often by its own memory limit. */
-  died({ plan }: Execution): RuntError {
-    const limited = plan.ops.some(
-      ({ op, args }) => op === "cgroup.write" && /\/memory\.(max|limit_in_bytes)$/.test((args as { path: string }).path),
-    );
-    return new RuntError("operation", `${PREFIX}container init died before it was ready${limited ? " (memory limit too low?)" : ""}`);
+  died({ record }: Execution): RuntError {
+    const pressure = record.cgroup && memoryPressure(record.cgroup);
+    const reason =
+      pressure && pressure.kills > 0 ? `: the memory limit of ${pressure.limit} bytes is too low, the kernel has killed it` : "";
+    return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`);
   },
 };
 
+function wordsFor({ plan }: Execution, message: host.Message): RuntError {
+  const op = plan.ops[message.op];
+  const errno = Math.abs(message.errno);
+  const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
+  if (op?.op === "process.program" || op?.op === "process.exec") {
+    return new RuntError("operation", PREFIX + programText(op, message.path, errno), details);
+  }
+  if (op?.op === "hook.run") return new RuntError("hook", `${PREFIX}error during container init: ${message.text}`, details);
+  if (op?.op === "process.rlimit") {
+    const { resource, soft, hard } = op.args;
+    return new RuntError(
+      "operation",
+      `${PREFIX}error setting ${rlimitName(resource)} to soft ${soft}, hard ${hard}: ${host.strerror(errno)}`,
+      details,
+    );
+  }
+  const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
+  const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
+  const hint = op?.op === "root.open" && host.errnoName(errno) === "EACCES" ? { hint: UNREACHABLE } : {};
+  return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
+    ...details,
+    ...hint,
+  });
+}
+
 /** Go's os/exec words, which Docker and Podman turn into exit statuses 126 and 127. */
 function programText(op: Op<"process.program"> | Op<"process.exec">, path: string, errno: number): string {
-  const name = op.op === "process.program" ? op.args.name : (op.args.args[0] ?? path);
+  if (op.op === "process.exec") return `exec ${path}: ${host.strerror(errno)}`;
+  const { name } = op.args;
   const code = host.errnoName(errno);
   if (code === "ENOENT")
     return name.includes("/") ? `exec: "${name}": stat ${name}: no such file or directory` : `exec: "${name}": ${WORDS.executableNotFound}`;

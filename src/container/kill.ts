@@ -1,5 +1,5 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
-import { killCgroup, signalCgroup } from "../cgroup/index.ts";
+import { killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { readRecord } from "../state/index.ts";
@@ -9,7 +9,7 @@ import { deriveStatus } from "./status.ts";
 
 export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
   const record = readRecord(root, id);
-  const stopped = deriveStatus(root, record) === "stopped";
+  const status = deriveStatus(root, record);
   // Without a PID namespace of its own, the death of init leaves the other processes alive: SIGKILL means all of them.
   const everyone = all || (signal === host.signalNumber("KILL") && !record.privatePid);
   if (everyone && record.cgroup) {
@@ -17,13 +17,14 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     else signalCgroup(record.cgroup, signal);
     return;
   }
-  const pidfd = stopped ? undefined : openPidfd(record);
+  const pidfd = status === "stopped" ? undefined : openPidfd(record);
   if (pidfd === undefined) {
     if (all) return;
     throw new RuntError("wrong-status", WORDS.notRunning);
   }
   try {
     host.pidfdSendSignal(pidfd, signal);
+    if (status === "paused" && signal === host.signalNumber("KILL") && record.cgroup) thawForKill(record.cgroup);
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);
     throw error;

@@ -4,6 +4,8 @@ export interface RuntimeOptions {
   readonly root: string;
   /** Ignore cgroup permission errors: the caller has no rights on the host. */
   readonly rootless: boolean;
+  /** Containers get no cgroup of their own. */
+  readonly withoutCgroup?: boolean;
 }
 
 export interface CreateOptions {

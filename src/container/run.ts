@@ -3,6 +3,7 @@ import { markedParents } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import { create } from "./create.ts";
+import type { Execution } from "./execute.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 export interface RunOptions {
@@ -26,7 +27,8 @@ export function run(options: RuntimeOptions, request: CreateOptions, { keep, sub
   const pidfd = host.pidfdOpen(execution.pid);
   const self = host.open("/proc/self/exe", host.O.RDONLY);
   const fds = [pidfd, self, ...(execution.console === -1 ? [] : [execution.console])];
-  const cleanup = keep ? [] : cleanupArguments(options.root, execution.record.id, execution.record.cgroup?.paths ?? []);
+  // Hooks after the end are for `runt delete`.
+  const cleanup = keep || execution.record.hooks?.poststop.length ? [] : cleanupArguments(options.root, execution);
   host.execHelper(
     [
       "monitor",
@@ -44,8 +46,13 @@ export function run(options: RuntimeOptions, request: CreateOptions, { keep, sub
 }
 
 /** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
-function cleanupArguments(root: string, id: string, cgroups: readonly string[]): string[] {
-  const directory = containerDirectory(root, id);
-  const removals = cgroups.flatMap((path) => ["--rmdir", path, ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent])]);
-  return [...removals, "--unlink", `${directory}/state.json`, "--rmdir", directory];
+function cleanupArguments(root: string, { record, plan }: Execution): string[] {
+  const directory = containerDirectory(root, record.id);
+  const removals = (record.cgroup?.paths ?? []).flatMap((path) => [
+    "--rmdir",
+    path,
+    ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent]),
+  ]);
+  const filters = plan.ops.flatMap((step) => (step.op === "seccomp.prepare" ? ["--unlink", step.args.path] : []));
+  return [...removals, ...filters, "--unlink", `${directory}/state.json`, "--rmdir", directory];
 }

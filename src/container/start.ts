@@ -1,29 +1,70 @@
 /** start: let init go on past exec.fifo. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { fifoPath } from "../plan/index.ts";
-import { containerDirectory, lock, readRecord } from "../state/index.ts";
+import { fifoPath, startReportPath } from "../plan/index.ts";
+import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
+import { destroy, killInit, openPidfd } from "./destroy.ts";
+import { helperError } from "./helper-error.ts";
+import { runPoststart, runPoststop } from "./hooks.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { readStartFailure, type StartFailure } from "./start-failure.ts";
 import { deriveStatus } from "./status.ts";
 
 /** execve itself takes a fraction of a millisecond; this bounds a stuck filesystem. */
 const EXEC_TIMEOUT_MS = 10_000;
+/** init stays for a tenth of a second after it has failed. */
+const DEATH_TIMEOUT_MS = 2_000;
 
 export function start({ root }: RuntimeOptions, id: string): void {
   readRecord(root, id);
   const directory = containerDirectory(root, id);
-  lock(directory);
+  const held = lock(directory);
   const record = readRecord(root, id);
   const status = deriveStatus(root, record);
   if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
   if (!record.startable)
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
-  release(fifoPath(directory));
+  const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);
+  try {
+    if (record.hooks?.startContainer) checkHooks(directory);
+    if (record.hooks && !failure) afterStart(record, held);
+  } catch (error) {
+    host.flock(held, host.LOCK.EX);
+    killInit(record);
+    destroy(root, record);
+    runPoststop(record);
+    throw error;
+  }
+  // The container is left stopped, as by a program that ends at once.
+  if (failure) throw explained(record, failure);
+}
+
+/** What init could not do, once it is gone. */
+function explained(record: StateRecord, failure: StartFailure): RuntError {
+  const error = helperError.execve(record, failure);
+  const pidfd = openPidfd(record);
+  if (pidfd !== undefined) host.poll([pidfd], [host.POLL.IN], DEATH_TIMEOUT_MS);
+  return error;
+}
+
+/** A startContainer hook's failure is found in its report. */
+function checkHooks(directory: string): void {
+  const report = startReportPath(directory);
+  if (!host.stat(report)) return;
+  const text = host.readFile(report);
+  if (text !== "") throw new RuntError("hook", `unable to start container process: ${text}`);
+  host.unlink(report);
+}
+
+/** The hooks that come now may use any verb on the running container. */
+function afterStart(record: StateRecord, held: number): void {
+  host.flock(held, host.LOCK.UN);
+  runPoststart(record);
 }
 
 /** init holds the fifo open for reading until execve, so the write end reports an error exactly when the program runs. */
-function release(path: string): void {
+function release(path: string, timeoutMs: number): StartFailure | undefined {
   let fd: number;
   try {
     fd = host.open(path, host.O.WRONLY | host.O.NONBLOCK);
@@ -32,7 +73,8 @@ function release(path: string): void {
     throw error;
   }
   host.write(fd, "\0");
-  host.poll([fd], [0], EXEC_TIMEOUT_MS);
+  host.poll([fd], [0], timeoutMs);
+  const failure = readStartFailure(path, fd);
   host.unlink(path);
-  host.close(fd);
+  return failure;
 }

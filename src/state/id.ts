@@ -2,9 +2,13 @@ import { RuntError, WORDS } from "../errors/index.ts";
 
 const MAXIMUM_LENGTH = 1024;
 
+export function isId(text: string): boolean {
+  return /^[\w+\-.]+$/.test(text) && text !== "." && text !== ".." && text.length <= MAXIMUM_LENGTH;
+}
+
 /** Letters, digits, `_`, `+`, `-`, `.`; not `.` or `..` (runc's rule, so that ids move between runtimes). */
 export function checkId(id: string): void {
-  if (!/^[\w+\-.]+$/.test(id) || id === "." || id === ".." || id.length > MAXIMUM_LENGTH) {
+  if (!isId(id)) {
     throw new RuntError("id-invalid", `${WORDS.idFormat}: ${JSON.stringify(id)}`, {
       hint: "an id is made of letters, digits, '_', '+', '-' and '.'",
     });

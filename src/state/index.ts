@@ -1,3 +1,24 @@
 export { checkId } from "./id.ts";
-export { type CgroupRecord, parseRecord, STATE_SCHEMA, type StateRecord, serializeRecord } from "./record.ts";
-export { containerDirectory, isLocked, listIds, lock, readRecord, refuseExisting, removeDirectory, reserve, writeRecord } from "./store.ts";
+export {
+  type CgroupRecord,
+  type ExecRecord,
+  type HookRecord,
+  type HooksRecord,
+  parseRecord,
+  STATE_SCHEMA,
+  type StateRecord,
+  serializeRecord,
+} from "./record.ts";
+export {
+  containerDirectory,
+  isLocked,
+  listIds,
+  lock,
+  publishRecord,
+  readRecord,
+  refuseExisting,
+  removeDirectory,
+  reserve,
+  stageRecord,
+  writeRecord,
+} from "./store.ts";

@@ -15,6 +15,7 @@ const RECORD: StateRecord = {
   cgroup: { version: 2, paths: ["/sys/fs/cgroup/runt/web"] },
   startable: true,
   privatePid: true,
+  exec: { namespaces: ["pid", "mount"], chroot: false, keyring: true },
   annotations: { "org.example.key": "value" },
   warnings: [],
 };

@@ -11,6 +11,40 @@ export interface CgroupRecord {
   readonly missing?: readonly string[];
 }
 
+/** What exec takes over from the configuration: config.json may have changed since. */
+export interface ExecRecord {
+  /** ProcessConfig with 64-bit numbers as decimal strings (src/container/exec-defaults.ts); absent when config.json has no process. */
+  readonly process?: Readonly<Record<string, unknown>>;
+  /** Types of linux.namespaces. */
+  readonly namespaces: readonly string[];
+  /** True: init is not in the root of its mount namespace but was moved into rootfs by chroot. */
+  readonly chroot: boolean;
+  /** True: init has a session keyring of its own. */
+  readonly keyring: boolean;
+  /** How to load ROOT/ID/seccomp.bpf (SeccompFilter); absent when the container has no filter. */
+  readonly seccomp?: {
+    readonly flags: number;
+    readonly roomForInit: boolean;
+    readonly listener?: { readonly path: string; readonly metadata: string };
+  };
+}
+
+export interface HookRecord {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly env?: readonly string[];
+  /** Seconds; 0 = none. */
+  readonly timeout: number;
+}
+
+/** The hooks that come after create: config.json may have changed by then. */
+export interface HooksRecord {
+  /** True: `start` has to wait for hooks inside. */
+  readonly startContainer: boolean;
+  readonly poststart: readonly HookRecord[];
+  readonly poststop: readonly HookRecord[];
+}
+
 export interface StateRecord {
   readonly schema: typeof STATE_SCHEMA;
   readonly id: string;
@@ -32,6 +66,9 @@ export interface StateRecord {
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
   readonly privatePid: boolean;
+  readonly exec: ExecRecord;
+  /** undefined: none. */
+  readonly hooks?: HooksRecord;
   readonly annotations: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }

@@ -1,7 +1,7 @@
 /** The state directory: ROOT/ID/{state.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { checkId } from "./id.ts";
+import { checkId, isId } from "./id.ts";
 import { parseRecord, type StateRecord, serializeRecord } from "./record.ts";
 
 /** Throws "id-invalid": an id is one path component of a known alphabet. */
@@ -60,8 +60,18 @@ export function isLocked(directory: string): boolean {
 
 /** Temp file and rename: readers see the old record or the new one. */
 export function writeRecord(root: string, record: StateRecord): void {
-  const path = `${containerDirectory(root, record.id)}/state.json`;
-  host.writeFile(`${path}.new`, serializeRecord(record), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+  stageRecord(root, record);
+  publishRecord(root, record.id);
+}
+
+/** The first half of writeRecord: nobody sees it yet. */
+export function stageRecord(root: string, record: StateRecord): void {
+  const path = `${containerDirectory(root, record.id)}/state.json.new`;
+  host.writeFile(path, serializeRecord(record), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+}
+
+export function publishRecord(root: string, id: string): void {
+  const path = `${containerDirectory(root, id)}/state.json`;
   host.rename(`${path}.new`, path);
 }
 
@@ -79,12 +89,12 @@ export function readRecord(root: string, id: string): StateRecord {
   return parseRecord(text, path);
 }
 
-/** Ids found below ROOT, sorted; none when ROOT is absent. */
+/** Ids found below ROOT, sorted; none when ROOT is absent. What is no id (`@cache`) is no container. */
 export function listIds(root: string): string[] {
   if (!host.stat(root)) return [];
   return host
     .readdir(root)
-    .filter((name) => (host.stat(`${root}/${name}`)?.mode ?? 0) >> 12 === 4)
+    .filter((name) => isId(name) && (host.stat(`${root}/${name}`)?.mode ?? 0) >> 12 === 4)
     .sort();
 }
 

@@ -1,0 +1,81 @@
+/** Where a further process of a container joins its cgroup (exec). */
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import type { CgroupHierarchy, CgroupRef } from "../facts.ts";
+import { readHierarchies } from "../hierarchies.ts";
+import { readIfThere } from "./tree.ts";
+
+export type Join = { readonly tasks: readonly string[] } | { readonly directory: string };
+
+/**
+ * The container's own cgroup or, where that cannot take processes (gone, or v2 with controllers handed down), the one its init is
+ * in now. `wanted`: [controller,...:]path below the container's cgroup, as `exec --cgroup` has it; then there is no fallback.
+ * @throws RuntError cgroup
+ */
+export function execJoin(cgroup: CgroupRef, init: number, wanted: readonly string[]): Join {
+  const directories = wanted.length > 0 ? wantedDirectories(cgroup, wanted) : cgroup.paths.map((path) => usable(cgroup, path, init));
+  if (cgroup.version === 1) return { tasks: directories.map((directory) => `${directory}/tasks`) };
+  const [directory] = directories;
+  if (directory === undefined) throw new RuntError("cgroup", "the container has no cgroup");
+  return { directory };
+}
+
+function usable({ version }: CgroupRef, path: string, init: number): string {
+  if (version === 1) return host.access(`${path}/tasks`, 0) ? path : currentCgroup(path, init);
+  const handedDown = readIfThere(`${path}/cgroup.subtree_control`)?.trim();
+  if (handedDown === "") return path;
+  return handedDown !== undefined && readIfThere(`${path}/cgroup.type`)?.trim() === "threaded" ? path : currentCgroup(path, init);
+}
+
+/** The directory init is in, in the hierarchy of `path`; `path` itself when it cannot be found. */
+function currentCgroup(path: string, init: number): string {
+  const hierarchy = hierarchyOf(path);
+  for (const line of (readIfThere(`/proc/${init}/cgroup`) ?? "").split("\n")) {
+    // ID:CONTROLLERS:PATH; the path may hold colons.
+    const [, controllers = "", ...rest] = line.split(":");
+    const names = controllers === "" ? [] : controllers.split(",");
+    const isSame = names.length === 0 ? readHierarchies().version === 2 : names.some((name) => hierarchy.controllers.includes(name));
+    if (isSame) return hierarchy.mountpoint + rest.join(":");
+  }
+  return path;
+}
+
+function hierarchyOf(path: string): CgroupHierarchy {
+  const found = readHierarchies().hierarchies.find(({ mountpoint }) => path.startsWith(`${mountpoint}/`));
+  if (found === undefined) throw new RuntError("cgroup", `${path} is not below a mounted cgroup hierarchy`);
+  return found;
+}
+
+function wantedDirectories({ version, paths }: CgroupRef, wanted: readonly string[]): string[] {
+  const directories = [...paths];
+  for (const entry of wanted) {
+    const colon = entry.indexOf(":");
+    const controllers = colon === -1 ? [] : entry.slice(0, colon).split(",");
+    if (controllers.length > 0 && version === 2) {
+      throw new RuntError("cgroup", `--cgroup ${entry}: cgroup v2 has one hierarchy, leave the controllers out`);
+    }
+    const sub = subPath(entry.slice(colon + 1));
+    for (const controller of controllers) {
+      if (!paths.some((path) => hierarchyOf(path).controllers.includes(controller))) {
+        throw new RuntError("cgroup", `unknown controller ${controller} in --cgroup option`);
+      }
+    }
+    for (const [index, path] of paths.entries()) {
+      if (controllers.length === 0 || controllers.some((name) => hierarchyOf(path).controllers.includes(name))) {
+        directories[index] = path + sub;
+      }
+    }
+  }
+  return directories;
+}
+
+/** "" or "/a/b"; `..` may not lead out of the container's cgroup. */
+function subPath(text: string): string {
+  const parts: string[] = [];
+  for (const part of text.split("/")) {
+    if (part === "..") {
+      if (parts.pop() === undefined) throw new RuntError("cgroup", `bad sub cgroup path: ${text}`);
+    } else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return parts.map((part) => `/${part}`).join("");
+}

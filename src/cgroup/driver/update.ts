@@ -1,0 +1,98 @@
+/** New limits for a cgroup in use: all of them, or none. */
+import type { ResourceConfig } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { compileCgroup } from "../compile/index.ts";
+import type { CgroupWrite } from "../compile/steps.ts";
+import type { CgroupRef } from "../facts.ts";
+import { readHierarchies } from "../hierarchies.ts";
+import { completeResources, refuseTooLow } from "./current.ts";
+import { readIfThere } from "./tree.ts";
+import { writeCgroupFile } from "./write.ts";
+
+interface Written {
+  readonly path: string;
+  readonly value: string;
+  /** Content before; undefined where the file cannot be read. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Apply what `resources` names and leave everything else as it is; device rules are never touched. When a value is refused, the
+ * ones before it are taken back. @throws RuntError cgroup or config-invalid
+ */
+export function updateCgroup(cgroup: CgroupRef, resources: ResourceConfig): void {
+  const facts = readHierarchies();
+  const mountpoint = facts.hierarchies.find((hierarchy) => cgroup.paths[0]?.startsWith(`${hierarchy.mountpoint}/`))?.mountpoint;
+  if (mountpoint === undefined) throw new RuntError("cgroup", "the container has no cgroup");
+  const complete = completeResources(cgroup, { ...resources, devices: [] });
+  refuseTooLow(cgroup, complete);
+  // Rootless is what leaves device rules alone.
+  const { writes } = compileCgroup(facts, cgroup.paths[0]!.slice(mountpoint.length), complete, { rootless: true });
+  const written: Written[] = [];
+  try {
+    writeAll(writes, written);
+  } catch (error) {
+    restore(written.reverse());
+    throw error;
+  }
+}
+
+/**
+ * Files bind each other (memory and memory+swap, period and quota), and which order is allowed depends on the old values: what is
+ * refused as invalid is tried again after the others, as long as that gets any further.
+ */
+function writeAll(writes: readonly CgroupWrite[], written: Written[]): void {
+  let pending = writes;
+  while (pending.length > 0) {
+    const refused: CgroupWrite[] = [];
+    let first: unknown;
+    for (const write of pending) {
+      const before = readOld(write.path);
+      try {
+        writeCgroupFile(write.path, write.value, write.from);
+        written.push({ path: write.path, value: write.value, before });
+      } catch (error) {
+        if (!isInvalid(error)) throw error;
+        first ??= error;
+        refused.push(write);
+      }
+    }
+    if (refused.length === pending.length) throw first;
+    pending = refused;
+  }
+}
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof RuntError && host.isErrno(error.details.cause, "EINVAL");
+}
+
+function readOld(path: string): string | undefined {
+  try {
+    return readIfThere(path);
+  } catch (error) {
+    if (host.isErrno(error, "EACCES", "EINVAL", "EOPNOTSUPP")) return undefined;
+    throw error;
+  }
+}
+
+/** As far as the kernel lets it: the error that led here is the one to tell. */
+function restore(written: readonly Written[]): void {
+  const writes = written.flatMap(({ path, value, before }) =>
+    before === undefined ? [] : [{ path, value: oldValue(path, value, before), from: "" }],
+  );
+  try {
+    writeAll(writes, []);
+  } catch (error) {
+    if (!(error instanceof RuntError)) throw error;
+  }
+}
+
+/** A file of several settings (one a device) takes one of them a write. */
+function oldValue(path: string, value: string, before: string): string {
+  const device = /^\d+:\d+ /.exec(value)?.[0];
+  if (device === undefined) return before.trim();
+  const line = before.split("\n").find((candidate) => candidate.startsWith(device));
+  if (line !== undefined) return line;
+  return device + (path.endsWith("/io.max") ? "rbps=max wbps=max riops=max wiops=max" : "0");
+}

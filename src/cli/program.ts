@@ -1,0 +1,54 @@
+/** `runt`: parse, load the one verb that was asked for, run it, report. */
+import { RuntError } from "../errors/index.ts";
+import { createContext, type Verb } from "./context.ts";
+import { print } from "./output.ts";
+import { parseCommandLine } from "./parse.ts";
+import { createReporter, type Reporter } from "./report.ts";
+import type { VerbName } from "./table.ts";
+
+const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>> = {
+  create: () => import("./verbs/create.ts"),
+  start: () => import("./verbs/start.ts"),
+  state: () => import("./verbs/state.ts"),
+  kill: () => import("./verbs/kill.ts"),
+  delete: () => import("./verbs/delete.ts"),
+  run: () => import("./verbs/run.ts"),
+  exec: () => import("./verbs/exec.ts"),
+  ps: () => import("./verbs/ps.ts"),
+  pause: () => import("./verbs/pause.ts"),
+  resume: () => import("./verbs/resume.ts"),
+  update: () => import("./verbs/update.ts"),
+  list: () => import("./verbs/list.ts"),
+  spec: () => import("./verbs/spec.ts"),
+  features: () => import("./verbs/features.ts"),
+  plan: () => import("./verbs/plan.ts"),
+};
+
+export async function main(words: readonly string[]): Promise<number> {
+  let reporter: Reporter = createReporter({});
+  let failureStatus: number | undefined;
+  try {
+    const line = parseCommandLine(words);
+    failureStatus = line.verb?.failureStatus;
+    reporter = createReporter(line.global);
+    if (line.global["help"] || line.flags["help"]) {
+      const { helpText } = await import("./commander.ts");
+      print(helpText(line.verb));
+      return 0;
+    }
+    if (line.global["version"] || !line.verb) {
+      const { printVersion } = await import("./version.ts");
+      return printVersion();
+    }
+    const context = createContext(line);
+    const { verb } = await LOADERS[line.verb.name]();
+    return verb(context);
+  } catch (error) {
+    reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
+    return failureStatus ?? (error instanceof RuntError ? error.exitStatus : 1);
+  }
+}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof RuntError && (error.code === "usage" || error.code === "unknown-command") && error.details.hint === undefined;
+}

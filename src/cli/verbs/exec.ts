@@ -1,0 +1,30 @@
+import { exec } from "../../container/exec.ts";
+import { absolutePath, text, texts, type Verb } from "../context.ts";
+
+export const verb: Verb = ({ options, positionals, flags }) => {
+  const [id, ...args] = positionals as [string, ...string[]];
+  const [processFile, cwd, user] = [text(flags["process"]), text(flags["cwd"]), text(flags["user"])];
+  const [consoleSocket, pidFile] = [text(flags["console-socket"]), text(flags["pid-file"])];
+  const [apparmorProfile, selinuxLabel] = [text(flags["apparmor"]), text(flags["process-label"])];
+  exec(options, {
+    id,
+    args,
+    env: texts(flags["env"]),
+    additionalGids: texts(flags["additional-gids"]),
+    capabilities: texts(flags["cap"]),
+    cgroups: texts(flags["cgroup"]),
+    noNewPrivileges: flags["no-new-privs"] === true,
+    terminal: flags["tty"] === true,
+    detach: flags["detach"] === true,
+    ignorePaused: flags["ignore-paused"] === true,
+    preserveFds: typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0,
+    ...(processFile ? { processFile } : {}),
+    ...(cwd ? { cwd } : {}),
+    ...(user ? { user } : {}),
+    ...(apparmorProfile ? { apparmorProfile } : {}),
+    ...(selinuxLabel ? { selinuxLabel } : {}),
+    ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
+    ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
+  });
+  return 0;
+};

@@ -1,0 +1,106 @@
+/** The container as it was when something failed: its files, through the root of init while it is still there. Read only. */
+import * as host from "../../host/index.ts";
+
+export interface Scene {
+  /** O_PATH descriptor of the container's root. */
+  readonly root: number;
+  /** init; 0 when only its root filesystem on the host can be looked at. */
+  readonly pid: number;
+}
+
+/** Directories with more entries than fit into this many bytes are not searched. */
+const DIRECTORY_MAX = 1 << 20;
+
+/** undefined: there is nothing to look at. */
+export function openScene(pid: number, rootfs: string): Scene | undefined {
+  const flags = host.O.PATH | host.O.DIRECTORY;
+  if (pid > 0) {
+    const root = attempt(() => host.open(`/proc/${pid}/root`, flags));
+    if (root !== undefined) return { root, pid };
+  }
+  const root = attempt(() => host.open(rootfs, flags | host.O.NOFOLLOW));
+  return root === undefined ? undefined : { root, pid: 0 };
+}
+
+export function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Found {
+  readonly fd: number;
+  readonly stat: host.Stat;
+}
+
+/** What is at a path, links followed inside the root; the name of the error if nothing can be reached. */
+export function find({ root }: Scene, path: string, flags = 0): Found | string {
+  try {
+    const fd = host.openInRoot(root, path, host.O.PATH | flags);
+    return { fd, stat: host.fstat(fd) };
+  } catch (error) {
+    return (error as host.HostError).code ?? "EIO";
+  }
+}
+
+export function isDirectory({ stat }: Found): boolean {
+  return stat.mode >> 12 === 0o4;
+}
+
+export function isRegular({ stat }: Found): boolean {
+  return stat.mode >> 12 === 0o10;
+}
+
+/** Text of the link at a path; undefined if there is none. */
+export function linkText(scene: Scene, path: string): string | undefined {
+  const { directory, name } = splitPath(path);
+  const parent = find(scene, directory, host.O.DIRECTORY);
+  // readlink(2) does not follow the last component, and what is before it was resolved inside the root.
+  return typeof parent === "string" ? undefined : attempt(() => host.readlink(`/proc/self/fd/${parent.fd}/${name}`));
+}
+
+export function splitPath(path: string): { readonly directory: string; readonly name: string } {
+  const clean = path.replace(/\/+$/, "");
+  const slash = clean.lastIndexOf("/");
+  return { directory: slash <= 0 ? "/" : clean.slice(0, slash), name: clean.slice(slash + 1) };
+}
+
+/** Names in a directory; none if it is absent or very large. */
+export function namesIn(scene: Scene, directory: string): readonly string[] {
+  const found = find(scene, directory === "" ? "/" : directory, host.O.DIRECTORY);
+  if (typeof found === "string" || found.stat.size > DIRECTORY_MAX) return [];
+  return attempt(() => host.readdir(`/proc/self/fd/${found.fd}`)) ?? [];
+}
+
+/** A part of a regular file. */
+export function readPart({ fd }: Found, offset: number, length: number): ArrayBuffer {
+  const file = host.open(`/proc/self/fd/${fd}`, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY);
+  try {
+    return host.pread(file, offset, length);
+  } finally {
+    host.close(file);
+  }
+}
+
+/** One character a byte. */
+export function latin1(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join("");
+}
+
+export interface MountPoint {
+  readonly path: string;
+  readonly options: readonly string[];
+}
+
+/** The mount that a file is on, from proc_pid_mountinfo(5). */
+export function mountOf({ pid }: Scene, { fd }: Found): MountPoint | undefined {
+  const id = /^mnt_id:\s+(\d+)$/m.exec(attempt(() => host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true)) ?? "")?.[1];
+  const text = attempt(() => host.readFile(`/proc/${pid === 0 ? "self" : pid}/mountinfo`, undefined, true)) ?? "";
+  const fields = text
+    .split("\n")
+    .map((line) => line.split(" "))
+    .find(([first]) => first === id);
+  return fields ? { path: fields[4] ?? "", options: (fields[5] ?? "").split(",") } : undefined;
+}

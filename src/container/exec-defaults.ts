@@ -1,0 +1,77 @@
+/** What exec needs of a container's configuration, in the form in which the state record keeps it. */
+import type { CapabilitySets, ContainerConfig, NamespaceType, ProcessConfig } from "../config/types.ts";
+import type { ExecRecord } from "../state/index.ts";
+
+export function execRecord({ process, namespaces, seccomp }: ContainerConfig, keyring: boolean): ExecRecord {
+  return {
+    ...(process ? { process: storeProcess(process) } : {}),
+    namespaces: namespaces.map(({ type }) => type),
+    chroot: !namespaces.some(({ type, path }) => type === "mount" && path === undefined),
+    keyring,
+    ...(seccomp ? { seccomp } : {}),
+  };
+}
+
+interface StoredProcess extends Omit<ProcessConfig, "capabilities" | "rlimits"> {
+  readonly capabilities?: Readonly<Record<keyof CapabilitySets, string>>;
+  readonly rlimits: readonly { readonly type: string; readonly soft: string; readonly hard: string }[];
+}
+
+/** JSON has no 64-bit integers. */
+function storeProcess({ capabilities, rlimits, ...rest }: ProcessConfig): Readonly<Record<string, unknown>> {
+  const stored: StoredProcess = {
+    ...rest,
+    args: [],
+    ...(capabilities ? { capabilities: mapSets(capabilities, String) } : {}),
+    rlimits: rlimits.map(({ type, soft, hard }) => ({ type, soft: String(soft), hard: String(hard) })),
+  };
+  return { ...stored };
+}
+
+function restoreProcess(stored: StoredProcess): ProcessConfig {
+  const { capabilities, rlimits, ...rest } = stored;
+  return {
+    ...rest,
+    ...(capabilities ? { capabilities: mapSets(capabilities, BigInt) } : {}),
+    rlimits: rlimits.map(({ type, soft, hard }, index) => ({
+      type,
+      soft: BigInt(soft),
+      hard: BigInt(hard),
+      from: `/process/rlimits/${index}`,
+    })),
+  };
+}
+
+function mapSets<A, B>(sets: Readonly<Record<keyof CapabilitySets, A>>, convert: (mask: A) => B): Record<keyof CapabilitySets, B> {
+  const { bounding, effective, permitted, inheritable, ambient } = sets;
+  return {
+    bounding: convert(bounding),
+    effective: convert(effective),
+    permitted: convert(permitted),
+    inheritable: convert(inheritable),
+    ambient: convert(ambient),
+  };
+}
+
+/** The settings of the container's own process; plain ones for a container that was made without a process. */
+export function defaultProcess({ process }: ExecRecord): ProcessConfig {
+  if (process) return restoreProcess(process as unknown as StoredProcess);
+  return {
+    terminal: false,
+    consoleRows: 0,
+    consoleColumns: 0,
+    args: [],
+    env: [],
+    cwd: "/",
+    uid: 0,
+    gid: 0,
+    additionalGids: [],
+    umask: 0o022,
+    noNewPrivileges: false,
+    rlimits: [],
+  };
+}
+
+export function namespaceTypes({ namespaces }: ExecRecord): readonly NamespaceType[] {
+  return namespaces as readonly NamespaceType[];
+}

@@ -1,0 +1,126 @@
+/** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
+import { execJoin, readHierarchies } from "../cgroup/index.ts";
+import type { ProcessConfig } from "../config/types.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { compileExec, type Plan } from "../plan/index.ts";
+import { containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
+import { countListenFds, separateDescriptors } from "./descriptors.ts";
+import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
+import { type ExecRequest, requestedProcess } from "./exec-request.ts";
+import { type Execution, execute } from "./execute.ts";
+import { apparmorEnabled } from "./lsm.ts";
+import type { RuntimeOptions } from "./options.ts";
+import { deriveStatus } from "./status.ts";
+
+const PREFIX = "exec failed: ";
+
+/** Returns once a detached program runs; in the foreground it never does. Every error says `exec failed`. */
+export function exec(options: RuntimeOptions, request: ExecRequest): void {
+  let execution: Execution;
+  try {
+    execution = begin(options, request);
+  } catch (error) {
+    if (!(error instanceof RuntError)) throw error;
+    throw new RuntError(error.code, PREFIX + error.message, error.details);
+  }
+  if (!request.detach) watch(execution);
+}
+
+function begin(options: RuntimeOptions, request: ExecRequest): Execution {
+  separateDescriptors(request.preserveFds);
+  const record = readRecord(options.root, request.id);
+  checkStatus(options.root, record, request.ignorePaused);
+  const process = requestedProcess(request, () => defaultProcess(record.exec));
+  checkTerminal(process, request);
+  const execution: Execution = {
+    root: options.root,
+    plan: planOf(options, record, process, request),
+    record,
+    lock: -1,
+    helper: 0,
+    socket: -1,
+    pid: 0,
+    console: -1,
+    early: [],
+    warnings: [],
+    staged: -1,
+  };
+  // From here on a signal is for the program: the monitor picks up what arrives meanwhile.
+  if (!request.detach) host.blockSignals();
+  try {
+    execute(execution);
+  } catch (error) {
+    undo(execution);
+    throw error;
+  }
+  return execution;
+}
+
+function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): void {
+  const status = deriveStatus(root, record);
+  if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.execStopped);
+  if (status === "paused" && !ignorePaused) throw new RuntError("wrong-status", WORDS.execPaused);
+}
+
+/** As for create: a detached terminal needs somebody to hand the master to. */
+function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket }: ExecRequest): void {
+  if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
+  if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);
+}
+
+function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {
+  const { consoleSocket, pidFile, preserveFds } = request;
+  const terminalSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
+  return compileExec({
+    process,
+    target: { pid: record.pid, startTime: BigInt(record.startTime) },
+    namespaces: namespaceTypes(record.exec),
+    root: record.exec.chroot ? record.rootfs : "/",
+    ...(record.cgroup ? { join: execJoin(record.cgroup, record.pid, request.cgroups) } : {}),
+    keyring: record.exec.keyring,
+    ...(record.exec.seccomp ? { seccomp: record.exec.seccomp } : {}),
+    invocation: {
+      id: record.id,
+      preserveFds,
+      listenFds: countListenFds(),
+      ...(consoleSocket === undefined ? {} : { consoleSocket }),
+      ...(pidFile === undefined ? {} : { pidFile }),
+    },
+    host: {
+      ...(process.apparmorProfile === undefined ? {} : { apparmor: apparmorEnabled() }),
+      ...(host.geteuid() !== 0 && namespaceTypes(record.exec).includes("user") ? { setgroups: setgroupsAllowed(record.pid) } : {}),
+      stateDirectory: containerDirectory(options.root, record.id),
+      rootless: host.geteuid() !== 0,
+      cgroupVersion: record.cgroup?.version ?? readHierarchies().version,
+      ...(terminalSize ? { terminalSize } : {}),
+    },
+  });
+}
+
+/** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */
+function setgroupsAllowed(pid: number): boolean {
+  return host.readFile(`/proc/${pid}/setgroups`, undefined, true).trim() === "allow";
+}
+
+/** Nothing of the container is touched: only what this call has started ends. */
+function undo({ socket, pid, helper }: Execution): void {
+  if (socket !== -1) host.close(socket);
+  for (const child of [pid, helper]) {
+    if (child <= 0) continue;
+    try {
+      host.kill(child, host.signalNumber("KILL"));
+    } catch (error) {
+      if (!host.isErrno(error, "ESRCH")) throw error;
+    }
+    host.waitpid(child, 0);
+  }
+}
+
+function watch({ pid, console }: Execution): never {
+  const pidfd = host.pidfdOpen(pid);
+  return host.execHelper(
+    ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", "--"],
+    console === -1 ? [pidfd] : [pidfd, console],
+  );
+}

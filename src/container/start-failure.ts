@@ -1,0 +1,34 @@
+/** What init left in exec.fifo when it could not become the program (report_to_start in native-bindings/init/main.c). */
+import * as host from "../host/index.ts";
+
+export interface StartFailure {
+  readonly errno: number;
+  /** The program, for execve(2). */
+  readonly path: string;
+  readonly text: string;
+}
+
+const REPORT_MAX = 4096;
+
+/** Read the fifo's content; `writer`, which has kept it alive, is closed. undefined: nothing has failed. */
+export function readStartFailure(fifo: string, writer: number): StartFailure | undefined {
+  const reader = host.open(fifo, host.O.RDONLY | host.O.NONBLOCK);
+  // Without a writer the end is the end of the file.
+  host.close(writer);
+  try {
+    return parseStartFailure(host.readFd(reader, REPORT_MAX));
+  } catch (error) {
+    // init holds its end still: a file system is in the way of execve, and nothing has failed yet.
+    if (host.isErrno(error, "EAGAIN")) return undefined;
+    throw error;
+  } finally {
+    host.close(reader);
+  }
+}
+
+/** errno, path and text, a line each; the text may have more lines. */
+export function parseStartFailure(report: string): StartFailure | undefined {
+  if (report === "") return undefined;
+  const [errno = "", path = "", ...text] = report.split("\n");
+  return { errno: Number(errno), path, text: text.join("\n") };
+}

@@ -1,0 +1,1 @@
+export { type HookCall, runHook } from "./run.ts";
