@@ -85,4 +85,9 @@ export const DIFFERENCES: readonly Difference[] = [
     line: /: cgroup :\//,
     why: "hybrid host: crun joins the v2 tree too, which carries no limits there; runt uses the v1 hierarchies",
   },
+  {
+    peer: "crun",
+    line: /: syscall 600: /,
+    why: "a system call newer than the profile gives ENOSYS under runt and runc, so that programs fall back; crun gives the default",
+  },
 ];

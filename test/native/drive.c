@@ -7,6 +7,7 @@
 //   --rlimit N      after `ready`, set RLIMIT_NOFILE of init to N
 //   --soft N        soft RLIMIT_NOFILE of the helper
 //   --console PATH  listen at this console socket and show what the terminal that arrives prints
+//   --filter PATH   after `pid`, send a descriptor of this file as message `filter`
 //   --map           after `pid`, map container ids 0-65535 to 100000 and up
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PID = 1, GO = 2, READY = 3, COMMIT = 6, CONSOLE = 7 };
+enum { PID = 1, GO = 2, READY = 3, ERROR = 4, COMMIT = 6, CONSOLE = 7, FILTER = 12 };
 
 static FILE *report;
 
@@ -69,6 +70,23 @@ static void put_file(int pid, const char *name, const char *text) {
 static void answer(int socket, uint32_t type) {
   uint32_t message[6] = {type};
   if (send(socket, message, sizeof message, MSG_NOSIGNAL) < 0) die("send");
+}
+
+static void send_file(int socket, const char *path) {
+  uint32_t message[6] = {FILTER};
+  union {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+  } control = {.bytes = {0}};
+  struct iovec part = {message, sizeof message};
+  struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct cmsghdr *item = CMSG_FIRSTHDR(&header);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) die(path);
+  *item = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(item), &fd, sizeof fd);
+  if (sendmsg(socket, &header, MSG_NOSIGNAL) < 0) die("sendmsg");
+  close(fd);
 }
 
 static void finish(const char *what, int pid, int status) {
@@ -120,7 +138,7 @@ static int accept_console(int listener) {
 int main(int count, char **arguments) {
   bool go = false, commit = false, map = false;
   uint32_t die_at = 0;
-  const char *start = NULL;
+  const char *start = NULL, *filter = NULL;
   int listener = -1;
   rlim_t limit = 0, soft = 0;
   int at = 1, pair[2], init = -1, status, master = -1;
@@ -129,6 +147,7 @@ int main(int count, char **arguments) {
     else if (!strcmp(arguments[at], "--commit")) commit = true;
     else if (!strcmp(arguments[at], "--map")) map = true;
     else if (!strcmp(arguments[at], "--start")) start = arguments[++at];
+    else if (!strcmp(arguments[at], "--filter")) filter = arguments[++at];
     else if (!strcmp(arguments[at], "--die-at")) die_at = (uint32_t)atoi(arguments[++at]);
     else if (!strcmp(arguments[at], "--console")) listener = listen_at(arguments[++at]);
     else if (!strcmp(arguments[at], "--soft")) soft = (rlim_t)atoll(arguments[++at]);
@@ -193,6 +212,8 @@ int main(int count, char **arguments) {
     put_string("text", message.bytes + message.path_length, message.text_length);
     fprintf(report, "}\n");
     if (message.type == die_at) _exit(0);
+    // init stays until it has been looked at.
+    if (message.type == ERROR) shutdown(pair[0], SHUT_RDWR);
     if (message.type == PID) {
       init = message.value;
       if (map) {
@@ -200,6 +221,7 @@ int main(int count, char **arguments) {
         put_file(init, "uid_map", "0 100000 65536\n");
       }
       if (go) answer(pair[0], GO);
+      if (filter != NULL) send_file(pair[0], filter);
     }
     if (message.type == READY) {
       if (listener >= 0) master = accept_console(listener);

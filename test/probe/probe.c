@@ -1,7 +1,8 @@
 // What a process sees of itself and its surroundings, as sorted "section key: value" lines that two runtimes can be compared by.
-// Usage: probe [--namespace NAME:[INODE]]... [--sysctl PATH]... [--path PATH]...
+// Usage: probe [--namespace NAME:[INODE]]... [--sysctl PATH]... [--path PATH]... [--syscall NUMBER[:ARGUMENT]]...
 //   --namespace  a namespace link of the host: printed as "host" if this process is in it, else as "own"
 //   --sysctl     a file below /proc/sys whose value is printed
+//   --syscall    a system call made with this one argument (default 0): its errno is printed, 0 if there is none
 //   --path       a masked or read-only path: what is there, how much can be read, and how opening it for writing ends
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -275,6 +276,11 @@ int main(int argc, char **argv)
             namespace(argv[i + 1]);
         } else if (!strcmp(argv[i], "--path")) {
             special(argv[i + 1]);
+        } else if (!strcmp(argv[i], "--syscall")) {
+            char *end;
+            long number = strtol(argv[i + 1], &end, 10);
+            long result = syscall(number, *end == ':' ? strtoull(end + 1, NULL, 10) : 0, 0, 0, 0, 0, 0);
+            line("syscall %s: %d", argv[i + 1], result < 0 ? errno : 0);
         } else if (!strcmp(argv[i], "--sysctl")) {
             char path[PATH_MAX];
             snprintf(path, sizeof path, "/proc/sys/%s", argv[i + 1]);

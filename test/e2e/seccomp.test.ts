@@ -1,0 +1,349 @@
+/** System call filters: what the program sees, the cache below the state root, and the notification listener. */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Config } from "../support/config.ts";
+import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { program, REPOSITORY } from "../support/programs.ts";
+
+interface Rule {
+  readonly names: readonly string[];
+  readonly action: string;
+  readonly errnoRet?: number;
+  readonly args?: readonly object[];
+}
+interface Profile {
+  readonly defaultAction?: string;
+  readonly syscalls?: readonly Rule[];
+  readonly [field: string]: unknown;
+}
+
+const ENGINE: Profile = JSON.parse(readFileSync(join(REPOSITORY, "test/fixtures/seccomp-default.json"), "utf8"));
+const rule = (action: string, names: readonly string[], rest: Partial<Rule> = {}): Rule => ({
+  names,
+  action: `SCMP_ACT_${action}`,
+  ...rest,
+});
+const allowBut = (...syscalls: readonly Rule[]): Profile => ({ defaultAction: "SCMP_ACT_ALLOW", syscalls });
+const filtered =
+  (profile: Profile, command?: string) =>
+  (config: Config): void => {
+    config.linux.seccomp = profile;
+    if (command !== undefined) shell(config, command);
+  };
+const MKDIR = ["mkdir", "mkdirat"];
+const ERRNO = { 5: "Input/output error", 28: "No space left on device", 38: "Function not implemented" } as const;
+
+describe.skipIf(!isRoot)("seccomp (needs root)", () => {
+  const { bundle, directory, id, ok, root, runtime, until } = useHarness();
+  const run = (change: (config: Config) => void) => runtime(["run", "-b", bundle(change), id()]);
+  const cache = join(root, "@cache/seccomp");
+  const entries = () => readdirSync(cache).filter((name) => !name.endsWith(".json"));
+
+  test.each([
+    ["with no_new_privs", true, 0],
+    ["without no_new_privs", false, 0],
+    ["without no_new_privs, another user", false, 1000],
+  ])("a profile as engines have it: %s", async (_, noNewPrivileges, uid) => {
+    const command = "grep -E '^(Seccomp|NoNewPrivs|CapPrm|CapEff)' /proc/self/status";
+    const result = await run((config) => {
+      filtered(ENGINE, command)(config);
+      config.process.noNewPrivileges = noNewPrivileges;
+      config.process.user = { uid, gid: uid };
+      config.process.capabilities = { bounding: ["CAP_KILL"], permitted: ["CAP_KILL"], effective: ["CAP_KILL"] };
+    });
+    const capabilities = uid === 0 ? "0000000000000020" : "0000000000000000";
+    expect(result.stdout.replaceAll(/:\s+/g, "=").split("\n")).toEqual(
+      expect.arrayContaining(["Seccomp=2", `NoNewPrivs=${Number(noNewPrivileges)}`, `CapPrm=${capabilities}`, `CapEff=${capabilities}`]),
+    );
+    expect(result.stderr).toBe("");
+  });
+
+  test("a waiting init has no right beyond its program's", async () => {
+    const name = id();
+    const pidFile = join(directory, name);
+    const path = bundle((config) => {
+      filtered(ENGINE, "true")(config);
+      config.process.noNewPrivileges = false;
+      config.process.capabilities = { bounding: ["CAP_KILL"], permitted: ["CAP_KILL"], effective: ["CAP_KILL"] };
+    });
+    await ok(["create", "--pid-file", pidFile, "-b", path, name]);
+    const status = readFileSync(`/proc/${readFileSync(pidFile, "utf8")}/status`, "utf8");
+    expect(status).toMatch(/CapPrm:\s+0000000000000020\nCapEff:\s+0000000000000020/);
+    expect(status).toMatch(/Seccomp:\s+2/);
+  });
+
+  test.each([5, 28, 38] as const)("two profiles that differ in one errnoRet alone give their own: %d", async (errnoRet) => {
+    const profile = allowBut(rule("ERRNO", MKDIR, { errnoRet }));
+    for (let round = 0; round < 2; round++) expect((await run(filtered(profile, "mkdir /tmp/x"))).stderr).toContain(ERRNO[errnoRet]);
+  });
+
+  test("ERRNO is EPERM unless the profile says otherwise, also as the default", async () => {
+    expect((await run(filtered(allowBut(rule("ERRNO", MKDIR)), "mkdir /tmp/x"))).stderr).toContain("Operation not permitted");
+    const rest = ENGINE.syscalls!.map((entry) => ({ ...entry, names: entry.names.filter((name) => !MKDIR.includes(name)) }));
+    const profile = { ...ENGINE, syscalls: rest.filter(({ names }) => names.length > 0), defaultErrnoRet: 28 };
+    expect((await run(filtered(profile, "mkdir /tmp/x"))).stderr).toContain(ERRNO[28]);
+  });
+
+  test.each(["KILL", "KILL_THREAD", "KILL_PROCESS", "TRAP"])("%s ends the program with SIGSYS", async (action) => {
+    const result = await run((config) => {
+      filtered(allowBut(rule(action, MKDIR)))(config);
+      config.process.args = ["/bin/mkdir", "/tmp/x"];
+    });
+    expect(result.status).toBe(128 + 31);
+  });
+
+  test("LOG lets the call through, TRACE without a tracer gives ENOSYS", async () => {
+    expect((await run(filtered(allowBut(rule("LOG", MKDIR)), "mkdir /dev/shm/x"))).status).toBe(0);
+    expect((await run(filtered(allowBut(rule("TRACE", MKDIR)), "mkdir /tmp/x"))).stderr).toContain(ERRNO[38]);
+  });
+
+  test("arguments are compared in 64 bits, by every operator", async () => {
+    const HIGH = 1n << 63n;
+    // x86-64: 39 is getpid, which takes no notice of its arguments.
+    const matches = async (argument: bigint, op: string, value: bigint, valueTwo = 0n) => {
+      const args = [{ index: 0, value: "@value", valueTwo: "@valueTwo", op: `SCMP_CMP_${op}` }];
+      const path = bundle((config) => {
+        filtered(allowBut(rule("ERRNO", ["getpid"], { errnoRet: 28, args })))(config);
+        config.process.args = ["/probe", "--syscall", `39:${argument}`];
+      });
+      const file = join(path, "config.json");
+      // JSON.stringify has no numbers of 64 bits.
+      writeFileSync(file, readFileSync(file, "utf8").replace('"@value"', String(value)).replace('"@valueTwo"', String(valueTwo)));
+      return (await ok(["run", "-b", path, id()])).includes(`syscall 39:${argument}: 28`);
+    };
+    expect(await matches(HIGH + 1n, "EQ", HIGH + 1n)).toBe(true);
+    expect(await matches(HIGH, "EQ", HIGH + 1n)).toBe(false);
+    expect(await matches(HIGH, "NE", HIGH + 1n)).toBe(true);
+    expect(await matches(HIGH, "LT", HIGH)).toBe(false);
+    expect(await matches(HIGH - 1n, "LT", HIGH)).toBe(true);
+    expect(await matches(HIGH, "LE", HIGH)).toBe(true);
+    expect(await matches(HIGH + 1n, "LE", HIGH)).toBe(false);
+    expect(await matches(HIGH, "GE", HIGH)).toBe(true);
+    expect(await matches(HIGH - 1n, "GE", HIGH)).toBe(false);
+    expect(await matches(HIGH, "GT", HIGH)).toBe(false);
+    expect(await matches((1n << 64n) - 1n, "GT", HIGH)).toBe(true);
+    expect(await matches(HIGH + 23n, "MASKED_EQ", HIGH + 16n, HIGH + 16n)).toBe(true);
+    expect(await matches(23n, "MASKED_EQ", HIGH + 16n, HIGH + 16n)).toBe(false);
+  });
+
+  test("several comparisons of one argument are alternatives, of different ones hold together", async () => {
+    const compare = (index: number, value: number) => ({ index, value, op: "SCMP_CMP_EQ" });
+    const kill = async (...args: readonly object[]) =>
+      (await run(filtered(allowBut(rule("ERRNO", ["kill"], { errnoRet: 28, args })), "kill -23 $$ 2>&1; true"))).stdout;
+    expect(await kill(compare(1, 23), compare(1, 17))).toContain(ERRNO[28]);
+    expect(await kill(compare(1, 23), compare(0, 1))).toContain(ERRNO[28]);
+    expect(await kill(compare(1, 23), compare(0, 2))).toBe("");
+  });
+
+  test.skipIf(!isRunt)("a filter that forbids what init itself does", async () => {
+    const forbidden = ["sendmsg", "read", "close", "capset", "capget", "prctl", "umask", "getcwd", "chdir", "setresuid", "rt_sigaction"];
+    const name = id();
+    const path = bundle((config) => {
+      filtered(allowBut(rule("KILL_PROCESS", forbidden)))(config);
+      config.process.noNewPrivileges = false;
+      config.process.args = ["/probe", "--version"];
+    });
+    const before = await run((config) => {
+      filtered(allowBut(rule("ERRNO", ["getcwd"])), "echo started")(config);
+    });
+    expect(before.stdout).toBe("started\n");
+    await ok(["create", "-b", path, name]);
+    await ok(["start", name]);
+  });
+
+  test("a system call newer than the profile gives ENOSYS, an older one the default", async () => {
+    // x86-64: personality is 135, and the profile ends before 600.
+    const profile = { ...ENGINE, syscalls: ENGINE.syscalls!.filter(({ names }) => !names.includes("personality")), defaultErrnoRet: 28 };
+    const { stdout } = await run((config) => {
+      filtered(profile)(config);
+      config.process.args = ["/probe", "--syscall", "135", "--syscall", "600"];
+    });
+    expect(stdout.match(/^syscall.*/gm)).toEqual(["syscall 135: 28", "syscall 600: 38"]);
+  });
+
+  test.skipIf(!isRunt)("unknown system calls are a named warning in the state, from the cache too", async () => {
+    const profile = allowBut(rule("ERRNO", ["nosuchcall", "mkdir", "no such call", ""]));
+    for (let round = 0; round < 2; round++) {
+      const name = id();
+      await ok(["create", "-b", bundle(filtered(profile, "true")), name]);
+      const { warnings } = JSON.parse(readFileSync(join(root, name, "state.json"), "utf8"));
+      expect(warnings).toEqual(
+        expect.arrayContaining([
+          'linux.seccomp: unknown system calls are ignored: "no such call"',
+          "linux.seccomp: unknown system calls are ignored: nosuchcall, ",
+        ]),
+      );
+    }
+  });
+
+  test.skipIf(!isRunt)("errors name the field", async () => {
+    const refused = async (profile: Profile) => (await run(filtered(profile, "true"))).stderr;
+    expect(await refused({ defaultAction: "SCMP_ACT_NONE" })).toContain('unknown action "SCMP_ACT_NONE"');
+    expect(await refused({ ...ENGINE, architectures: ["SCMP_ARCH_VAX"] })).toContain('architectures: unknown name "SCMP_ARCH_VAX"');
+    expect(await refused({ ...ENGINE, architectures: ["SCMP_ARCH_S390X"] })).toContain(
+      "architectures: SCMP_ARCH_S390X cannot share a filter",
+    );
+    expect(await refused({ ...ENGINE, flags: ["FLAG"] })).toContain('flags: unknown name "FLAG"');
+    expect(await refused(allowBut(rule("ALLOW", ["mkdir"], { errnoRet: 1 })))).toContain("SCMP_ACT_ALLOW has no errnoRet");
+  });
+
+  // runc of Debian 12 knows none.
+  test.skipIf(!isRunt).each([[["LOG"]], [["TSYNC", "SPEC_ALLOW", "LOG", "WAIT_KILLABLE_RECV"]], [[]]])("flags %j", async (names) => {
+    const flags = names.map((name) => `SECCOMP_FILTER_FLAG_${name}`);
+    expect((await run(filtered({ ...ENGINE, flags }, "grep Seccomp: /proc/self/status"))).stdout).toMatch(/Seccomp:\s+2/);
+  });
+
+  describe.skipIf(!isRunt)("cache", () => {
+    const profile = allowBut(rule("ERRNO", MKDIR, { errnoRet: 28 }), rule("ERRNO", ["sethostname"], { errnoRet: 77 }));
+    const works = async () => expect((await run(filtered(profile, "mkdir /tmp/x"))).stderr).toContain(ERRNO[28]);
+
+    test("the second container takes the first one's program", async () => {
+      rmSync(cache, { recursive: true, force: true });
+      await works();
+      const [entry = ""] = entries();
+      const { ino, mtimeMs } = statSync(join(cache, entry));
+      const name = id();
+      await ok(["create", "-b", bundle(filtered(profile, "true")), name]);
+      expect(entries()).toEqual([entry]);
+      expect(statSync(join(cache, entry)).mtimeMs).toBe(mtimeMs);
+      expect(statSync(join(root, name, "seccomp.bpf")).ino).toBe(ino);
+      expect((await ok(["list", "-q"])).split("\n")).not.toContain("@cache");
+    });
+
+    test("damaged, foreign and unusable contents are passed over", async () => {
+      await works();
+      const [entry = ""] = entries();
+      const path = join(cache, entry);
+      const good = readFileSync(path);
+      const reset = () => rmSync(cache, { recursive: true, force: true });
+      const attacks: readonly (() => void)[] = [
+        () => truncateSync(path, 8),
+        () => writeFileSync(path, Buffer.alloc(good.length)),
+        () => writeFileSync(`${path}.json`, "{"),
+        () => writeFileSync(`${path}.json`, '{"sha256":1,"unknown":[]}'),
+        () => rmSync(`${path}.json`),
+        () => chmodSync(path, 0o666),
+        () => chmodSync(cache, 0o777),
+        () => {
+          rmSync(path);
+          mkdirSync(path);
+        },
+        () => {
+          rmSync(path);
+          symlinkSync("/etc/passwd", path);
+        },
+        () => {
+          reset();
+          writeFileSync(cache, "");
+        },
+      ];
+      for (const attack of attacks) {
+        attack();
+        await works();
+        reset();
+        await works();
+      }
+    });
+
+    test("a read-only cache is no reason to fail", async () => {
+      rmSync(cache, { recursive: true, force: true });
+      symlinkSync("/proc", cache);
+      await works();
+      rmSync(cache);
+    });
+
+    test("it does not grow without bound, and spares what containers use", async () => {
+      const name = id();
+      await ok(["create", "-b", bundle(filtered(profile, "true")), name]);
+      const { ino } = statSync(join(root, name, "seccomp.bpf"));
+      for (let index = 0; index < 200; index++) closeSync(openSync(join(cache, `old-${index}`), "w", 0o600));
+      linkSync(join(cache, "old-0"), join(directory, "old"));
+      await run(filtered(allowBut(rule("ERRNO", MKDIR, { errnoRet: 99 })), "true"));
+      expect(entries()).toHaveLength(3);
+      expect(entries().map((entry) => statSync(join(cache, entry)).ino)).toContain(ino);
+    });
+  });
+
+  describe("exec", () => {
+    test("a further process has the container's filter", async () => {
+      const name = id();
+      await ok(["run", "-d", "-b", bundle(filtered(allowBut(rule("ERRNO", MKDIR, { errnoRet: 28 })), "exec sleep 60")), name]);
+      expect((await runtime(["exec", name, "mkdir", "/tmp/x"])).stderr).toContain(ERRNO[28]);
+      expect(await ok(["exec", name, "grep", "Seccomp:", "/proc/self/status"])).toMatch(/Seccomp:\s+2/);
+    });
+  });
+
+  describe("notify", () => {
+    const socket = join(directory, "agent.sock");
+    const log = join(directory, "agent.log");
+    let agent: ChildProcess | undefined;
+    const states = () =>
+      readFileSync(log, "utf8")
+        .split("\n")
+        .filter((line) => line.startsWith("fds="))
+        .map((line) => line.match(/^fds=(\d+) (.*)$/) ?? [])
+        .map(([, fds, text]) => ({ fds, state: JSON.parse(text ?? "") }));
+    const listening = (rest: object = {}): Profile => ({
+      ...allowBut(rule("NOTIFY", MKDIR)),
+      listenerPath: socket,
+      listenerMetadata: "some data",
+      ...rest,
+    });
+
+    async function startAgent(): Promise<void> {
+      if (agent) return;
+      const out = openSync(log, "w");
+      agent = spawn(program("seccomp-agent"), [socket], { stdio: ["ignore", out, "inherit"] });
+      closeSync(out);
+      await expect.poll(() => readFileSync(log, "utf8"), { timeout: 5_000 }).toContain("listening");
+    }
+    afterAll(() => void agent?.kill("SIGKILL"));
+
+    test("the agent gets the state and the descriptor, and decides", async () => {
+      await startAgent();
+      const name = id();
+      const path = bundle(filtered(listening(), "mkdir /tmp/x; exec sleep 60"));
+      await ok(["run", "-d", "-b", path, name]);
+      await until(name, "running");
+      const { pid } = JSON.parse(await ok(["state", name]));
+      const { fds, state } = states().at(-1)!;
+      expect(fds).toBe("1");
+      expect(state).toMatchObject({ fds: ["seccompFd"], metadata: "some data", state: { id: name, bundle: path, status: "creating" } });
+      expect(state.pid).toBe(pid);
+      expect(state.state.pid).toBe(pid);
+      // runc of Debian 12 hangs here.
+      if (!isRunt) return;
+      expect((await runtime(["exec", name, "mkdir", "/tmp/x"])).stderr).toContain("uota exceeded");
+      expect(states().at(-1)!.state.pid).not.toBe(pid);
+    });
+
+    test.skipIf(!isRunt)("nobody listens, or nobody could", async () => {
+      const refused = async (profile: Profile) => (await run(filtered(profile, "true"))).stderr;
+      expect(await refused(listening({ listenerPath: join(directory, "absent") }))).toContain("absent");
+      expect(await refused(listening({ listenerPath: "" }))).toContain("listenerMetadata: useless without listenerPath");
+      expect(await refused(listening({ listenerPath: "", listenerMetadata: "" }))).toContain("SCMP_ACT_NOTIFY needs listenerPath");
+      expect(await refused({ defaultAction: "SCMP_ACT_NOTIFY", listenerPath: socket })).toContain("defaultAction: SCMP_ACT_NOTIFY");
+      expect(await refused({ ...listening(), syscalls: [rule("NOTIFY", ["sendmsg"])] })).toContain("needs sendmsg");
+    });
+
+    test("listenerPath counts only where something notifies", async () => {
+      const profile = { ...ENGINE, listenerPath: join(directory, "absent") };
+      expect((await run(filtered(profile, "true"))).status).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,36 @@
+/** What the runner needs of an engine. */
+import type { Scenario, Step } from "./scenario.ts";
+
+export interface Place {
+  /** Everything on disk is below it. */
+  readonly directory: string;
+  /** Archive of images (image.ts). */
+  readonly archive: string;
+  /** Name of the cgroup below which engines are asked to put their containers, without slash. */
+  readonly cgroup: string;
+}
+
+/** An engine that runs, with one runtime. */
+export interface Engine {
+  /** Command line of a client call. */
+  command(args: readonly string[]): readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute cgroup path of a container, as the hierarchies have it. */
+  cgroupPath(container: string): string;
+  /** Change the resources of a running container behind the client's back. */
+  update?(container: string, resources: string): Promise<void>;
+  /** Remove what a scenario may have left. */
+  clean(container: string): Promise<void>;
+  /** Replaced in steps: flags that are the same in every call. */
+  expand(step: Step): readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface EngineDefinition {
+  readonly name: string;
+  readonly scenarios: readonly Scenario[];
+  /** `runtime`: absolute path; its base name is the runtime's name. */
+  start(place: Place, runtime: string): Promise<Engine>;
+}
+
+export const IMAGE = "localhost/runt-test:1";

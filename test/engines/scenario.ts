@@ -1,0 +1,63 @@
+/** What a scenario is: engine commands and what is expected of each. Scenarios are data; run.ts executes them. */
+
+export interface Expectation {
+  /** Exit status; 0 when absent, "any" for no opinion. */
+  readonly status?: number | "any" | "not-zero";
+  /** All of these must match. */
+  readonly stdout?: RegExp | readonly RegExp[];
+  /** Matched against stdout and stderr together. */
+  readonly output?: RegExp | readonly RegExp[];
+  readonly not?: RegExp;
+}
+
+/**
+ * One step. In arguments `{id}` is the scenario's container name, `{image}` the image, `{dir}` a directory of the scenario,
+ * `{cgroup:HIERARCHY}` the directory of the container's cgroup.
+ */
+export interface Step {
+  /** `engine`: the engine's client; `host`: a shell command; `update`: LinuxResources as JSON through containerd's API. */
+  readonly kind: "engine" | "host" | "update";
+  readonly args: readonly string[];
+  readonly expect: Expectation;
+  /** Repeat until the expectation is met, at most this many milliseconds. */
+  readonly within?: number;
+  /** Run on a terminal of its own. */
+  readonly tty?: boolean;
+  readonly input?: string;
+  /** Do not wait; what it printed is matched when the scenario ends (it is ended by SIGTERM then). */
+  readonly background?: boolean;
+  /** Run this many of it at once; `{n}` in arguments is the number. */
+  readonly copies?: number;
+}
+
+type StepOptions = Omit<Step, "kind" | "args" | "expect">;
+
+const step =
+  (kind: Step["kind"]) =>
+  (args: readonly string[], expect: Expectation = {}, options: StepOptions = {}): Step => ({ kind, args, expect, ...options });
+
+export const engine = step("engine");
+export const host = (command: string, expect: Expectation = {}, options: StepOptions = {}): Step =>
+  step("host")([command], expect, options);
+export const update = (resources: unknown): Step => step("update")([JSON.stringify(resources)]);
+
+export interface Scenario {
+  readonly name: string;
+  /** What only this runtime promises. */
+  readonly only?: string;
+  readonly steps: readonly Step[];
+}
+
+/** The first line of what was not as expected; undefined if all was. */
+export function mismatch(expect: Expectation, status: number, stdout: string, stderr: string): string | undefined {
+  const wanted = expect.status ?? 0;
+  if (wanted === "not-zero" ? status === 0 : wanted !== "any" && status !== wanted) return `status ${status}, expected ${wanted}`;
+  for (const pattern of list(expect.stdout)) if (!pattern.test(stdout)) return `stdout does not match ${pattern}`;
+  for (const pattern of list(expect.output)) if (!pattern.test(`${stdout}\n${stderr}`)) return `output does not match ${pattern}`;
+  if (expect.not?.test(`${stdout}\n${stderr}`)) return `output matches ${expect.not}`;
+  return undefined;
+}
+
+function list(patterns: RegExp | readonly RegExp[] | undefined): readonly RegExp[] {
+  return patterns === undefined ? [] : patterns instanceof RegExp ? [patterns] : patterns;
+}
