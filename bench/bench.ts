@@ -4,23 +4,25 @@
  *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--churn] [--json FILE]
  *
  * --churn: with cgroups being made, entered and removed in the background.
+ * --seccomp warm|cold: with a filter as engines have it; cold: what a runtime has cached of it is removed before every round.
  * Runs itself in a private mount namespace, where the hugetlb hierarchy that crun needs on cgroup v1 is mounted.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CGROUP, churn, makeBundle, makeCgroupParents, REPOSITORY, RUNT, reExecInNamespace } from "./setup.ts";
+import { CGROUP, churn, installedRunt, makeBundle, makeCgroupParents, REPOSITORY, reExecInNamespace, type Spec } from "./setup.ts";
 
 const { values: options } = parseArgs({
   options: {
     peer: { type: "string", default: "crun" },
     rounds: { type: "string", default: "40" },
-    verbs: { type: "string", default: "state,create,start,kill,delete,run" },
+    verbs: { type: "string", default: "state,create,start,kill,delete,run,exec" },
     gate: { type: "string", default: "" },
     json: { type: "string" },
     churn: { type: "boolean", default: false },
+    seccomp: { type: "string" },
     inside: { type: "boolean", default: false },
   },
 });
@@ -29,6 +31,7 @@ interface Side {
   readonly name: string;
   readonly letter: "a" | "b";
   readonly command: string;
+  readonly root: string;
   readonly bundle: string;
   readonly sleeper: string;
 }
@@ -47,6 +50,7 @@ interface Result {
 /** Lines for pair.c: what happens around the timed command, per verb. */
 const SCRIPTS: Readonly<Record<string, (side: Side) => { before?: string[]; run: string; after?: string[] }>> = {
   state: ({ command, letter }) => ({ run: `${command} state live-${letter}` }),
+  exec: ({ command, letter }) => ({ run: `${command} exec live-${letter} /bin/true` }),
   run: ({ command, bundle, letter }) => ({ run: `${command} run -b ${bundle} run-${letter}-@` }),
   create: ({ command, bundle, letter }) => ({
     run: `${command} create -b ${bundle} c-${letter}-@`,
@@ -68,6 +72,9 @@ const SCRIPTS: Readonly<Record<string, (side: Side) => { before?: string[]; run:
   }),
 };
 
+/** These look at a container that runs all the time. */
+const LIVE: readonly string[] = ["state", "exec"];
+
 function main(): number {
   if (!options.inside) return reExecInNamespace();
   const work = mkdtempSync(join(tmpdir(), "runt-bench-"));
@@ -77,7 +84,10 @@ function main(): number {
     const pair = join(work, "pair");
     execFileSync("gcc", ["-O2", "-o", pair, join(REPOSITORY, "bench/pair.c")]);
     execFileSync("sh", [join(REPOSITORY, "bundles/make-rootfs.sh"), join(work, "rootfs")]);
-    const sides: readonly [Side, Side] = [makeSide(work, "a", "runt", RUNT), makeSide(work, "b", options.peer, options.peer)];
+    const sides: readonly [Side, Side] = [
+      makeSide(work, "a", "runt", installedRunt(work)),
+      makeSide(work, "b", options.peer, options.peer),
+    ];
     if (options.churn) calm = churn();
     const results = options.verbs.split(",").map((verb) => measure(pair, verb, sides));
     print(results, sides);
@@ -91,15 +101,21 @@ function main(): number {
 }
 
 function makeSide(work: string, letter: "a" | "b", name: string, binary: string): Side {
-  const command = `${binary} --root ${work}/root-${letter}`;
-  mkdirSync(`${work}/root-${letter}`);
+  const root = `${work}/root-${letter}`;
+  const command = `${binary} --root ${root}`;
+  mkdirSync(root);
   return {
     name,
     letter,
     command,
-    bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`),
-    sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`),
+    root,
+    bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`, filter),
+    sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`, filter),
   };
+}
+
+function filter(spec: Spec): void {
+  if (options.seccomp) spec.linux.seccomp = JSON.parse(readFileSync(join(REPOSITORY, "test/fixtures/seccomp-default.json"), "utf8"));
 }
 
 function measure(pair: string, verb: string, sides: readonly [Side, Side]): Result {
@@ -107,19 +123,22 @@ function measure(pair: string, verb: string, sides: readonly [Side, Side]): Resu
   if (!script) throw new Error(`unknown verb ${verb}: use ${Object.keys(SCRIPTS).join(", ")}`);
   const lines = [`rounds ${options.rounds}`];
   for (const side of sides) {
+    // A pattern of find(1), because an @ is the number of the round.
+    if (options.seccomp === "cold")
+      lines.push(`${side.letter}.before find ${side.root} -mindepth 1 -maxdepth 1 -name ?cache -exec rm -rf {} +`);
     const { before = [], run, after = [] } = script(side);
     for (const line of before) lines.push(`${side.letter}.before ${line}`);
     lines.push(`${side.letter}.run ${run}`);
     for (const line of after) lines.push(`${side.letter}.after ${line}`);
   }
-  if (verb === "state")
+  if (LIVE.includes(verb))
     for (const side of sides) shell(`${side.command} run -d -b ${side.sleeper} live-${side.letter} </dev/null >/dev/null`);
   try {
     const output = execFileSync(pair, { input: `${lines.join("\n")}\n`, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] });
     return summarize(verb, output);
   } finally {
     for (const side of sides) {
-      for (const id of readdirSync(`${side.command.split(" ")[2]}`).filter((entry) => !entry.startsWith("."))) {
+      for (const id of readdirSync(side.root).filter((entry) => !/^[.@]/.test(entry))) {
         shell(`${side.command} delete --force ${id}`);
       }
     }

@@ -9,13 +9,8 @@ import { existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CGROUP, makeBundle, makeCgroupParents, REPOSITORY, RUNT, reExecInNamespace } from "./setup.ts";
+import { CGROUP, installedRunt, makeBundle, makeCgroupParents, REPOSITORY, reExecInNamespace } from "./setup.ts";
 
-const RUNTIMES: readonly (readonly [name: string, binary: string])[] = [
-  ["runt", RUNT],
-  ["crun", "crun"],
-  ["runc", "runc"],
-];
 const LIMITS_KIB = [128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 16_384];
 const ATTEMPTS = 5;
 
@@ -30,7 +25,11 @@ async function main(): Promise<number> {
         .map((cell, index) => cell.padEnd(index === 0 ? 8 : 26))
         .join(""),
     );
-    for (const [name, binary] of RUNTIMES) {
+    for (const [name, binary] of [
+      ["runt", installedRunt(work)],
+      ["crun", "crun"],
+      ["runc", "runc"],
+    ] as const) {
       const command = [binary, "--root", join(work, `root-${name}`)];
       const cells = [
         name.padEnd(8),

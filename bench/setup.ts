@@ -1,17 +1,26 @@
 /** What every benchmark needs: a private mount namespace with hugetlb for crun, parent cgroups, bundles. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const REPOSITORY = resolve(import.meta.dirname, "..");
-export const RUNT = process.env["RUNT"] ?? join(REPOSITORY, "bin/runt");
 export const CGROUP = "runt-bench";
+
+/**
+ * A copy of bin/runt, as an installation makes it. How much of a file the kernel maps at once, and so the resident size,
+ * depends on how its pages came into the page cache: right behind the linker it is half as much again.
+ */
+export function installedRunt(work: string): string {
+  const target = join(work, "runt");
+  copyFileSync(process.env["RUNT"] ?? join(REPOSITORY, "bin/runt"), target);
+  return target;
+}
 
 /** The fields that benchmarks change. */
 export interface Spec {
   process: { args: readonly string[]; terminal: boolean };
   root: { path: string };
-  linux: { cgroupsPath: string; resources: Record<string, unknown> };
+  linux: { cgroupsPath: string; resources: Record<string, unknown>; seccomp?: object };
 }
 
 /** Run this very program again with --inside, in the namespace. Returns its status. */
