@@ -11,6 +11,7 @@ const FIRST_SUBORDINATE_ID = 200_000;
 
 export function enterSandbox(directory: string): void {
   for (const path of PRIVATE) execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", path]);
+  privateNull(directory);
   execFileSync("ip", ["link", "set", "lo", "up"]);
   mountHierarchies(directory);
   const etc = join(directory, "etc");
@@ -22,6 +23,13 @@ export function enterSandbox(directory: string): void {
   mkdirSync(runtime, { recursive: true });
   chownSync(runtime, ROOTLESS_UID, ROOTLESS_UID);
   chmodSync(runtime, 0o700);
+}
+
+/** crun gives its standard streams to the container's user, also when they are the host's /dev/null. */
+function privateNull(directory: string): void {
+  const node = join(directory, "null");
+  execFileSync("mknod", ["-m", "666", node, "c", "1", "3"]);
+  execFileSync("mount", ["--bind", node, "/dev/null"]);
 }
 
 /**
