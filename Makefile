@@ -176,5 +176,8 @@ format: | $(SETUP)
 bench: setup-test bin/runt
 	$(TSX) bench/bench.ts
 	$(TSX) bench/bench.ts --churn
+	$(TSX) bench/bench.ts --bundle containerd --verbs create,run,exec
+	$(TSX) bench/bench.ts --seccomp warm --verbs create,run,exec
+	$(TSX) bench/bench.ts --seccomp cold --verbs run
 	$(TSX) bench/bench.ts --peer runc --rounds 20
 	$(TSX) bench/footprint.ts

@@ -1,10 +1,12 @@
 /**
  * Pairwise, interleaved: runt against one peer, each verb alone. Prints medians, minimums, ratios and peak RSS.
  *
- *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--churn] [--json FILE]
+ *   npx tsx bench/bench.ts [--peer crun|runc] [--rounds 40] [--verbs state,run,...] [--gate state=0.75,run=0.85] [--churn]
+ *                          [--seccomp warm|cold] [--bundle spec|containerd] [--json FILE]
  *
  * --churn: with cgroups being made, entered and removed in the background.
  * --seccomp warm|cold: with a filter as engines have it; cold: what a runtime has cached of it is removed before every round.
+ * --bundle containerd: the configuration that containerd writes (bundles/containerd) instead of that of `runc spec`.
  * Runs itself in a private mount namespace, where the hugetlb hierarchy that crun needs on cgroup v1 is mounted.
  */
 import { execFileSync } from "node:child_process";
@@ -12,7 +14,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CGROUP, churn, installedRunt, makeBundle, makeCgroupParents, REPOSITORY, reExecInNamespace, type Spec } from "./setup.ts";
+import { CGROUP, churn, installedRunt, machine, makeBundle, makeCgroupParents, REPOSITORY, reExecInNamespace, type Spec } from "./setup.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -23,6 +25,7 @@ const { values: options } = parseArgs({
     json: { type: "string" },
     churn: { type: "boolean", default: false },
     seccomp: { type: "string" },
+    bundle: { type: "string", default: "spec" },
     inside: { type: "boolean", default: false },
   },
 });
@@ -109,9 +112,14 @@ function makeSide(work: string, letter: "a" | "b", name: string, binary: string)
     letter,
     command,
     root,
-    bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`, filter),
-    sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`, filter),
+    bundle: makeBundle(work, `${letter}-true`, ["/bin/true"], `/${CGROUP}/${letter}`, filter, template()),
+    sleeper: makeBundle(work, `${letter}-sleep`, ["/bin/sleep", "1000"], `/${CGROUP}/${letter}-sleep`, filter, template()),
   };
+}
+
+/** A config.json to start from; undefined: that of `runc spec`. */
+function template(): string | undefined {
+  return options.bundle === "spec" ? undefined : join(REPOSITORY, "bundles", options.bundle, "config.json");
 }
 
 function filter(spec: Spec): void {
@@ -172,34 +180,15 @@ function summarize(verb: string, output: string): Result {
 }
 
 function print(results: readonly Result[], [a, b]: readonly [Side, Side]): void {
-  const pad = (text: string) => text.padStart(12);
+  const pad = (text: string) => text.padStart(13);
+  const heads = ["med ms", "p95 ms", "min ms", "KiB"].flatMap((head) => [`${a.name} ${head}`, `${b.name} ${head}`]);
   console.log(
-    [
-      "verb".padEnd(8),
-      `${a.name} med ms`,
-      `${b.name} med ms`,
-      "ratio",
-      `${a.name} min`,
-      `${b.name} min`,
-      "min ratio",
-      `${a.name} KiB`,
-      `${b.name} KiB`,
-    ]
-      .map((cell, index) => (index === 0 ? cell : pad(cell)))
-      .join(""),
+    `${machine()}; ${options.rounds} rounds${options.churn ? "; cgroup churn" : ""}; bundle ${options.bundle}${options.seccomp ? `; seccomp ${options.seccomp}` : ""}`,
   );
-  for (const { verb, medianMs, minimumMs, ratio, minimumRatio, rssKib } of results) {
-    const numbers = [
-      medianMs[0].toFixed(2),
-      medianMs[1].toFixed(2),
-      ratio.toFixed(2),
-      minimumMs[0].toFixed(2),
-      minimumMs[1].toFixed(2),
-      minimumRatio.toFixed(2),
-      String(rssKib[0]),
-      String(rssKib[1]),
-    ];
-    console.log(verb.padEnd(8) + numbers.map(pad).join(""));
+  console.log(["verb".padEnd(8), ...["ratio", "min ratio", ...heads].map(pad)].join(""));
+  for (const { verb, medianMs, p95Ms, minimumMs, ratio, minimumRatio, rssKib } of results) {
+    const times = [...medianMs, ...p95Ms, ...minimumMs].map((time) => time.toFixed(2));
+    console.log([verb.padEnd(8), ...[ratio.toFixed(2), minimumRatio.toFixed(2), ...times, ...rssKib.map(String)].map(pad)].join(""));
   }
 }
 

@@ -1,6 +1,7 @@
 /** What every benchmark needs: a private mount namespace with hugetlb for crun, parent cgroups, bundles. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { cpus, release } from "node:os";
 import { join, resolve } from "node:path";
 
 export const REPOSITORY = resolve(import.meta.dirname, "..");
@@ -56,10 +57,12 @@ export function makeBundle(
   args: readonly string[],
   cgroupsPath: string,
   change: (spec: Spec) => void = () => {},
+  template?: string,
 ): string {
   const bundle = join(work, name);
   mkdirSync(bundle);
-  execFileSync("runc", ["spec"], { cwd: bundle });
+  if (template) copyFileSync(template, join(bundle, "config.json"));
+  else execFileSync("runc", ["spec"], { cwd: bundle });
   const file = join(bundle, "config.json");
   const spec: Spec = JSON.parse(readFileSync(file, "utf8"));
   spec.process.args = args;
@@ -89,4 +92,11 @@ export function churn(): () => void {
     ]);
     execFileSync("sh", ["-c", `for d in /sys/fs/cgroup/*/${CGROUP}/churn; do [ ! -d $d ] || rmdir $d; done`]);
   };
+}
+
+/** What the figures depend on, in one line. */
+export function machine(): string {
+  const cpu = /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "unknown processor";
+  const load = readFileSync("/proc/loadavg", "utf8").split(" ").slice(0, 3).join(" ");
+  return `${cpus().length} x ${cpu}, Linux ${release()}, load ${load}`;
 }

@@ -1,5 +1,7 @@
 /** Run programs to their end, with a time limit, and keep what they print. */
+
 import { type ChildProcess, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
 
 export interface Output {
   readonly status: number;
@@ -32,7 +34,8 @@ export function start(command: readonly string[], { env, input, openInput = fals
     timeout,
     killSignal: "SIGKILL",
     ...(env ? { env } : {}),
-    ...(cwd ? { cwd } : {}),
+    // conmon leaves a file named oom where it stands.
+    cwd: cwd ?? tmpdir(),
   });
   let stdout = "";
   let stderr = "";
