@@ -191,6 +191,7 @@ int main(int count, char **arguments) {
   close(pair[1]);
   close(plan);
 
+  bool is_ready = false;
   for (;;) {
     struct {
       uint32_t type, op;
@@ -223,7 +224,10 @@ int main(int count, char **arguments) {
       if (go) answer(pair[0], GO);
       if (filter != NULL) send_file(pair[0], filter);
     }
-    if (message.type == READY) {
+    // outer's `pid` and init's `ready` race.
+    if (message.type == READY) is_ready = true;
+    if (is_ready && init != 0) {
+      is_ready = false;
       if (listener >= 0) master = accept_console(listener);
       if (limit != 0) {
         struct rlimit both = {limit, limit};
