@@ -7,8 +7,9 @@
  *   --write         write docs/engines/results.md
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brokenImages } from "./broken.ts";
@@ -21,6 +22,8 @@ import { runScenario } from "./run.ts";
 import { enterSandbox, mountHierarchies, removeCgroups } from "./sandbox.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
+/** There to compare with, not judged. */
+const PEERS = ["runc", "crun"];
 const ENGINES = [containerd, podman, podmanRootless];
 /** Also a containerd namespace; engines name the cgroups after it. */
 const CGROUP = "runt-engines";
@@ -55,15 +58,17 @@ function prepare(): string {
   return directory;
 }
 
-function outer(): number {
+async function outer(): Promise<number> {
   if (process.geteuid?.() !== 0) throw new Error("test-engines needs root");
   const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const directory = prepare();
   try {
     const namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"];
-    // Something has to reap what engines leave to the first process.
-    const { status } = spawnSync("unshare", [...namespaces, "--", "catatonit", "--", ...self, "--inside", directory], { stdio: "inherit" });
-    return status ?? 1;
+    // Everything inside ends with this process; something has to reap what engines leave to the first process.
+    const command = ["--pdeathsig", "KILL", "--", "unshare", ...namespaces, "--", "catatonit", "--", ...self, "--inside", directory];
+    const child = spawn("setpriv", command, { stdio: "inherit" });
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => child.kill("SIGKILL"));
+    return await new Promise<number>((done) => child.on("exit", (status) => done(status ?? 1)));
   } finally {
     spawnSync("unshare", ["--mount", "--propagation", "private", "--", ...self, "--clean", directory], { stdio: "inherit" });
     rmSync(directory, { recursive: true, force: true });
@@ -99,12 +104,30 @@ async function inner(directory: string): Promise<number> {
   }
   const text = table([...rows.values()], runtimes);
   console.log(`\n${text}`);
-  if (values.write) writeFileSync(join(REPOSITORY, "docs/engines/results.md"), `# What engines were seen to do\n\n${text}`);
-  const failed = [...rows.values()].filter(({ outcomes }) =>
-    runtimes.some((runtime) => runtime !== "runc" && outcomes[runtime]?.passed === false),
-  );
-  console.log(`${rows.size - failed.length} passed, ${failed.length} failed`);
+  if (values.write) writeFileSync(join(REPOSITORY, "docs/engines/results.md"), `${heading(runtimes)}\n${text}`);
+  // The peers are there to compare with.
+  const judged = runtimes.filter((name) => !PEERS.includes(name));
+  const failed = [...rows.values()].filter(({ outcomes }) => judged.some((runtime) => outcomes[runtime]?.passed === false));
+  console.log(`${rows.size - failed.length} passed, ${failed.length} failed (${judged.join(", ")})`);
   return failed.length === 0 ? 0 : 1;
+}
+
+function heading(runtimes: readonly string[]): string {
+  const versions = [
+    ["containerd", "--version"],
+    ["podman", "--version"],
+    ["conmon", "--version"],
+    ...PEERS.map((peer) => [peer, "--version"]),
+  ]
+    .filter(([name = ""]) => !PEERS.includes(name) || runtimes.includes(name))
+    .map(([name = "", ...args]) => execFileSync(name, args, { encoding: "utf8" }).split("\n")[0]);
+  return `# What engines were seen to do
+
+Written by \`make test-engines ENGINES=--write\`; the scenarios are in \`test/engines/scenarios\` and \`test/engines/broken.ts\`.
+${[...versions, `Linux ${release()}`].map((line) => `- ${line}`).join("\n")}
+
+"broken image" scenarios ask for words that only runt has promised. runc has no \`--cgroup-manager disabled\`.
+`;
 }
 
 /** By the host's view of the cgroups and the hierarchy that it may lack. */
@@ -116,4 +139,4 @@ function clean(directory: string): number {
 }
 
 if (values.clean !== undefined) process.exit(clean(values.clean));
-process.exit(values.inside === undefined ? outer() : await inner(values.inside));
+process.exit(values.inside === undefined ? await outer() : await inner(values.inside));

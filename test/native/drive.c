@@ -226,7 +226,7 @@ int main(int count, char **arguments) {
     }
     // outer's `pid` and init's `ready` race.
     if (message.type == READY) is_ready = true;
-    if (is_ready && init != 0) {
+    if (is_ready && init > 0) {
       is_ready = false;
       if (listener >= 0) master = accept_console(listener);
       if (limit != 0) {
