@@ -20,7 +20,8 @@ build_needs='/usr/bin/musl-gcc musl-tools
 test_needs="$build_needs
 /usr/bin/crun crun
 /usr/sbin/runc runc
-/usr/bin/strace strace"
+/usr/bin/strace strace
+/bin/ps procps"
 engines_needs="$test_needs
 /usr/bin/containerd containerd
 /usr/bin/podman podman

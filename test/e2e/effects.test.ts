@@ -6,7 +6,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
-import { sharedRootfs } from "../support/programs.ts";
 
 interface Call {
   readonly pid: string;
@@ -82,7 +81,7 @@ const HARMLESS = new Set(
 );
 
 describe.skipIf(!isRoot || !isRunt)("the effects of run (needs root)", () => {
-  const { bundle, directory, id, ok, root } = useHarness();
+  const { bundle, directory, id, ok, root, rootfs } = useHarness();
   let operations: Set<string>;
   let counts: Map<string, number>;
   let calls: Call[];
@@ -134,14 +133,14 @@ describe.skipIf(!isRoot || !isRunt)("the effects of run (needs root)", () => {
   });
 
   test("init looks up no path below the root file system but through the in-root module", () => {
-    const rootfs = sharedRootfs();
+    const prefix = rootfs();
     const pivot = helper.findIndex(({ name }) => name === "pivot_root");
     expect(pivot).toBeGreaterThan(0);
     // In-root: openat2 with RESOLVE_IN_ROOT, or a single component without following links relative to a descriptor.
     const inRoot = ({ name, text }: Call) =>
       (name === "openat2" && text.includes("RESOLVE_IN_ROOT")) ||
       (/^\w+at\(\d+, "[^/"]*"/.test(text) && (name !== "openat" || text.includes("O_NOFOLLOW")));
-    const before = helper.slice(0, pivot).filter((entry) => entry.text.includes(`"${rootfs}/`) && !inRoot(entry));
+    const before = helper.slice(0, pivot).filter((entry) => entry.text.includes(`"${prefix}/`) && !inRoot(entry));
     expect(before.map(({ text }) => text)).toEqual([]);
     // After the pivot: the root itself, cwd, the program (as its user, as execve would find it), and the mount calls on ".".
     const allowed =

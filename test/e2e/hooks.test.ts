@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
-import { sharedRootfs } from "../support/programs.ts";
 
 const KINDS = ["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"] as const;
 type Kind = (typeof KINDS)[number];
@@ -21,7 +20,7 @@ const script = (text: string, more: Partial<Hook> = {}): Hook => ({ path: "/bin/
 
 /** HKC, HK1 to HK6 of the specification's checklist. */
 describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
-  const { bundle, directory, id, ok, root, runtime, until } = useHarness();
+  const { bundle, directory, id, ok, root, runtime, until, rootfs } = useHarness();
   let log: string;
   let count = 0;
   beforeEach(() => {
@@ -116,7 +115,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     const inside = read("createContainer.out").split("\n");
     expect(inside[0]).not.toBe(mount);
     expect(inside[1]).not.toBe(uts);
-    expect(inside[3]).toBe(sharedRootfs());
+    expect(inside[3]).toBe(rootfs());
     expect(inside).toContain("/etc/debian_version");
     const container = read("startContainer.out").split("\n");
     expect(container.slice(0, 3)).toEqual(inside.slice(0, 3));
@@ -129,7 +128,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     const name = id();
     const text = [
       `pid=$(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${log}/createRuntime)`,
-      `grep -c " ${sharedRootfs()}/proc .* - proc " /proc/$pid/mountinfo`,
+      `grep -c " ${rootfs()}/proc .* - proc " /proc/$pid/mountinfo`,
       "cat /proc/$pid/cgroup",
       "cg=$(sed -n 's/^[0-9]*:pids://p' /proc/$pid/cgroup); cat /sys/fs/cgroup/pids$cg/pids.max /sys/fs/cgroup$cg/pids.max 2>/dev/null",
       `${RUNTIME} --root ${root} state ${name} | grep status`,

@@ -3,12 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
-import { sharedRootfs } from "../support/programs.ts";
 
 const STRACE = "/usr/bin/strace";
 
 describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`a trace of run (needs root and ${STRACE})`, () => {
-  const { bundle, directory, id, ok, root } = useHarness();
+  const { bundle, directory, id, ok, root, rootfs } = useHarness();
 
   async function trace(name: string, path: string): Promise<string[]> {
     const output = join(directory, `${name}.strace`);
@@ -22,9 +21,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`a trace of run (need
       id(),
       bundle((config) => shell(config, "echo traced")),
     );
-    const inside = lines.filter(
-      (line) => /^\d+ +(?!write|read|sendto|recv|pread|exec)\w+\(/.test(line) && line.includes(`"${sharedRootfs()}/`),
-    );
+    const inside = lines.filter((line) => /^\d+ +(?!write|read|sendto|recv|pread|exec)\w+\(/.test(line) && line.includes(`"${rootfs()}/`));
     expect(inside).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type Config, sampleConfig } from "./config.ts";
 import { CGROUP_PARENT, hostTraces } from "./leaks.ts";
-import { REPOSITORY, sharedRootfs } from "./programs.ts";
+import { REPOSITORY, reachableRootfs } from "./programs.ts";
 
 export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
 /** Tests of what only runt does are skipped for its peers. */
@@ -64,6 +64,8 @@ export interface Harness {
   readonly root: string;
   /** Make a bundle from a sample's config.json. Returns its directory. */
   bundle(change?: (config: Config) => void, sample?: string): string;
+  /** The root file system of bundles that name no other one: read-only for tests. */
+  rootfs(): string;
   /** A new container id; the container is deleted by force after the test. */
   id(): string;
   /** Run the runtime with --root. */
@@ -84,6 +86,8 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
   // Made before the first test only: the hooks of a skipped file never run.
   const directory = join(tmpdir(), `runt-test-${process.pid}-${Math.random().toString(36).slice(2)}`);
   const root = join(directory, "root");
+  let made = "";
+  const rootfs = () => (made ||= reachableRootfs(directory));
   let before = new Set<string>();
   let count = 0;
   let ids: string[] = [];
@@ -92,7 +96,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
 
   beforeAll(() => {
     mkdirSync(directory, { mode: 0o711 });
-    sharedRootfs();
+    rootfs();
     before = hostTraces(directory);
   });
   afterEach(async () => {
@@ -111,12 +115,13 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
   return {
     directory,
     root,
+    rootfs,
     runtime,
     bundle(change = () => {}, sample = "hello") {
       const path = join(directory, `bundle-${++count}`);
       mkdirSync(path);
       const config = sampleConfig(sample);
-      config.root.path = sharedRootfs();
+      config.root.path = rootfs();
       config.linux.cgroupsPath = `${CGROUP_PARENT}/${count}`;
       change(config);
       writeFileSync(join(path, "config.json"), JSON.stringify(config, null, 2));

@@ -1,7 +1,7 @@
 /** Programs and the root file system that the tests need, built once below build/test. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 export const REPOSITORY = resolve(import.meta.dirname, "../..");
 const BUILD = join(REPOSITORY, "build/test");
@@ -33,4 +33,19 @@ export function sharedRootfs(): string {
   }
   if (!isNewer(join(rootfs, "probe"), probe)) cpSync(probe, join(rootfs, "probe"));
   return rootfs;
+}
+
+/** The same, or a copy in this directory when the repository lies where the root of a user namespace cannot go. */
+export function reachableRootfs(directory: string): string {
+  const rootfs = sharedRootfs();
+  if (isReachable(rootfs)) return rootfs;
+  const copy = join(directory, "rootfs");
+  execFileSync("cp", ["-a", rootfs, copy]);
+  return copy;
+}
+
+function isReachable(path: string): boolean {
+  const SEARCH_FOR_OTHERS = 0o001;
+  for (let at = path; at !== "/"; at = dirname(at)) if ((statSync(at).mode & SEARCH_FOR_OTHERS) === 0) return false;
+  return true;
 }
