@@ -7,7 +7,7 @@ import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
 import { execRecord } from "./exec-defaults.ts";
-import { type Execution, execute } from "./execute.ts";
+import { type Execution, execute, newExecution } from "./execute.ts";
 import { hooksRecord, runPoststop } from "./hooks.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { checkTerminal } from "./terminal.ts";
@@ -19,19 +19,7 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   checkTerminal(compiled.config, request);
   refuseExisting(options.root, request.id);
   const missing = compiled.cgroup ? refuseUsed(compiled.cgroup) : [];
-  const execution: Execution = {
-    root: options.root,
-    plan: compiled.plan,
-    record: intentRecord(compiled, request, missing),
-    lock: -1,
-    helper: 0,
-    socket: -1,
-    pid: 0,
-    console: -1,
-    early: [],
-    warnings: [],
-    staged: -1,
-  };
+  const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, missing));
   try {
     execute(execution);
   } catch (error) {

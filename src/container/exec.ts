@@ -8,7 +8,7 @@ import { containerDirectory, readRecord, type StateRecord } from "../state/index
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
-import { type Execution, execute } from "./execute.ts";
+import { type Execution, execute, newExecution } from "./execute.ts";
 import { apparmorEnabled } from "./lsm.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
@@ -33,19 +33,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   checkStatus(options.root, record, request.ignorePaused);
   const process = requestedProcess(request, () => defaultProcess(record.exec));
   checkTerminal(process, request);
-  const execution: Execution = {
-    root: options.root,
-    plan: planOf(options, record, process, request),
-    record,
-    lock: -1,
-    helper: 0,
-    socket: -1,
-    pid: 0,
-    console: -1,
-    early: [],
-    warnings: [],
-    staged: -1,
-  };
+  const execution = newExecution(options.root, planOf(options, record, process, request), record);
   // From here on a signal is for the program: the monitor picks up what arrives meanwhile.
   if (!request.detach) host.blockSignals();
   try {

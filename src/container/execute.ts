@@ -65,6 +65,10 @@ const HANDLERS: Handlers = {
   "seccomp.notify": notify,
 };
 
+export function newExecution(root: string, plan: Plan, record: StateRecord): Execution {
+  return { root, plan, record, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
+}
+
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
   for (const op of execution.plan.ops) {
