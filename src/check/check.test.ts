@@ -20,9 +20,9 @@ describe("accepted", () => {
   it.each<[string, Partial<Spec>]>([
     ["the smallest configuration", {}],
     ["no process", { process: null }],
-    ["every known version", { ociVersion: "1.3.0" }],
     ["a pre-release", { ociVersion: "1.0.2-dev" }],
     ["a build suffix", { ociVersion: "1.2.0+dev" }],
+    ["the highest id", { process: { ...PROCESS, user: { uid: 4294967294, gid: 4294967294, additionalGids: [4294967294] } } }],
     ["all rlimits", { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_NOFILE", soft: 1, hard: 18446744073709551615n }] } }],
     ["hostname with namespace", { hostname: "x", domainname: "y", linux: { namespaces: namespaces("uts") } }],
     [
@@ -58,6 +58,11 @@ describe("accepted", () => {
   ])("%s", (_name, change) => expect(codes(change)).toEqual([]));
 });
 
+it.each(["1.0.0", "1.0.0-rc1", "1.0.1", "1.0.2", "1.1.0", "1.1.0-rc.3", "1.2.0", "1.2.1", "1.3.0", "1.3.0+dev", "1.3.1"])(
+  "accepts ociVersion %s",
+  (ociVersion) => expect(codes({ ociVersion })).toEqual([]),
+);
+
 describe("refused", () => {
   it.each<[string, Partial<Spec>, string]>([
     ["oci-version-syntax", { ociVersion: "1.2" }, "/ociVersion"],
@@ -76,6 +81,9 @@ describe("refused", () => {
     ["args-empty", { process: { cwd: "/", args: [] } }, "/process/args"],
     ["args-empty", { process: { cwd: "/" } }, "/process/args"],
     ["args-empty", { process: { cwd: "/", args: [""] } }, "/process/args/0"],
+    ["user-no-id", { process: { ...PROCESS, user: { uid: 4294967295 } } }, "/process/user/uid"],
+    ["user-no-id", { process: { ...PROCESS, user: { gid: 4294967295 } } }, "/process/user/gid"],
+    ["user-no-id", { process: { ...PROCESS, user: { additionalGids: [0, 4294967295] } } }, "/process/user/additionalGids/1"],
     ["rlimit-unknown", { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_TEST", soft: 1, hard: 1 }] } }, "/process/rlimits/0/type"],
     [
       "rlimit-duplicate",
@@ -95,6 +103,7 @@ describe("refused", () => {
       { process: { ...PROCESS, rlimits: [{ type: "RLIMIT_AS", soft: 18446744073709551615n, hard: 1 }] } },
       "/process/rlimits/0/soft",
     ],
+    ["oom-score-range", { process: { ...PROCESS, oomScoreAdj: -1001 } }, "/process/oomScoreAdj"],
     ["oom-score-range", { process: { ...PROCESS, oomScoreAdj: 1001 } }, "/process/oomScoreAdj"],
     ["namespace-unknown", { linux: { namespaces: namespaces("foo") } }, "/linux/namespaces/0/type"],
     ["namespace-duplicate", { linux: { namespaces: namespaces("pid", "pid") } }, "/linux/namespaces/1/type"],
@@ -185,6 +194,18 @@ describe("refused", () => {
       "weight-device-empty",
       { linux: { resources: { blockIO: { weightDevice: [{ major: 8, minor: 0 }] } } } },
       "/linux/resources/blockIO/weightDevice/0",
+    ],
+    ["weight-range", { linux: { resources: { blockIO: { weight: 9 } } } }, "/linux/resources/blockIO/weight"],
+    ["weight-range", { linux: { resources: { blockIO: { leafWeight: 1001 } } } }, "/linux/resources/blockIO/leafWeight"],
+    [
+      "weight-range",
+      { linux: { resources: { blockIO: { weightDevice: [{ major: 8, minor: 0, weight: 5 }] } } } },
+      "/linux/resources/blockIO/weightDevice/0/weight",
+    ],
+    [
+      "page-size",
+      { linux: { resources: { hugepageLimits: [{ pageSize: "../x", limit: 1 }] } } },
+      "/linux/resources/hugepageLimits/0/pageSize",
     ],
     ["rdma-empty", { linux: { resources: { rdma: { a: {} } } } }, "/linux/resources/rdma/a"],
     ["unified-key", { linux: { resources: { unified: { "../x.y": "1" } } } }, "/linux/resources/unified/..~1x.y"],

@@ -1,4 +1,7 @@
+import type { Spec, SpecIdMapping } from "../spec/index.ts";
+import { cleanPath } from "../spec/path.ts";
 import type { Check } from "./finding.ts";
+import { namespaceOf } from "./namespaces.ts";
 
 /** Limits of makedev(3) on Linux. */
 const MAX_MAJOR = 0xfff;
@@ -37,6 +40,42 @@ export const deviceNumbers: Check = ({ linux }, report) => {
     const first = seen.get(key);
     if (first !== undefined) report.warning("device-duplicate", pointer, `linux.devices: "${path}" is the same device as "${first}"`);
     else seen.set(key, path);
+  });
+};
+
+function isHostDev({ mounts }: Spec): boolean {
+  return (mounts ?? []).some(({ destination, options, type }) => {
+    const bind = type === "bind" || options?.includes("bind") || options?.includes("rbind");
+    return bind === true && !options?.includes("remount") && cleanPath(`/${destination}`) === "/dev";
+  });
+}
+
+/** Podman writes 0 to 0 alone for a joined user namespace, whatever its maps are. */
+function hasIdMaps({ linux }: Spec): boolean {
+  const known = (mappings: readonly SpecIdMapping[]) => mappings.some(({ hostID, size }) => hostID !== 0 || size !== 1);
+  const [uids, gids] = [linux?.uidMappings ?? [], linux?.gidMappings ?? []];
+  return uids.length > 0 && gids.length > 0 && (known(uids) || known(gids));
+}
+
+/** What of linux.devices has no effect: a path given again, everything when /dev is bound, owner and mode of a node that is the host's. */
+export const deviceEffects: Check = (spec, report, facts) => {
+  const devices = spec.linux?.devices ?? [];
+  if (devices.length === 0) return;
+  if (isHostDev(spec)) {
+    report.warning("devices-skipped", "/linux/devices", "linux.devices: no nodes are made, because /dev is a bind mount");
+    return;
+  }
+  const isBound = facts.rootless === true || (!!namespaceOf(spec, "user")?.path && !hasIdMaps(spec));
+  const paths = new Set<string>();
+  devices.forEach(({ path, type, fileMode, uid, gid }, index) => {
+    const pointer = `/linux/devices/${index}`;
+    const clean = cleanPath(path);
+    if (paths.has(clean))
+      report.warning("device-path-duplicate", `${pointer}/path`, `linux.devices: "${path}" is given again, the last one wins`);
+    paths.add(clean);
+    const hasOwner = [fileMode, uid, gid].some((value) => value !== null && value !== undefined);
+    if (isBound && type !== "p" && hasOwner)
+      report.warning("device-owner-ignored", pointer, `linux.devices: "${path}" is the host's node here, with its owner and mode`);
   });
 };
 

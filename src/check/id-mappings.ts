@@ -44,27 +44,28 @@ export const userNamespaceMappings: Check = (spec, report) => {
   }
 };
 
-function checkMappings(report: Report, field: Field, mappings: Mappings): void {
-  const pointer = `/linux/${field}`;
+/** user_namespaces(7): not empty, in range, not overlapping, at most 340. `name` is what a message calls the list. */
+export function checkMappings(report: Report, pointer: string, name: string, mappings: Mappings): void {
   if (mappings.length > MOST_ENTRIES)
-    report.error("mappings-many", pointer, `linux.${field}: ${mappings.length} entries, the kernel takes ${MOST_ENTRIES}`);
+    report.error("mappings-many", pointer, `${name}: ${mappings.length} entries, the kernel takes ${MOST_ENTRIES}`);
   mappings.forEach(({ containerID, hostID, size }, index) => {
     const entry = `${pointer}/${index}`;
-    if (size === 0) report.error("mapping-empty", `${entry}/size`, `linux.${field}: size must not be 0`);
-    if (containerID + size > IDS || hostID + size > IDS) report.error("mapping-range", entry, `linux.${field}: ids above 4294967295`);
+    if (size === 0) report.error("mapping-empty", `${entry}/size`, `${name}: size must not be 0`);
+    if (containerID + size > IDS || hostID + size > IDS) report.error("mapping-range", entry, `${name}: ids above 4294967295`);
     for (const other of mappings.slice(0, index)) {
       const overlaps = (a: number, aSize: number, b: number, bSize: number) => a < b + bSize && b < a + aSize;
       if (overlaps(containerID, size, other.containerID, other.size) || overlaps(hostID, size, other.hostID, other.size)) {
-        report.error("mapping-overlap", entry, `linux.${field}: entries overlap`);
+        report.error("mapping-overlap", entry, `${name}: entries overlap`);
         return;
       }
     }
   });
 }
 
-/** user_namespaces(7): not empty, in range, not overlapping, at most 340. */
-export const userMappings: Check = ({ linux }, report) => checkMappings(report, "uidMappings", linux?.uidMappings ?? []);
-export const groupMappings: Check = ({ linux }, report) => checkMappings(report, "gidMappings", linux?.gidMappings ?? []);
+export const userMappings: Check = ({ linux }, report) =>
+  checkMappings(report, "/linux/uidMappings", "linux.uidMappings", linux?.uidMappings ?? []);
+export const groupMappings: Check = ({ linux }, report) =>
+  checkMappings(report, "/linux/gidMappings", "linux.gidMappings", linux?.gidMappings ?? []);
 
 /** config, POSIX user: the ids of the process exist in a new user namespace. */
 export const mappedUser: Check = (spec, report) => {

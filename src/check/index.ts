@@ -2,17 +2,23 @@
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import { annotationKeys } from "./annotations.ts";
-import { deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
+import { deviceEffects, deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
 import type { Check, CheckFacts, Finding } from "./finding.ts";
 import { hooks } from "./hooks.ts";
 import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, userMappings, userNamespaceMappings } from "./id-mappings.ts";
+import { intelRdtGroup, intelRdtSchemas } from "./intel-rdt.ts";
 import { labels } from "./labels.ts";
+import { memoryPolicy, memoryPolicyFlags } from "./memory-policy.ts";
 import { mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
 import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces.ts";
-import { hiddenPaths, nulBytes } from "./paths.ts";
-import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits } from "./process.ts";
-import { blockIO, cgroupsPath, cpuBurst, memoryLimits, rdmaLimits, unifiedKeys } from "./resources.ts";
+import { netDevices, netDeviceTargets } from "./net-devices.ts";
+import { hiddenPaths, nulBytes, rootPropagation } from "./paths.ts";
+import { personality } from "./personality.ts";
+import { otherPlatforms, rootOfWindows } from "./platforms.ts";
+import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits, userIds } from "./process.ts";
+import { blockIO, cgroupsPath, cpuBurst, memoryLimits, pageSizes, rdmaLimits, unifiedKeys } from "./resources.ts";
 import { ociVersion, rootPath } from "./root.ts";
+import { ioPriority, scheduler } from "./scheduler.ts";
 import { seccompListener, seccompProfile } from "./seccomp.ts";
 
 export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
@@ -21,11 +27,16 @@ export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts"
 const CHECKS: readonly Check[] = [
   ociVersion,
   rootPath,
+  rootOfWindows,
+  otherPlatforms,
   nulBytes,
   processCwd,
   processArgs,
+  userIds,
   rlimits,
   oomScoreAdj,
+  scheduler,
+  ioPriority,
   ambientCapabilities,
   namespaceTypes,
   namespacePaths,
@@ -41,15 +52,25 @@ const CHECKS: readonly Check[] = [
   mountMappings,
   mountsBelowProc,
   hiddenPaths,
+  rootPropagation,
   deviceNodes,
   deviceNumbers,
+  deviceEffects,
   deviceRules,
+  netDevices,
+  netDeviceTargets,
   cgroupsPath,
   memoryLimits,
   cpuBurst,
   blockIO,
+  pageSizes,
   rdmaLimits,
   unifiedKeys,
+  intelRdtGroup,
+  intelRdtSchemas,
+  memoryPolicy,
+  memoryPolicyFlags,
+  personality,
   hooks,
   labels,
   seccompProfile,
@@ -57,10 +78,11 @@ const CHECKS: readonly Check[] = [
   annotationKeys,
 ];
 
-/** What holds for the process of `exec` and for the resources of `update` on their own. */
+/** What holds for the process of `exec`, and for the resources and the schemas of `update`, on their own. */
 const PART_CHECKS = {
-  process: [nulBytes, processCwd, processArgs, rlimits, oomScoreAdj, ambientCapabilities, labels],
-  resources: [memoryLimits, cpuBurst, blockIO, rdmaLimits, unifiedKeys],
+  process: [nulBytes, processCwd, processArgs, userIds, rlimits, oomScoreAdj, scheduler, ioPriority, ambientCapabilities, labels],
+  resources: [memoryLimits, cpuBurst, blockIO, pageSizes, rdmaLimits, unifiedKeys],
+  schemas: [intelRdtSchemas],
 } as const satisfies Record<string, readonly Check[]>;
 
 /** Every finding of every check. */

@@ -1,6 +1,7 @@
 import type { SpecMount } from "../spec/index.ts";
 import { cleanPath } from "../spec/path.ts";
 import type { Check } from "./finding.ts";
+import { checkMappings } from "./id-mappings.ts";
 
 /** config, mounts: destination is required; covering the root of the container is not a mount of it. */
 export const mountDestinations: Check = ({ mounts }, report) => {
@@ -12,7 +13,7 @@ export const mountDestinations: Check = ({ mounts }, report) => {
   });
 };
 
-/** config, POSIX mounts: uidMappings and gidMappings are given together. */
+/** config, POSIX mounts: uidMappings and gidMappings are given together, in the format of user namespaces. */
 export const mountMappings: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach(({ destination, uidMappings, gidMappings }, index) => {
     const uids = uidMappings?.length ?? 0;
@@ -24,6 +25,8 @@ export const mountMappings: Check = ({ mounts }, report) => {
         `mount of "${destination}": uidMappings and gidMappings must be given together`,
       );
     }
+    if (uidMappings) checkMappings(report, `/mounts/${index}/uidMappings`, `mount of "${destination}": uidMappings`, uidMappings);
+    if (gidMappings) checkMappings(report, `/mounts/${index}/gidMappings`, `mount of "${destination}": gidMappings`, gidMappings);
   });
 };
 

@@ -21,6 +21,14 @@ export const hiddenPaths: Check = (spec, report) => {
   }
 };
 
+/** config-linux, rootfs mount propagation: the root of a mount namespace of somebody else stays what it is. */
+export const rootPropagation: Check = (spec, report) => {
+  const namespace = namespaceOf(spec, "mount");
+  if (!spec.linux?.rootfsPropagation || (namespace && !namespace.path)) return;
+  const message = "linux.rootfsPropagation: has no effect without a new mount namespace";
+  report.warning("root-propagation-ignored", "/linux/rootfsPropagation", message);
+};
+
 /** A NUL byte would cut a text short on its way to the kernel. Environment and sysctl are looked at where they are derived. */
 export const nulBytes: Check = ({ root, process, hostname, domainname, mounts, linux }, report) => {
   const look = (pointer: string, text: string | null | undefined) => {

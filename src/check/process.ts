@@ -16,6 +16,22 @@ export const processArgs: Check = ({ process }, report) => {
   else if (process.args[0] === "") report.error("args-empty", "/process/args/0", "process.args: the program name must not be empty");
 };
 
+/** setresuid(2), setgroups(2): 2^32 - 1 is no id, it means "leave it". */
+const NO_ID = 0xffff_ffff;
+
+/** config, POSIX user: the process changes to these ids, whatever they are. */
+export const userIds: Check = ({ process }, report) => {
+  const { uid, gid, additionalGids } = process?.user ?? {};
+  const check = (field: string, id: number | null | undefined) => {
+    if (id === NO_ID) report.error("user-no-id", `/process/user/${field}`, `process.user: ${id} is no id`);
+  };
+  check("uid", uid);
+  check("gid", gid);
+  additionalGids?.forEach((id, index) => {
+    check(`additionalGids/${index}`, id);
+  });
+};
+
 /** config, POSIX process: known types, once each; setrlimit(2) refuses a soft limit above the hard one. */
 export const rlimits: Check = ({ process }, report) => {
   const seen: string[] = [];

@@ -28,8 +28,27 @@ export const cpuBurst: Check = ({ linux }, report) => {
   }
 };
 
-/** config-linux, block IO: an entry of weightDevice sets at least one weight. */
+const LOWEST_WEIGHT = 10;
+const HIGHEST_WEIGHT = 1000;
+type Weight = number | null | undefined;
+
+/** config-linux, block IO: weights are 10 to 1000 (zero is not given); an entry of weightDevice sets at least one. */
 export const blockIO: Check = ({ linux }, report) => {
+  const checkWeights = (weights: { weight?: Weight; leafWeight?: Weight }, pointer: string) => {
+    for (const field of ["weight", "leafWeight"] as const) {
+      const value = weights[field];
+      if (!value || (value >= LOWEST_WEIGHT && value <= HIGHEST_WEIGHT)) continue;
+      report.error(
+        "weight-range",
+        `${pointer}/${field}`,
+        `blockIO.${field}: ${value} is not between ${LOWEST_WEIGHT} and ${HIGHEST_WEIGHT}`,
+      );
+    }
+  };
+  checkWeights(linux?.resources?.blockIO ?? {}, "/linux/resources/blockIO");
+  (linux?.resources?.blockIO?.weightDevice ?? []).forEach((device, index) => {
+    checkWeights(device, `/linux/resources/blockIO/weightDevice/${index}`);
+  });
   (linux?.resources?.blockIO?.weightDevice ?? []).forEach(({ major, minor, weight, leafWeight }, index) => {
     if (weight || leafWeight) return;
     report.error(
@@ -41,6 +60,19 @@ export const blockIO: Check = ({ linux }, report) => {
 };
 
 const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** config-linux, huge pages: a page size is a number and its unit, as in the names of the kernel's files (2MB, 64KB). */
+export const pageSizes: Check = ({ linux }, report) => {
+  (linux?.resources?.hugepageLimits ?? []).forEach(({ pageSize }, index) => {
+    if (/^[1-9][0-9]*[KMGT]B$/.test(pageSize)) return;
+    report.error(
+      "page-size",
+      `/linux/resources/hugepageLimits/${index}/pageSize`,
+      `hugepageLimits: "${pageSize}" is not a page size`,
+      "2MB, 1GB, 64KB",
+    );
+  });
+};
 
 /** config-linux, RDMA: an entry sets at least one limit. */
 export const rdmaLimits: Check = ({ linux }, report) => {

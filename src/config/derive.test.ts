@@ -32,6 +32,7 @@ describe("deriveConfig", () => {
       gidMappings: [],
       mounts: [],
       devices: expect.any(Array),
+      netDevices: [],
       hooks: {},
       maskedPaths: [],
       readonlyPaths: [],
@@ -105,7 +106,9 @@ describe("deriveConfig", () => {
     expect(config.rootfs).toBe("/srv/overlay/merged");
     expect(config.resources.memory).toEqual({});
     expect(config.resources.blockIO).not.toHaveProperty("weight");
-    expect(config.sysctl).toEqual([{ key: "net.ipv4.ping_group_range", path: "net/ipv4/ping_group_range", value: "0 0" }]);
+    expect(config.sysctl).toEqual([
+      { key: "net.ipv4.ping_group_range", path: "net/ipv4/ping_group_range", value: "0 0", namespace: "network" },
+    ]);
   });
 
   it("knows the words of rootfsPropagation", () => {
@@ -129,33 +132,39 @@ describe("deriveConfig", () => {
 
 const PROCESS = { cwd: "/", args: ["sh"] };
 
-describe("what cannot be applied yet", () => {
-  it.each<[string, Partial<Spec>]>([
-    ["/process/scheduler", { process: { ...PROCESS, scheduler: { policy: "SCHED_FIFO" } } }],
-    ["/process/ioPriority", { process: { ...PROCESS, ioPriority: { class: "IOPRIO_CLASS_BE", priority: 1 } } }],
-    ["/linux/personality", { linux: { personality: { domain: "LINUX32" } } }],
-    ["/linux/intelRdt", { linux: { intelRdt: { closID: "x" } } }],
-    ["/linux/memoryPolicy", { linux: { memoryPolicy: { mode: "MPOL_BIND", nodes: "0" } } }],
-    ["/linux/netDevices", { linux: { netDevices: { eth0: {} } } }],
-  ])("refuses %s", (pointer, change) => {
-    const error = refusal(change);
-    expect(error.code).toBe("not-supported");
-    expect(error.message).toBe(`${pointer.slice(1).replaceAll("/", ".")}: not supported yet`);
-    expect(error.details.pointer).toBe(pointer);
-  });
-
-  it("does not count what asks for nothing", () => {
-    derive({
+describe("what asks for nothing", () => {
+  it("leaves nothing behind", () => {
+    const config = derive({
       hooks: { prestart: [], poststop: null },
+      process: { ...PROCESS, apparmorProfile: "", selinuxLabel: "", scheduler: null, ioPriority: null, execCPUAffinity: {} },
+      linux: { seccomp: {}, mountLabel: "", personality: null, intelRdt: null, memoryPolicy: null },
+    });
+    expect(config).toEqual({ ...derive({ process: PROCESS }), process: { ...config.process } });
+    expect(config.process).toEqual({ ...derive({ process: PROCESS }).process, execAffinity: { initial: [], final: [] } });
+  });
+});
+
+describe("how the kernel treats the process", () => {
+  it("is resolved where it is asked for", () => {
+    const config = derive({
       process: {
         ...PROCESS,
-        apparmorProfile: "",
-        selinuxLabel: "",
-        scheduler: null,
-        consoleSize: { height: 1, width: 1 },
-        execCPUAffinity: { initial: "0" },
+        scheduler: { policy: "SCHED_BATCH", nice: 5 },
+        ioPriority: { class: "IOPRIO_CLASS_BE", priority: 6 },
+        execCPUAffinity: { initial: "0-1", final: "1" },
       },
-      linux: { seccomp: {}, mountLabel: "", netDevices: {}, personality: {}, intelRdt: {}, memoryPolicy: null },
+      linux: {
+        personality: { domain: "LINUX" },
+        intelRdt: { closID: "/", enableMBM: true },
+        memoryPolicy: { mode: "MPOL_BIND", nodes: "0" },
+      },
     });
+    expect(config.process).toMatchObject({
+      scheduler: { policy: 3, nice: 5 },
+      ioPriority: { class: 2, priority: 6 },
+      execAffinity: { initial: [0, 1], final: [1] },
+    });
+    expect(config).toMatchObject({ personality: 0, intelRdt: { closId: "/" }, memoryPolicy: { mode: 2, nodes: [0] } });
+    expect(config.warnings.map(({ code }) => code)).toEqual(["intel-rdt-ignored"]);
   });
 });

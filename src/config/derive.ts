@@ -2,17 +2,20 @@
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import { absolutePath } from "../spec/path.ts";
+import { deviceRuleMode } from "./device-rules.ts";
 import { deriveDevices } from "./devices.ts";
 import { deriveHooks } from "./hooks.ts";
+import { deriveIntelRdt } from "./intel-rdt.ts";
 import { deriveMount } from "./mounts.ts";
 import { deriveIdMappings, deriveNamespaces, deriveTimeOffsets } from "./namespaces.ts";
+import { deriveNetDevices } from "./net-devices.ts";
+import { deriveMemoryPolicy, derivePersonality } from "./policies.ts";
 import { deriveProcess } from "./process.ts";
 import { propagationFlags } from "./propagation.ts";
 import { deriveResources } from "./resources.ts";
 import { deriveSeccomp } from "./seccomp.ts";
 import { deriveSysctl } from "./sysctl.ts";
 import type { ContainerConfig } from "./types.ts";
-import { refuseUnsupported } from "./unsupported.ts";
 import type { Warn, Warning } from "./warnings.ts";
 
 export interface DeriveContext {
@@ -22,15 +25,16 @@ export interface DeriveContext {
 
 /**
  * Expects a spec that `checkSpec` accepts.
- * @throws RuntError "config-invalid" or "not-supported" with the JSON pointer of the field
+ * @throws RuntError "config-invalid" with the JSON pointer of the field
  */
 export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfig {
   if (!spec.root?.path) throw new RuntError("config-invalid", "root.path: required but missing", { pointer: "/root/path" });
-  refuseUnsupported(spec);
   const warnings: Warning[] = [];
   const warn: Warn = (code, pointer, message) => void warnings.push({ code, pointer, message });
   const { linux } = spec;
   const namespaces = deriveNamespaces(linux?.namespaces ?? []);
+  const ids = { uidMappings: deriveIdMappings(linux?.uidMappings ?? []), gidMappings: deriveIdMappings(linux?.gidMappings ?? []) };
+  const place = { bundle: context.bundle, ids: { ...ids, userNamespace: namespaces.find(({ type }) => type === "user") } };
   const timeOffsets = deriveTimeOffsets(linux?.timeOffsets);
   return {
     ociVersion: spec.ociVersion,
@@ -43,18 +47,21 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     annotations: spec.annotations ?? {},
     ...(spec.process && { process: deriveProcess(spec.process, "/process", warn) }),
     namespaces,
-    uidMappings: deriveIdMappings(linux?.uidMappings ?? []),
-    gidMappings: deriveIdMappings(linux?.gidMappings ?? []),
+    ...ids,
     ...(timeOffsets !== undefined && { timeOffsets }),
-    mounts: (spec.mounts ?? []).map((mount, index) => deriveMount(mount, index, context.bundle, warn)),
+    mounts: (spec.mounts ?? []).map((mount, index) => deriveMount(mount, index, place, warn)),
     devices: deriveDevices(linux?.devices ?? []),
+    netDevices: deriveNetDevices(linux?.netDevices),
     ...(linux?.mountLabel && { mountLabel: linux.mountLabel }),
     maskedPaths: linux?.maskedPaths ?? [],
     readonlyPaths: linux?.readonlyPaths ?? [],
-    sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces),
+    sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces, spec.domainname),
     ...deriveSeccomp(linux?.seccomp, warn),
     cgroupsPath: linux?.cgroupsPath ?? "",
-    resources: deriveResources(linux?.resources, warn),
+    resources: { ...deriveResources(linux?.resources, warn), ...deviceRuleMode(spec.annotations) },
+    ...(linux?.intelRdt && { intelRdt: deriveIntelRdt(linux.intelRdt, warn) }),
+    ...(linux?.memoryPolicy && { memoryPolicy: deriveMemoryPolicy(linux.memoryPolicy) }),
+    ...(linux?.personality && { personality: derivePersonality(linux.personality) }),
     hooks: deriveHooks(spec.hooks),
     warnings,
   };

@@ -23,8 +23,12 @@ export interface MountOption {
   readonly remount?: true;
   /** What the new tmpfs covers is copied into it. */
   readonly copyUp?: true;
-  /** Words for the error: the option is known and cannot be applied yet. */
-  readonly unsupported?: true;
+  /** The mount shows mapped ids: alone, or with the mounts below it. */
+  readonly idmap?: "single" | "tree";
+  /** crun(1): a bind copies a symlink that is its source, or takes a symlink at this end for what it is. */
+  readonly link?: "copy" | "source" | "target";
+  /** A word of mount(8) that the specification does not list. */
+  readonly unlisted?: true;
 }
 
 /** Attribute words come in pairs, each also with an r in front for the whole tree. */
@@ -62,11 +66,23 @@ const CHANGES: readonly (readonly [name: string, flag: number])[] = [
   ["unbindable", PROPAGATION.UNBINDABLE],
 ];
 
-/** Options that are recognised and refused: of the specification, and crun's own words, which must not reach a filesystem. */
-const UNSUPPORTED = ["idmap", "ridmap", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync", "rasync", "rdirsync", "rmand", "rnomand"];
+/** Words of crun(1). A superblock has no mounts below it, so the recursive spellings of its flags mean the same. */
+const RECURSIVE_SUPERBLOCK = ["sync", "async", "dirsync", "mand", "nomand"];
 
-/** Words of mount(8) that only concern its own tools; also every word that starts with x- or X-. */
-export const USERSPACE_OPTIONS: ReadonlySet<string> = new Set(["auto", "noauto", "nofail", "_netdev"]);
+/** mount(8): what an ordinary user may mount is not to be trusted. */
+const USER_MOUNTS: readonly (readonly [name: string, bits: bigint])[] = [
+  ["user", MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC],
+  ["users", MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC],
+  ["owner", MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV],
+  ["group", MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV],
+];
+
+const USERSPACE = new Set(["auto", "noauto", "nofail", "_netdev", "nouser", "nousers", "noowner", "nogroup"]);
+
+/** Words of mount(8) that only concern its own tools. */
+export function isUserspaceOption(name: string): boolean {
+  return USERSPACE.has(name) || name.startsWith("x-") || name.startsWith("X-") || name.startsWith("comment=");
+}
 
 function buildTable(): ReadonlyMap<string, MountOption> {
   const table = new Map<string, MountOption>();
@@ -97,7 +113,13 @@ function buildTable(): ReadonlyMap<string, MountOption> {
   table.set("remount", { remount: true });
   // A word of runc and crun that Podman uses for every tmpfs.
   table.set("tmpcopyup", { copyUp: true });
-  for (const name of UNSUPPORTED) table.set(name, { unsupported: true });
+  table.set("idmap", { idmap: "single" });
+  table.set("ridmap", { idmap: "tree" });
+  table.set("copy-symlink", { link: "copy" });
+  table.set("src-nofollow", { link: "source" });
+  table.set("dest-nofollow", { link: "target" });
+  for (const name of RECURSIVE_SUPERBLOCK) table.set(`r${name}`, table.get(name) as MountOption);
+  for (const [name, bits] of USER_MOUNTS) table.set(name, { set: bits, unlisted: true });
   return table;
 }
 
@@ -106,7 +128,7 @@ export const MOUNT_OPTIONS: ReadonlyMap<string, MountOption> = buildTable();
 /** The supported names, sorted: what the features document lists. */
 export function supportedMountOptions(): readonly string[] {
   return [...MOUNT_OPTIONS]
-    .filter(([, option]) => option.unsupported === undefined)
+    .filter(([, option]) => option.unlisted === undefined)
     .map(([name]) => name)
     .sort();
 }

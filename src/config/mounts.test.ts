@@ -2,15 +2,18 @@ import { describe, expect, it } from "vitest";
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
 import { MOUNT_ATTR, MS, PROPAGATION } from "./constants.ts";
-import { MOUNT_OPTIONS } from "./mount-options.ts";
+import { MOUNT_OPTIONS, supportedMountOptions } from "./mount-options.ts";
 import { deriveMount, parseMountOptions } from "./mounts.ts";
 import type { Warning } from "./warnings.ts";
 
 const { RDONLY, NOSUID, NODEV, NOEXEC, ATIME, NOATIME, STRICTATIME, NODIRATIME, NOSYMFOLLOW } = MOUNT_ATTR;
 
+const NO_IDS = { userNamespace: undefined, uidMappings: [], gidMappings: [] };
+
 function derive(mount: SpecMount) {
   const warnings: Warning[] = [];
-  const config = deriveMount(mount, 2, "/bundle", (code, pointer, message) => warnings.push({ code, pointer, message }));
+  const place = { bundle: "/bundle", ids: NO_IDS };
+  const config = deriveMount(mount, 2, place, (code, pointer, message) => warnings.push({ code, pointer, message }));
   return { config, warnings, codes: warnings.map(({ code }) => code) };
 }
 
@@ -74,11 +77,38 @@ describe("the option table", () => {
     expect(attributes(`r${name}`, name).propagation).toEqual([flag | PROPAGATION.REC, flag]);
   });
 
-  it.each(["idmap", "ridmap", "idmap=uids=0-1-1", "copy-symlink", "src-nofollow", "dest-nofollow", "rsync"])("refuses %s", (name) => {
-    const error = refusal({ destination: "/x", type: "tmpfs", source: "tmpfs", options: [name] });
-    expect(error.code).toBe("not-supported");
-    expect(error.message).toBe(`mount option "${name}": not supported yet`);
-    expect(error.details.pointer).toBe("/mounts/2/options/0");
+  it.each([
+    ["rsync", "sync"],
+    ["rasync", "async"],
+    ["rdirsync", "dirsync"],
+    ["rmand", "mand"],
+    ["rnomand", "nomand"],
+  ])("%s of crun means %s", (recursive, plain) => {
+    expect(options("sync", "mand", recursive)).toEqual(options("sync", "mand", plain));
+  });
+
+  it.each([
+    ["user", NOSUID | NODEV | NOEXEC],
+    ["users", NOSUID | NODEV | NOEXEC],
+    ["owner", NOSUID | NODEV],
+    ["group", NOSUID | NODEV],
+  ])("%s of mount(8) trusts nothing, and is not listed", (name, bits) => {
+    expect(options(name)).toMatchObject({ attributes: { attrSet: bits }, data: [] });
+    expect(attributes(name, "exec", "suid").attrSet).toBe(NODEV);
+    expect(supportedMountOptions()).not.toContain(name);
+  });
+
+  it.each([
+    ["idmap", false, ""],
+    ["ridmap", true, ""],
+    ["idmap=", false, ""],
+    ["ridmap=uids=0-1-1;gids=0-1-1", true, "uids=0-1-1;gids=0-1-1"],
+  ])("%s is never data", (name, recursive, value) => {
+    expect(options("ro", name)).toMatchObject({ idmap: { at: "/mounts/0/options/1", recursive, value }, data: [] });
+  });
+
+  it("lets the last of idmap and ridmap win", () => {
+    expect(options("ridmap", "idmap").idmap).toMatchObject({ recursive: false });
   });
 
   it("has a whole entry for every name", () => {
@@ -134,7 +164,16 @@ describe("deriveMount", () => {
       copyUp: true,
       data: [],
     });
-    expect(refusal({ destination: "/x", type: "mqueue", source: "m", options: ["tmpcopyup"] }).code).toBe("config-invalid");
+    const others: SpecMount[] = [
+      { destination: "/x", type: "mqueue", source: "m" },
+      { destination: "/x", type: "cgroup", source: "c" },
+      { destination: "/x", type: "bind", source: "/y" },
+      { destination: "/x", options: ["remount"] },
+    ];
+    for (const mount of others) {
+      const error = refusal({ ...mount, options: [...(mount.options ?? []), "tmpcopyup"] });
+      expect([error.code, error.message]).toEqual(["config-invalid", 'mount of "/x": tmpcopyup is for tmpfs only']);
+    }
   });
 
   it("binds when the options say so, whatever the type", () => {
@@ -201,7 +240,7 @@ describe("deriveMount", () => {
   });
 
   it("ignores words of mount(8), with a warning", () => {
-    const { config, codes } = derive({ destination: "/x", type: "tmpfs", options: ["noauto", "x-systemd.automount", "nofail"] });
+    const { config, codes } = derive({ destination: "/x", type: "tmpfs", options: ["noauto", "x-systemd.automount", "comment=a"] });
     expect(config).toMatchObject({ data: [] });
     expect(codes).toEqual(["mount-option-ignored", "mount-option-ignored", "mount-option-ignored"]);
   });
@@ -209,9 +248,22 @@ describe("deriveMount", () => {
   it("refuses what it cannot make", () => {
     expect(refusal({ destination: "/x" }).message).toContain("needs a type");
     expect(refusal({ destination: "/x", options: ["bind"] }).message).toContain("needs a source");
-    const mapping = [{ containerID: 0, hostID: 1, size: 1 }];
-    expect(refusal({ destination: "/x", source: "/y", options: ["bind"], uidMappings: mapping, gidMappings: mapping }).code).toBe(
-      "not-supported",
-    );
+  });
+
+  it("knows crun's words about symlinks, for binds", () => {
+    const bind = (...words: string[]) => derive({ destination: "/x", source: "/src", options: ["bind", ...words] }).config;
+    expect(bind("copy-symlink")).toMatchObject({ sourceLink: "copy" });
+    expect(bind("src-nofollow", "dest-nofollow")).toMatchObject({ sourceLink: "bind", onLink: true });
+    expect(bind()).not.toHaveProperty("sourceLink");
+    for (const word of ["src-nofollow", "dest-nofollow"]) {
+      const error = refusal({ destination: "/x", source: "/src", options: ["bind", "copy-symlink", word] });
+      expect(error.message).toContain("copy-symlink is mutually exclusive");
+    }
+    for (const mount of [{ type: "tmpfs" }, { type: "cgroup" }, { options: ["remount"] }]) {
+      for (const word of ["copy-symlink", "src-nofollow", "dest-nofollow"]) {
+        const error = refusal({ destination: "/x", ...mount, options: [...(mount.options ?? []), word] });
+        expect([error.code, error.message]).toEqual(["config-invalid", expect.stringContaining("are for bind mounts only")]);
+      }
+    }
   });
 });

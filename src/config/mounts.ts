@@ -2,7 +2,8 @@
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
 import { MOUNT_ATTR } from "./constants.ts";
-import { MOUNT_OPTIONS, USERSPACE_OPTIONS } from "./mount-options.ts";
+import { type ContainerIds, deriveMountIdMap, type IdMapRequest } from "./mount-idmap.ts";
+import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "./mount-options.ts";
 import type { MountAttributes, MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
@@ -12,6 +13,8 @@ interface ParsedOptions {
   readonly bind?: "single" | "tree";
   readonly remount: boolean;
   readonly copyUp: boolean;
+  readonly idmap?: IdMapRequest;
+  readonly links: readonly NonNullable<MountOption["link"]>[];
   /** MS_* flags of the superblock. */
   readonly superFlags: bigint;
   /** An option named a superblock flag, to set or to clear. */
@@ -30,21 +33,25 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
   let bind: "single" | "tree" | undefined;
   let remount = false;
   let copyUp = false;
+  let idmap: IdMapRequest | undefined;
+  const links: NonNullable<MountOption["link"]>[] = [];
   const propagation: number[] = [];
   const data: string[] = [];
 
   for (let index = 0; index < options.length; index++) {
     const name = options[index] as string;
-    const option = MOUNT_OPTIONS.get(name);
+    const option = MOUNT_OPTIONS.get(name) ?? optionWithValue(name);
     if (option === undefined) {
-      const at = `${pointer}/options/${index}`;
-      if (name.startsWith("idmap=") || name.startsWith("ridmap=")) throw unsupported(name, at);
-      if (USERSPACE_OPTIONS.has(name) || name.startsWith("x-") || name.startsWith("X-")) {
-        warn("mount-option-ignored", at, `mount option "${name}" has no effect here`);
+      if (isUserspaceOption(name)) {
+        warn("mount-option-ignored", `${pointer}/options/${index}`, `mount option "${name}" has no effect here`);
       } else if (name !== "") data.push(name);
       continue;
     }
-    if (option.unsupported) throw unsupported(name, `${pointer}/options/${index}`);
+    if (option.idmap !== undefined) {
+      const value = name.includes("=") ? name.slice(name.indexOf("=") + 1) : "";
+      idmap = { at: `${pointer}/options/${index}`, recursive: option.idmap === "tree", value };
+    }
+    if (option.link !== undefined) links.push(option.link);
     const bitsSet = option.set ?? 0n;
     const bitsClear = option.clear ?? 0n;
     if (option.recursive) {
@@ -64,24 +71,37 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
     if (option.copyUp) copyUp = true;
   }
   const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  return { attributes, remount, copyUp, superFlags, superTouched, data, ...(bind !== undefined && { bind }) };
+  const optional = { ...(bind !== undefined && { bind }), ...(idmap !== undefined && { idmap }) };
+  return { attributes, remount, copyUp, links, superFlags, superTouched, data, ...optional };
 }
 
-function unsupported(name: string, pointer: string): RuntError {
-  return new RuntError("not-supported", `mount option "${name}": not supported yet`, { pointer });
+/** Only crun's idmap can have one: every other word with a value is the filesystem's. */
+function optionWithValue(name: string): MountOption | undefined {
+  if (name.startsWith("idmap=")) return MOUNT_OPTIONS.get("idmap");
+  return name.startsWith("ridmap=") ? MOUNT_OPTIONS.get("ridmap") : undefined;
 }
 
-/** One entry of `mounts`. `bundle` is absolute: relative bind sources start there (config, mounts). */
-export function deriveMount(mount: SpecMount, index: number, bundle: string, warn: Warn): MountConfig {
+/** Where a mount is taken from, and whose ids it may show. */
+export interface MountPlace {
+  /** Absolute: relative bind sources start there (config, mounts). */
+  readonly bundle: string;
+  readonly ids: ContainerIds;
+}
+
+/** One entry of `mounts`. */
+export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: MountPlace, warn: Warn): MountConfig {
   const from = `/mounts/${index}`;
   const parsed = parseMountOptions(mount.options ?? [], from, warn);
   const base = { from, target: targetOf(mount.destination, from, warn), ...parsed.attributes };
   const { superFlags, data } = parsed;
+  const idmap = deriveMountIdMap(mount, parsed.idmap, ids, from, warn);
+  const refuse = (what: string, pointer = `${from}/options`) =>
+    new RuntError("config-invalid", `mount of "${mount.destination}": ${what}`, { pointer });
 
-  if ((mount.uidMappings?.length ?? 0) > 0 || (mount.gidMappings?.length ?? 0) > 0) {
-    throw new RuntError("not-supported", `mount of "${mount.destination}": id mappings of mounts are not supported yet`, { pointer: from });
-  }
   if (parsed.remount) {
+    if (idmap !== undefined) throw refuse("ids cannot be mapped by a remount");
+    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
+    if (parsed.links.length > 0) throw refuse(LINKS_ARE_FOR_BINDS);
     const superblock = parsed.bind === undefined && (parsed.superTouched || data.length > 0);
     if (!superblock) warnBindOnly(parsed, `${from}/options`, mount, warn);
     return superblock
@@ -98,24 +118,47 @@ export function deriveMount(mount: SpecMount, index: number, bundle: string, war
     );
   if (parsed.bind !== undefined || implied) {
     warnBindOnly(parsed, `${from}/options`, mount, warn);
-    if (!mount.source)
-      throw new RuntError("config-invalid", `mount of "${mount.destination}": a bind mount needs a source`, { pointer: from });
-    return { kind: "bind", ...base, source: sourceOf(mount.source, bundle), recursive: parsed.bind === "tree" };
+    if (!mount.source) throw refuse("a bind mount needs a source", from);
+    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
+    if (parsed.links.includes("copy") && parsed.links.some((link) => link !== "copy"))
+      throw refuse("copy-symlink is mutually exclusive with src-nofollow and dest-nofollow");
+    return {
+      kind: "bind",
+      ...base,
+      source: sourceOf(mount.source, bundle),
+      recursive: parsed.bind === "tree",
+      ...(idmap !== undefined && { idmap }),
+      ...(parsed.links.includes("copy") && { sourceLink: "copy" as const }),
+      ...(parsed.links.includes("source") && { sourceLink: "bind" as const }),
+      ...(parsed.links.includes("target") && { onLink: true as const }),
+    };
   }
+  if (parsed.links.length > 0) throw refuse(LINKS_ARE_FOR_BINDS);
 
   if (mount.type === "cgroup" || mount.type === "cgroup2") {
+    if (idmap !== undefined) throw refuse("a cgroup mount cannot be id-mapped");
+    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
     if (data.length > 0) {
       warn("mount-data-ignored", `${from}/options`, `mount of "${mount.destination}": "${data.join(",")}" has no effect on a cgroup mount`);
     }
     return { kind: "cgroup", ...base };
   }
-  if (!mount.type)
-    throw new RuntError("config-invalid", `mount of "${mount.destination}": needs a type, or the option bind`, { pointer: from });
+  if (!mount.type) throw refuse("needs a type, or the option bind", from);
   const { copyUp } = parsed;
-  if (copyUp && mount.type !== "tmpfs")
-    throw new RuntError("config-invalid", `mount of "${mount.destination}": tmpcopyup is for tmpfs only`, { pointer: `${from}/options` });
-  return { kind: "filesystem", ...base, fstype: mount.type, source: mount.source || "none", data, superFlags, copyUp };
+  if (copyUp && mount.type !== "tmpfs") throw refuse("tmpcopyup is for tmpfs only");
+  return {
+    kind: "filesystem",
+    ...base,
+    fstype: mount.type,
+    source: mount.source || "none",
+    data,
+    superFlags,
+    copyUp,
+    ...(idmap !== undefined && { idmap }),
+  };
 }
+
+const LINKS_ARE_FOR_BINDS = "copy-symlink, src-nofollow and dest-nofollow are for bind mounts only";
 
 function targetOf(destination: string, from: string, warn: Warn): string {
   if (destination.startsWith("/")) return destination;

@@ -1,8 +1,9 @@
 /** The `process` object -> ProcessConfig. Used for config.json and for the process document of exec. */
 import type { SpecProcess } from "../spec/index.ts";
 import { deriveCapabilities } from "./capabilities.ts";
-import { cpuList } from "./cpu-list.ts";
 import { deriveEnv } from "./env.ts";
+import { cpuList } from "./number-list.ts";
+import { deriveIoPriority, deriveScheduler } from "./policies.ts";
 import type { ProcessConfig, Rlimit } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
@@ -30,6 +31,8 @@ export function deriveProcess(process: SpecProcess, pointer: string, warn: Warn)
     rlimits: deriveRlimits(process.rlimits ?? [], `${pointer}/rlimits`),
     ...(process.apparmorProfile && { apparmorProfile: process.apparmorProfile }),
     ...(process.selinuxLabel && { selinuxLabel: process.selinuxLabel }),
+    ...(process.scheduler && { scheduler: deriveScheduler(process.scheduler) }),
+    ...(process.ioPriority && { ioPriority: deriveIoPriority(process.ioPriority) }),
     ...(process.execCPUAffinity && { execAffinity: deriveAffinity(process.execCPUAffinity, `${pointer}/execCPUAffinity`) }),
     ...(typeof process.oomScoreAdj === "number" && { oomScoreAdj: process.oomScoreAdj }),
   };

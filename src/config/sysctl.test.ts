@@ -39,6 +39,18 @@ describe("deriveSysctl", () => {
     );
   });
 
+  it("names the namespace that holds the value", () => {
+    expect(deriveSysctl({ "net.core.somaxconn": "1" }, ALL)).toEqual([
+      { key: "net.core.somaxconn", path: "net/core/somaxconn", value: "1", namespace: "network" },
+    ]);
+  });
+
+  it("accepts a domain name that is that of its own field, and no other one", () => {
+    const derived = (value: string, field?: string) => deriveSysctl({ "kernel.domainname": value }, ALL, field);
+    for (const field of [undefined, "", "here"]) expect(derived("here", field)).toHaveLength(1);
+    expect(() => derived("here", "there")).toThrow('sysctl "kernel.domainname" is not allowed as it conflicts with the field "domainname"');
+  });
+
   it("leaves the host name to its own field", () => {
     expect(() => one("kernel.hostname")).toThrow("conflicts");
   });

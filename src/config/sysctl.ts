@@ -35,7 +35,11 @@ function owner(path: string): NamespaceType | undefined {
   return undefined;
 }
 
-export function deriveSysctl(sysctl: Readonly<Record<string, string>>, namespaces: readonly NamespaceConfig[]): ContainerConfig["sysctl"] {
+export function deriveSysctl(
+  sysctl: Readonly<Record<string, string>>,
+  namespaces: readonly NamespaceConfig[],
+  domainname?: string | null,
+): ContainerConfig["sysctl"] {
   return Object.entries(sysctl).map(([key, value]) => {
     const refuse = (reason: string) =>
       new RuntError("config-invalid", `sysctl "${key}" ${reason}`, { pointer: `/linux/sysctl/${pointerToken(key)}` });
@@ -44,11 +48,13 @@ export function deriveSysctl(sysctl: Readonly<Record<string, string>>, namespace
       throw refuse("is not a valid key");
     if (value.includes("\0")) throw refuse("has a NUL byte in its value");
     if (path === "kernel/hostname") throw refuse('is not allowed as it conflicts with the field "hostname"');
+    if (path === "kernel/domainname" && domainname && domainname !== value)
+      throw refuse('is not allowed as it conflicts with the field "domainname"');
     const type = owner(path);
     if (type === undefined) throw refuse("is not in a separate kernel namespace");
     if (!namespaces.some((namespace) => namespace.type === type)) {
       throw refuse(`is not in a separate kernel namespace: the container has no ${type} namespace of its own`);
     }
-    return { key, path, value };
+    return { key, path, value, namespace: type };
   });
 }

@@ -22,6 +22,18 @@ export interface IdMapping {
   readonly size: number;
 }
 
+export interface IdMappings {
+  readonly uidMappings: readonly IdMapping[];
+  readonly gidMappings: readonly IdMapping[];
+}
+
+/** The ids a mount shows: mapped (an entry maps an id of the filesystem to one of the host), or as a joined user namespace maps them. */
+export interface MountIdMap {
+  readonly source: IdMappings | { readonly path: string };
+  /** The mounts below it too. */
+  readonly recursive: boolean;
+}
+
 /** MOUNT_ATTR_* bits to set and clear, for the mount and for its whole tree; MS_* propagation changes in order. */
 export interface MountAttributes {
   readonly attrSet: bigint;
@@ -41,6 +53,11 @@ export interface BindMount extends MountBase {
   /** Absolute host path. */
   readonly source: string;
   readonly recursive: boolean;
+  readonly idmap?: MountIdMap;
+  /** A symlink that is the source: bound itself, or copied; undefined: followed. */
+  readonly sourceLink?: "bind" | "copy";
+  /** A symlink that is the target is mounted on, and not followed. */
+  readonly onLink?: true;
 }
 
 export interface FilesystemMount extends MountBase {
@@ -53,6 +70,7 @@ export interface FilesystemMount extends MountBase {
   readonly superFlags: bigint;
   /** What the mount covers is copied into it (tmpfs only). */
   readonly copyUp: boolean;
+  readonly idmap?: MountIdMap;
 }
 
 /** A mount of type cgroup or cgroup2: expanded by compile for the host's cgroup version. */
@@ -81,6 +99,14 @@ export interface DeviceNode extends From {
   readonly gid: number;
 }
 
+/** A network device of the host that the container gets. */
+export interface NetDeviceConfig extends From {
+  /** On the host. */
+  readonly device: string;
+  /** In the container; may have one %d in it, for a number that makes it unique. */
+  readonly name: string;
+}
+
 /** One row of the device allow list in OCI terms; -1 is the wildcard. */
 export interface DeviceRule extends From {
   readonly allow: boolean;
@@ -107,6 +133,42 @@ export interface CapabilitySets {
   readonly ambient: bigint;
 }
 
+/** struct sched_attr of sched_setattr(2). */
+export interface SchedulerConfig {
+  /** SCHED_*. */
+  readonly policy: number;
+  /** SCHED_FLAG_*. */
+  readonly flags: number;
+  readonly nice: number;
+  readonly priority: number;
+  /** Nanoseconds. */
+  readonly runtime: bigint;
+  readonly deadline: bigint;
+  readonly period: bigint;
+}
+
+/** IOPRIO_CLASS_* and the level in it, 0 (highest) to 7. */
+export interface IoPriority {
+  readonly class: number;
+  readonly priority: number;
+}
+
+/** Arguments of set_mempolicy(2): MPOL_*, MPOL_F_*, node numbers. */
+export interface MemoryPolicy {
+  readonly mode: number;
+  readonly flags: number;
+  readonly nodes: readonly number[];
+}
+
+export interface IntelRdtConfig {
+  /** "/" is the default group; undefined: a group of the container's own, named after it. */
+  readonly closId?: string;
+  /** Lines of the schemata file, in the order in which they are written. */
+  readonly schemata: readonly string[];
+  /** A monitoring group of the container's own. */
+  readonly monitoring: boolean;
+}
+
 export interface ProcessConfig {
   readonly terminal: boolean;
   /** 0 when not given. */
@@ -126,6 +188,8 @@ export interface ProcessConfig {
   readonly noNewPrivileges: boolean;
   readonly rlimits: readonly Rlimit[];
   readonly oomScoreAdj?: number;
+  readonly scheduler?: SchedulerConfig;
+  readonly ioPriority?: IoPriority;
   /** exec: CPUs to run on before the cgroup is joined, and after. Empty: as the caller. */
   readonly execAffinity?: { readonly initial: readonly number[]; readonly final: readonly number[] };
   /** AppArmor profile to change to on execve. */
@@ -177,6 +241,8 @@ export interface ResourceConfig {
   readonly rdma: Readonly<Record<string, { readonly hcaHandles?: number; readonly hcaObjects?: number }>>;
   readonly unified: Readonly<Record<string, string>>;
   readonly devices: readonly DeviceRule[];
+  /** The rules that every container gets are left out. */
+  readonly onlyListedDevices?: boolean;
 }
 
 export interface ThrottleDevice {
@@ -197,6 +263,16 @@ export interface HookConfig {
   readonly env?: readonly string[];
   /** Seconds; 0 = none. */
   readonly timeout: number;
+}
+
+export interface SysctlConfig {
+  /** As written. */
+  readonly key: string;
+  /** Below /proc/sys: "net/ipv4/ip_forward". */
+  readonly path: string;
+  readonly value: string;
+  /** The one that holds the value. */
+  readonly namespace: NamespaceType;
 }
 
 /** The kinds that are asked for, in the order of the configuration. */
@@ -239,7 +315,7 @@ export interface SeccompFilter {
   readonly listener?: { readonly path: string; readonly metadata: string };
 }
 
-export interface ContainerConfig {
+export interface ContainerConfig extends IdMappings {
   readonly ociVersion: string;
   /** Absolute bundle directory. */
   readonly bundle: string;
@@ -253,8 +329,6 @@ export interface ContainerConfig {
   /** undefined: config.json has no process; create works, start refuses. */
   readonly process?: ProcessConfig;
   readonly namespaces: readonly NamespaceConfig[];
-  readonly uidMappings: readonly IdMapping[];
-  readonly gidMappings: readonly IdMapping[];
   readonly timeOffsets?: {
     readonly monotonic: { readonly seconds: bigint; readonly nanoseconds: number };
     readonly boottime: { readonly seconds: bigint; readonly nanoseconds: number };
@@ -262,18 +336,22 @@ export interface ContainerConfig {
   readonly mounts: readonly MountConfig[];
   /** The default nodes of the specification merged with linux.devices (which win). */
   readonly devices: readonly DeviceNode[];
+  readonly netDevices: readonly NetDeviceConfig[];
   /** SELinux context of the filesystems that are made for the container. */
   readonly mountLabel?: string;
   readonly maskedPaths: readonly string[];
   readonly readonlyPaths: readonly string[];
-  /** Keys in dotted form turned into paths below /proc/sys: "net/ipv4/ip_forward". */
-  readonly sysctl: readonly { readonly key: string; readonly path: string; readonly value: string }[];
+  readonly sysctl: readonly SysctlConfig[];
   /** Both or none. */
   readonly seccomp?: SeccompFilter;
   readonly seccompProfile?: SeccompProfile;
   /** As written; "" when absent. */
   readonly cgroupsPath: string;
   readonly resources: ResourceConfig;
+  readonly intelRdt?: IntelRdtConfig;
+  readonly memoryPolicy?: MemoryPolicy;
+  /** PER_* of personality(2). */
+  readonly personality?: number;
   readonly hooks: HooksConfig;
   /** Named warnings of the derivation (ignored fields and so on). */
   readonly warnings: readonly { readonly code: string; readonly pointer: string; readonly message: string }[];

@@ -17,6 +17,7 @@ export const CATALOGUE = {
   "state-root": { exit: 1, meaning: "the state directory cannot be used" },
   "wrong-status": { exit: 1, meaning: "the container's status does not allow this" },
   cgroup: { exit: 1, meaning: "a cgroup operation failed" },
+  resctrl: { exit: 1, meaning: "an operation on the resctrl filesystem failed" },
   hook: { exit: 1, meaning: "a hook failed" },
   operation: { exit: 1, meaning: "an operation of the plan failed" },
   internal: { exit: 1, meaning: "a defect of runt" },

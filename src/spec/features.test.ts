@@ -7,19 +7,24 @@ it("lists exactly the option table", () => {
 });
 
 it("claims all namespaces and capabilities, and nothing that does not work yet", () => {
-  const { linux, hooks, annotations } = featuresDocument({ version: "1.2.3", commit: "abc" });
+  const features = featuresDocument({ version: "1.2.3", commit: "abc" });
+  const { linux, hooks, annotations } = features;
   expect(linux.namespaces).toHaveLength(8);
   expect(linux.capabilities).toHaveLength(41);
   expect(new Set(linux.capabilities).size).toBe(41);
   expect(hooks).toEqual(["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"]);
   expect([linux.apparmor.enabled, linux.selinux.enabled]).toEqual([true, true]);
-  for (const name of ["intelRdt", "netDevices"] as const) expect(linux[name].enabled).toBe(false);
+  expect(linux.intelRdt).toEqual({ enabled: true, schemata: true, monitoring: true });
+  expect(linux.netDevices.enabled).toBe(true);
+  expect(linux.memoryPolicy.modes).toHaveLength(7);
+  expect(linux.memoryPolicy.flags).toEqual(["MPOL_F_NUMA_BALANCING", "MPOL_F_RELATIVE_NODES", "MPOL_F_STATIC_NODES"]);
   expect(linux.seccomp.enabled).toBe(true);
   expect(linux.seccomp.actions).toHaveLength(9);
   expect(linux.seccomp.operators).toHaveLength(7);
   expect(linux.seccomp.archs).toHaveLength(23);
   expect(linux.seccomp.supportedFlags).toEqual(linux.seccomp.knownFlags);
-  expect(linux.mountExtensions.idmap.enabled).toBe(false);
-  expect(linux.cgroup.systemd).toBe(false);
+  expect(linux.mountExtensions.idmap.enabled).toBe(true);
+  expect(linux.cgroup).toEqual({ v1: true, v2: true, systemd: true, systemdUser: true, rdma: true });
+  expect(features.potentiallyUnsafeConfigAnnotations).toEqual(["io.runt.default-device-rules", "org.systemd.property."]);
   expect(annotations).toEqual({ "org.opencontainers.runt.version": "1.2.3", "org.opencontainers.runt.commit": "abc" });
 });

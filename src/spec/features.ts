@@ -1,5 +1,6 @@
 /** The features document (runtime-spec features and features-linux): what this build can do, whatever the host. Only what works. */
 import { CAPABILITIES, HOOK_KINDS, NAMESPACE_TYPES } from "./names.ts";
+import { MEMORY_POLICY_FLAGS, MEMORY_POLICY_MODES } from "./policies.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "./seccomp.ts";
 import { OCI_VERSION_MAX, OCI_VERSION_MIN } from "./version.ts";
 
@@ -14,11 +15,14 @@ export const MOUNT_OPTION_NAMES = [
   "async",
   "atime",
   "bind",
+  "copy-symlink",
   "defaults",
+  "dest-nofollow",
   "dev",
   "diratime",
   "dirsync",
   "exec",
+  "idmap",
   "iversion",
   "lazytime",
   "loud",
@@ -35,17 +39,22 @@ export const MOUNT_OPTION_NAMES = [
   "nosuid",
   "nosymfollow",
   "private",
+  "rasync",
   "ratime",
   "rbind",
   "rdev",
   "rdiratime",
+  "rdirsync",
   "relatime",
   "remount",
   "rexec",
+  "ridmap",
+  "rmand",
   "rnoatime",
   "rnodev",
   "rnodiratime",
   "rnoexec",
+  "rnomand",
   "rnorelatime",
   "rnostrictatime",
   "rnosuid",
@@ -60,11 +69,13 @@ export const MOUNT_OPTION_NAMES = [
   "rstrictatime",
   "rsuid",
   "rsymfollow",
+  "rsync",
   "runbindable",
   "rw",
   "shared",
   "silent",
   "slave",
+  "src-nofollow",
   "strictatime",
   "suid",
   "symfollow",
@@ -83,7 +94,7 @@ export function featuresDocument({ version, commit }: BuildInfo) {
     linux: {
       namespaces: NAMESPACE_TYPES,
       capabilities: CAPABILITIES,
-      cgroup: { v1: true, v2: true, systemd: false, systemdUser: false, rdma: true },
+      cgroup: { v1: true, v2: true, systemd: true, systemdUser: true, rdma: true },
       seccomp: {
         enabled: true,
         actions: Object.keys(SECCOMP_ACTIONS),
@@ -94,15 +105,15 @@ export function featuresDocument({ version, commit }: BuildInfo) {
       },
       apparmor: { enabled: true },
       selinux: { enabled: true },
-      intelRdt: { enabled: false },
-      memoryPolicy: { modes: [] as readonly string[], flags: [] as readonly string[] },
-      mountExtensions: { idmap: { enabled: false } },
-      netDevices: { enabled: false },
+      intelRdt: { enabled: true, schemata: true, monitoring: true },
+      memoryPolicy: { modes: Object.keys(MEMORY_POLICY_MODES), flags: Object.keys(MEMORY_POLICY_FLAGS) },
+      mountExtensions: { idmap: { enabled: true } },
+      netDevices: { enabled: true },
     },
     annotations: {
       "org.opencontainers.runt.version": version,
       ...(commit !== "" && { "org.opencontainers.runt.commit": commit }),
     },
-    potentiallyUnsafeConfigAnnotations: [] as readonly string[],
+    potentiallyUnsafeConfigAnnotations: ["io.runt.default-device-rules", "org.systemd.property."],
   };
 }

@@ -1,0 +1,59 @@
+/** Which ids a mount shows: its own mappings, those of its option idmap, or those of the container's user namespace. */
+import { RuntError } from "../errors/index.ts";
+import type { SpecMount } from "../spec/index.ts";
+import { parseIdMapOption } from "./idmap-option.ts";
+import { deriveIdMappings } from "./namespaces.ts";
+import type { IdMappings, MountIdMap, NamespaceConfig } from "./types.ts";
+import type { Warn } from "./warnings.ts";
+
+/** The option as it stands in the list. */
+export interface IdMapRequest {
+  /** JSON pointer of the option. */
+  readonly at: string;
+  readonly recursive: boolean;
+  /** What follows the "="; "" when there is none. */
+  readonly value: string;
+}
+
+/** The user namespace of the container and its mappings. */
+export interface ContainerIds extends IdMappings {
+  readonly userNamespace: NamespaceConfig | undefined;
+}
+
+/**
+ * undefined: ids are shown as they are.
+ * @throws RuntError "config-invalid" when mappings are asked for and there are none
+ */
+export function deriveMountIdMap(
+  mount: SpecMount,
+  request: IdMapRequest | undefined,
+  container: ContainerIds,
+  from: string,
+  warn: Warn,
+): MountIdMap | undefined {
+  const own = {
+    uidMappings: deriveIdMappings(mount.uidMappings ?? []),
+    gidMappings: deriveIdMappings(mount.gidMappings ?? []),
+  };
+  const recursive = request?.recursive === true;
+  if (own.uidMappings.length > 0 && own.gidMappings.length > 0) {
+    if (request === undefined) {
+      const message = `mount of "${mount.destination}": has id mappings without the option idmap or ridmap, and is mapped as by idmap`;
+      warn("mount-idmap-implied", from, message);
+    } else if (request.value !== "") {
+      warn("mount-idmap-value-ignored", request.at, `mount of "${mount.destination}": uidMappings and gidMappings win over the option's`);
+    }
+    return { recursive, source: own };
+  }
+  if (request === undefined) return undefined;
+  const { userNamespace, uidMappings, gidMappings } = container;
+  const isNew = userNamespace !== undefined && userNamespace.path === undefined;
+  const mappings = isNew ? { uidMappings, gidMappings } : undefined;
+  if (request.value !== "") return { recursive, source: parseIdMapOption(request.value, mappings, request.at) };
+  if (mappings !== undefined) return { recursive, source: mappings };
+  if (userNamespace?.path !== undefined) return { recursive, source: { path: userNamespace.path } };
+  throw new RuntError("config-invalid", `mount of "${mount.destination}": id-mapped mounts must have both uid and gid mappings specified`, {
+    pointer: request.at,
+    hint: "give the mount uidMappings and gidMappings, or the container a user namespace",
+  });
+}
