@@ -179,6 +179,12 @@ declare module "runt:host" {
   export function receiveMessage(fd: number, timeoutMs: number): Message | undefined;
   /** Poll for readability/writability/errors: bit masks as poll(2). Returns the revents, all 0 on time-out. */
   export function poll(fds: readonly number[], events: readonly number[], timeoutMs: number): number[];
+  /** Connect to a unix stream socket by path (any length); "@name" is an abstract one. */
+  export function connect(path: string): number;
+  /** What has arrived on a stream socket, up to 64 KiB; empty at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
+  export function receive(fd: number, timeoutMs: number): ArrayBuffer;
+  /** Milliseconds of CLOCK_MONOTONIC. */
+  export function monotonic(): number;
   /** strerror text in lower case as Go prints it: "no such file or directory". */
   export function strerror(errno: number): string;
   export function errnoName(errno: number): string;
@@ -201,6 +207,22 @@ declare module "runt:host" {
   export function seccompCompile(profile: string): SeccompProgram;
   /** Connect to a unix stream socket by path (any length), send the text with one descriptor (SCM_RIGHTS), close. */
   export function sendDescriptor(path: string, text: string, descriptor: number): void;
+
+  // ---- network
+  /** A NETLINK_ROUTE socket of this process's network namespace, or of the one behind a descriptor: it stays there. */
+  export function netlinkOpen(namespace?: number): number;
+  /** Send one message (length and sequence number are filled in) and return the messages that answer it, as they came, without the
+   *  one that ends them. A dump or an acknowledgement must be asked for. What the kernel refuses throws with `syscall` "netlink" and, if
+   *  the kernel explains itself, its words as `path`. A dump that changed meanwhile is made again. */
+  export function netlinkRequest(socket: number, message: ArrayBuffer): ArrayBuffer;
+
+  // ---- notifications
+  /** eventfd(2), non-blocking, at 0. */
+  export function eventfd(): number;
+  /** An inotify(7) descriptor, non-blocking, that becomes readable when the file is modified. */
+  export function watchModified(path: string): number;
+  /** Read away all that a non-blocking descriptor has; whether there was anything. */
+  export function drain(fd: number): boolean;
 
   // ---- cgroup devices (v2)
   /** BPF_PROG_LOAD of type CGROUP_DEVICE (8 bytes an instruction), licence Apache-2.0. */

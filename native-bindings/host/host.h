@@ -218,11 +218,27 @@ int64_t host_monotonic_ms(void);
 extern const char host_seccomp_version[];
 HOST_FUNCTION(host_seccomp_compile);
 
+/* ---- stream.c */
+/* A connected, close-on-exec stream socket; "@name" is abstract. -1 and errno. */
+int host_connect_to(const char *path);
+HOST_FUNCTION(host_connect);
+HOST_FUNCTION(host_receive);
+HOST_FUNCTION(host_monotonic);
+
 /* ---- listener.c */
 /* One message with a descriptor (-1 = none); sendmsg(2)'s result. */
 struct iovec;
 ssize_t host_send_with(int socket, struct iovec *part, int descriptor);
 HOST_FUNCTION(host_send_descriptor);
+
+/* ---- netlink.c */
+HOST_FUNCTION(host_netlink_open);
+HOST_FUNCTION(host_netlink_request);
+
+/* ---- notify.c */
+HOST_FUNCTION(host_eventfd);
+HOST_FUNCTION(host_watch_modified);
+HOST_FUNCTION(host_drain);
 
 /* ---- bpf.c */
 HOST_FUNCTION(host_bpf_load_device_program);

@@ -1,32 +1,10 @@
 /* Hand a descriptor with a text to whoever listens on a unix stream socket. */
 #include "host.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-/* By /proc/self/fd there is no limit on the length of the path (sun_path has 108 bytes). */
-static int connect_to(const char *path) {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int target = open(path, O_PATH | O_CLOEXEC);
-    if (target < 0) return -1;
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", target);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int result = -1;
-    if (fd >= 0) {
-        do result = connect(fd, (struct sockaddr *)&address, sizeof(address));
-        while (result < 0 && errno == EINTR);
-    }
-    int error = errno;
-    close(target);
-    if (result < 0 && fd >= 0) close(fd);
-    errno = error;
-    return result < 0 ? -1 : fd;
-}
 
 ssize_t host_send_with(int socket, struct iovec *part, int descriptor) {
     union {
@@ -72,7 +50,7 @@ HOST_FUNCTION(host_send_descriptor) {
     if (!path) return JS_EXCEPTION;
     JSValue result = JS_EXCEPTION;
     if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
-        int fd = connect_to(path);
+        int fd = host_connect_to(path);
         if (fd < 0) result = host_throw(ctx, errno, "connect", path);
         else if (send_all(fd, &bytes, descriptor) < 0) result = host_throw(ctx, errno, "sendmsg", path);
         else result = JS_UNDEFINED;

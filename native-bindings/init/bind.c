@@ -25,6 +25,40 @@ long op_mount_open(struct run *run, const struct op_mount_open *op) {
   return 0;
 }
 
+/* 1 = it is a link, and stands in the slot. */
+static long keep_link(struct run *run, const struct op_mount_open_link *op) {
+  struct stat info;
+  int fd = sys_openat(AT_FDCWD, op->source.at, O_PATH | O_NOFOLLOW, 0);
+  if (fd < 0) return fail(run, fd, op->source.at, "open");
+  long error = sys_fstat(fd, &info);
+  if (error >= 0 && (info.st_mode & S_IFMT) == S_IFLNK) {
+    error = slot_put(run, op->slot, fd);
+    if (error < 0) return error;
+    run->slots[op->slot].is_link = true;
+    return 1;
+  }
+  sys_close(fd);
+  return error < 0 ? fail(run, error, op->source.at, "fstat") : 0;
+}
+
+long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
+  if (op->copy) {
+    const struct op_mount_open ordinary = {.source = op->source, .recursive = op->recursive, .slot = op->slot};
+    long kept = keep_link(run, op);
+    return kept == 0 ? op_mount_open(run, &ordinary) : kept < 0 ? kept : 0;
+  }
+  unsigned flags = OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (op->recursive ? AT_RECURSIVE : 0);
+  int fd = sys_open_tree(AT_FDCWD, op->source.at, flags);
+  if (fd < 0) return fail(run, fd, op->source.at, is_refused(fd) ? "open_tree: src-nofollow needs it" : "open_tree");
+  long error = slot_put(run, op->slot, fd);
+  if (error < 0) return error;
+  struct slot *slot = &run->slots[op->slot];
+  slot->source = op->source.at;
+  slot->is_detached = slot->is_unique = true;
+  slot->is_foreign = !run->is_init;
+  return 0;
+}
+
 long op_root_propagation(struct run *run, const struct op_root_propagation *op) {
   long error = sys_mount(NULL, "/", NULL, op->flags, NULL);
   if (error < 0) return fail(run, error, "/", "mount propagation");
@@ -42,9 +76,9 @@ static long adopt_propagation(struct run *run, int fd, bool attached) {
 }
 
 static long attach_detached(struct run *run, struct slot *slot, int target, const char *path, const struct attributes *attributes,
-                            bool *attached) {
+                            bool *decided) {
   long adopted = slot->is_foreign ? adopt_propagation(run, slot->fd, false) : 0;
-  long error = mount_attach(run, slot->fd, target, path, attributes, attached);
+  long error = mount_attach(run, slot->fd, target, path, attributes, decided);
   if (error >= 0 && adopted < 0) {
     error = adopt_propagation(run, slot->fd, true);
     if (error < 0) return fail(run, error, path, "mount propagation");
@@ -52,16 +86,47 @@ static long attach_detached(struct run *run, struct slot *slot, int target, cons
   return error;
 }
 
-static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, const struct attributes *attributes) {
+static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, unsigned how, const struct attributes *attributes) {
   int source = sys_openat(AT_FDCWD, slot->source, O_PATH, 0);
   if (source < 0) return fail(run, source, slot->source, "open");
   long error = mount_old_bind(run, source, target, slot->recursive);
   sys_close(source);
   if (error < 0) return fail(run, error, path, "mount");
-  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
+  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
   if (mount < 0) return fail(run, mount, path, "open of the new mount");
   error = inroot_same(mount, target) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, attributes);
   sys_close(mount);
+  return error;
+}
+
+static long make_link(struct run *run, int link, const char *path) {
+  char text[PATH_MAX];
+  long length = sys(__NR_readlinkat, link, "", text, sizeof text - 1);
+  if (length < 0) return fail(run, length, path, "readlink of the source");
+  text[length] = 0;
+  const struct op_symlink_create op = {.path = {path, (uint32_t)strlen(path)}, .text = {text, (uint32_t)length}};
+  return op_symlink_create(run, &op);
+}
+
+/* The root of the mount gets the mode of the directory that it is going to cover. */
+static long inherit_mode(struct run *run, int mount, int target, const char *path) {
+  struct stat info;
+  long error = sys_fstat(target, &info);
+  if (error >= 0) error = change_mode(run, mount, info.st_mode & 07777);
+  return error < 0 ? fail(run, error, path, "mode of the directory that is covered") : 0;
+}
+
+static long attach(struct run *run, struct slot *slot, const struct op_mount_bind *op, bool directory) {
+  const struct attributes attributes = ATTRIBUTES(op);
+  const char *path = op->target.at;
+  unsigned how = op->create == CREATE_NOT_FOLLOWED ? INROOT_NO_FOLLOW : 0;
+  int target = mount_target(run, path, op->create, directory, how);
+  if (target < 0) return target;
+  bool decided = false;
+  long error = op->create == CREATE_WITH_MODE ? inherit_mode(run, slot->fd, target, path) : 0;
+  if (error >= 0) error = slot->is_detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
+  if (is_refused(error) && !decided && !slot->is_unique) error = bind_by_path(run, slot, target, path, how, &attributes);
+  sys_close(target);
   return error;
 }
 
@@ -69,20 +134,14 @@ long op_mount_bind(struct run *run, const struct op_mount_bind *op) {
   int fd = slot_get(run, op->slot);
   if (fd < 0) return fd;
   struct slot *slot = &run->slots[op->slot];
-  const struct attributes attributes = ATTRIBUTES(op);
   struct stat info;
-  bool directory = op->create == CREATE_DIRECTORY;
-  if (op->create == CREATE_LIKE_SOURCE) {
+  bool directory = op->create == CREATE_DIRECTORY || op->create == CREATE_WITH_MODE;
+  if (op->create == CREATE_LIKE_SOURCE || op->create == CREATE_NOT_FOLLOWED) {
     long error = sys_fstat(fd, &info);
     if (error < 0) return fail(run, error, slot->source, "fstat");
     directory = (info.st_mode & S_IFMT) == S_IFDIR;
   }
-  int target = mount_target(run, op->target.at, op->create, directory, 0);
-  if (target < 0) return target;
-  bool attached = false;
-  long error = slot->is_detached ? attach_detached(run, slot, target, op->target.at, &attributes, &attached) : -ENOSYS;
-  if (is_refused(error) && !attached) error = bind_by_path(run, slot, target, op->target.at, &attributes);
-  sys_close(target);
+  long error = slot->is_link ? make_link(run, fd, op->target.at) : attach(run, slot, op, directory);
   slot_close(run, op->slot);
   return error;
 }

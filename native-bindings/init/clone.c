@@ -2,6 +2,14 @@
 #include "run.h"
 #include "sys.h"
 
+int wait_child(long pid) {
+  int status = 0;
+  long ended;
+  do ended = sys(__NR_wait4, pid, &status, __WALL, NULL);
+  while (ended == -EINTR);
+  return status;
+}
+
 static long clone_new(uint64_t flags, int cgroup) {
   struct clone_args arguments = {.flags = flags};
   if (cgroup >= 0) {

@@ -10,8 +10,8 @@
 
 static long copy_tree(struct run *run, int from, int to, unsigned depth);
 
-/* Ids that the user namespace does not map cannot be given away: such a file stays the user's own. */
-static long give(long error) { return error == -EPERM || error == -EINVAL ? 0 : error; }
+/* Ids that the user namespace, or the map of the mount, does not have cannot be given away: such a file stays the user's own. */
+static long give(long error) { return error == -EPERM || error == -EINVAL || error == -EOVERFLOW ? 0 : error; }
 
 static long give_and_protect(int fd, const struct stat *info) {
   long error = give(sys(__NR_fchown, fd, info->st_uid, info->st_gid));

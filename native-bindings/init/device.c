@@ -37,11 +37,20 @@ long op_symlink_create(struct run *run, const struct op_symlink_create *op) {
   return error < 0 ? fail(run, error, path, "symlink") : 0;
 }
 
+long change_mode(struct run *run, int fd, unsigned mode) {
+  char text[32];
+  struct buffer out = BUFFER(text);
+  put_text(&out, "self/fd/");
+  put_u64(&out, (uint64_t)fd);
+  int proc = proc_get(run);
+  return proc < 0 ? proc : sys(__NR_fchmodat, proc, text, mode);
+}
+
+uint32_t device_number(uint32_t major, uint32_t minor) { return (minor & 0xff) | major << 8 | (minor & ~0xffu) << 12; }
+
 static bool is_device(const struct stat *info, const struct op_device_create *op) {
   if ((info->st_mode & S_IFMT) != op->type) return false;
-  // Encoding of struct stat: include/linux/kdev_t.h new_encode_dev.
-  uint64_t number = (op->minor & 0xff) | (uint64_t)op->major << 8 | (uint64_t)(op->minor & ~0xffu) << 12;
-  return op->type == S_IFIFO || info->st_rdev == number;
+  return op->type == S_IFIFO || info->st_rdev == device_number(op->major, op->minor);
 }
 
 static long verify_device(struct run *run, const struct op_device_create *op, int directory, const char *name, bool made) {
@@ -53,15 +62,9 @@ static long verify_device(struct run *run, const struct op_device_create *op, in
   if (error >= 0 && !is_device(&info, op)) error = fail(run, -EEXIST, path, "something else is at the path of a device");
   else if (error >= 0 && made) {
     error = sys(__NR_fchownat, fd, "", op->uid, op->gid, AT_EMPTY_PATH);
-    // A default ACL may have taken bits away, and O_PATH descriptors know no fchmod(2).
-    if (error >= 0 && (info.st_mode & 07777) != (op->mode & 07777)) {
-      char text[32];
-      struct buffer out = BUFFER(text);
-      put_text(&out, "self/fd/");
-      put_u64(&out, (uint64_t)fd);
-      int proc = proc_get(run);
-      error = proc < 0 ? proc : sys(__NR_fchmodat, proc, text, op->mode & 07777);
-    }
+    // A default ACL may have taken bits away, and a change of owner takes the set-id bits.
+    bool lost = (info.st_mode & 07777) != (op->mode & 07777) || (op->mode & 06000) != 0;
+    if (error >= 0 && lost) error = change_mode(run, fd, op->mode & 07777);
     if (error < 0) fail(run, error, path, "owner or mode of a device");
   }
   sys_close(fd);
@@ -74,8 +77,8 @@ long op_device_create(struct run *run, const struct op_device_create *op) {
   if (root < 0) return root;
   int directory = inroot_parent(root, path, &name);
   if (directory < 0) return fail(run, directory, path, "directory of the device");
-  uint32_t number = (op->minor & 0xff) | op->major << 8 | (op->minor & ~0xffu) << 12;
-  long error = sys(__NR_mknodat, directory, name, op->type | (op->mode & 07777), op->type == S_IFIFO ? 0 : number);
+  uint32_t number = op->type == S_IFIFO ? 0 : device_number(op->major, op->minor);
+  long error = sys(__NR_mknodat, directory, name, op->type | (op->mode & 07777), number);
   bool made = error >= 0;
   if (!made && error != -EEXIST) fail(run, error, path, "mknod");
   else error = verify_device(run, op, directory, name, made);

@@ -14,8 +14,11 @@ struct super_option {
 
 static const struct super_option SUPER_OPTIONS[] = {
     {MS_RDONLY, "ro", "rw"},      {MS_SYNCHRONOUS, "sync", "async"}, {MS_DIRSYNC, "dirsync", NULL},
-    {MS_LAZYTIME, "lazytime", NULL}, {MS_MANDLOCK, "mand", NULL},       {MS_I_VERSION, "iversion", NULL},
+    {MS_LAZYTIME, "lazytime", NULL}, {MS_MANDLOCK, "mand", NULL},
 };
+
+/* Superblock flags that only mount(2) can set: fsconfig has no word for them. */
+#define FLAGS_OF_MOUNT MS_I_VERSION
 
 /* The kernel's own words about a refused option: the last error in the context's log. */
 static void read_log(int context, char *text, size_t size) {
@@ -63,7 +66,7 @@ static long configure(int context, const struct list *data, uint64_t super_flags
 
 static bool fits_fsconfig(const struct op_mount_filesystem *op) {
   const uint8_t *at = op->data.at;
-  if (op->source.length > VALUE_MAX) return false;
+  if (op->source.length > VALUE_MAX || (op->super_flags & FLAGS_OF_MOUNT) != 0) return false;
   for (uint32_t i = 0; i < op->data.count; i++)
     if (list_text(&at).length > VALUE_MAX) return false;
   return true;
@@ -86,31 +89,64 @@ static void inherited_mode(const struct op_mount_filesystem *op, int target, cha
   put_octal(&out, info.st_mode & 07777);
 }
 
-static long make_new(struct run *run, const struct op_mount_filesystem *op, int target, bool *attached) {
-  const char *path = op->target.at;
-  char mode[32];
-  const struct attributes attributes = {0, 0, 0, 0, &op->propagation};
-  int context = (int)sys(__NR_fsopen, op->fstype.at, FSOPEN_CLOEXEC);
-  if (context < 0) return fail_detail(run, context, path, "fsopen", op->fstype.at);
+struct instance {
+  const char *fstype, *source;
+  const struct list *data;
+  uint64_t super_flags, attributes;
+};
+
+/* fsmount knows nosymfollow since Linux 5.14; it is `late` where it has to be set afterwards. */
+static int mount_context(int context, uint64_t attributes, uint64_t *late) {
+  int mount = (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+  *late = 0;
+  if (mount != -EINVAL || (attributes & MOUNT_ATTR_NOSYMFOLLOW) == 0) return mount;
+  *late = MOUNT_ATTR_NOSYMFOLLOW;
+  return (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, attributes & ~(uint64_t)MOUNT_ATTR_NOSYMFOLLOW);
+}
+
+/* A detached mount. `mode` is an option more, or "". */
+static int make_detached(struct run *run, const struct instance *new, const char *mode, const char *path, uint64_t *late) {
+  int context = (int)sys(__NR_fsopen, new->fstype, FSOPEN_CLOEXEC);
+  if (context < 0) return (int)fail_detail(run, context, path, "fsopen", new->fstype);
   long error = 0;
-  if (op->source.length > 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", op->source.at, 0);
-  inherited_mode(op, target, mode, sizeof mode);
+  if (new->source[0] != 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", new->source, 0);
   if (error >= 0 && mode[0] != 0) error = set_option(context, mode);
-  if (error >= 0) error = configure(context, &op->data, op->super_flags, false);
+  if (error >= 0) error = configure(context, new->data, new->super_flags, false);
   if (error >= 0) error = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-  int mount = -1;
-  if (error < 0) {
-    error = fail_context(run, context, error, path, "fsconfig");
-  } else {
-    mount = (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, op->attr_set | op->recursive_set);
-    if (mount < 0) error = fail_context(run, context, mount, path, "fsmount");
-  }
+  int mount = error < 0 ? (int)error : mount_context(context, new->attributes, late);
+  if (mount < 0) mount = (int)fail_context(run, context, mount, path, error < 0 ? "fsconfig" : "fsmount");
   sys_close(context);
-  if (error >= 0) {
-    error = mount_attach(run, mount, target, path, &attributes, attached);
-    sys_close(mount);
-  }
+  return mount;
+}
+
+static long make_new(struct run *run, const struct op_mount_filesystem *op, int target, bool *decided) {
+  const struct instance new = {op->fstype.at, op->source.at, &op->data, op->super_flags, op->attr_set | op->recursive_set};
+  char mode[32];
+  struct attributes attributes = {0, 0, 0, 0, &op->propagation};
+  inherited_mode(op, target, mode, sizeof mode);
+  int mount = make_detached(run, &new, mode, op->target.at, &attributes.set);
+  if (mount < 0) return mount;
+  long error = mount_attach(run, mount, target, op->target.at, &attributes, decided);
+  sys_close(mount);
   return error;
+}
+
+long op_mount_make(struct run *run, const struct op_mount_make *op) {
+  const struct instance new = {op->fstype.at, op->source.at, &op->data, op->super_flags, op->attr_set};
+  uint64_t late = 0;
+  int mount = make_detached(run, &new, "", op->source.at, &late);
+  if (mount < 0) return mount;
+  if (late != 0) {
+    sys_close(mount);
+    return fail(run, -EINVAL, op->source.at, "fsmount: nosymfollow on an id-mapped filesystem (Linux 5.14)");
+  }
+  long error = slot_put(run, op->slot, mount);
+  if (error < 0) return error;
+  struct slot *slot = &run->slots[op->slot];
+  slot->source = op->source.at;
+  slot->is_detached = slot->is_unique = true;
+  slot->is_foreign = !run->is_init;
+  return 0;
 }
 
 /* A context with categories has commas of its own, which only quotes tell from those between options; fsconfig needs none. */
@@ -155,9 +191,9 @@ static long make_old(struct run *run, const struct op_mount_filesystem *op, int 
 long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) {
   int target = mount_target(run, op->target.at, CREATE_DIRECTORY, true, op->ordinary_directory ? INROOT_NO_LINKS : 0);
   if (target < 0) return target;
-  bool attached = false;
-  long error = fits_fsconfig(op) ? make_new(run, op, target, &attached) : -ENOSYS;
-  if (is_refused(error) && !attached) error = make_old(run, op, target);
+  bool decided = false;
+  long error = fits_fsconfig(op) ? make_new(run, op, target, &decided) : -ENOSYS;
+  if (is_refused(error) && !decided) error = make_old(run, op, target);
   sys_close(target);
   return error;
 }
@@ -197,7 +233,7 @@ long op_mount_cgroup(struct run *run, const struct op_mount_cgroup *op) {
 
 static long remount_superblock(struct run *run, const struct op_mount_remount *op, int target) {
   const char *path = op->target.at;
-  int context = (int)sys(__NR_fspick, target, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+  int context = (op->super_flags & FLAGS_OF_MOUNT) != 0 ? -ENOSYS : (int)sys(__NR_fspick, target, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
   if (is_refused(context)) {
     char data[PAGE];
     struct buffer out = BUFFER(data);

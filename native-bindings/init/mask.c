@@ -45,14 +45,23 @@ static long open_path(struct run *run, const char *path, int *fd) {
   return *fd < 0 ? fail(run, *fd, path, "open") : 0;
 }
 
+/* There is no older way to reach the mounts below; 1 = they stay as they are. */
+static long protect_tree(struct run *run, int mount, const char *path) {
+  long error = mount_protect_tree(mount);
+  if (!mount_setattr_refused(mount, error)) return error < 0 ? fail(run, error, path, "mount_setattr: read-only path") : 0;
+  warn(run, error, path, "mounts below a read-only path stay as they are (needs Linux 5.12)");
+  return 1;
+}
+
 static long readonly_old(struct run *run, int target, const char *path) {
   long error = mount_old_bind(run, target, target, true);
   if (error < 0) return fail(run, error, path, "mount");
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
   if (mount < 0) return fail(run, mount, path, "open of the new mount");
   error = mount_apply(run, mount, path, &READ_ONLY);
+  if (error >= 0) error = protect_tree(run, mount, path);
   sys_close(mount);
-  return error;
+  return error < 0 ? error : 0;
 }
 
 long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
@@ -60,15 +69,16 @@ long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
   const char *path = op->path.at;
   long error = open_path(run, path, &target);
   if (error != 0) return error < 0 ? error : 0;
-  bool attached = false;
+  bool decided = false;
   int clone = mount_clone(target, true);
   if (clone < 0) {
     error = fail(run, clone, path, "open_tree");
   } else {
-    error = mount_attach(run, clone, target, path, &READ_ONLY, &attached);
+    long alone = protect_tree(run, clone, path);
+    error = alone < 0 ? alone : mount_attach(run, clone, target, path, alone ? &READ_ONLY : &UNCHANGED, &decided);
     sys_close(clone);
   }
-  if (is_refused(error) && !attached) error = readonly_old(run, target, path);
+  if (is_refused(error) && !decided) error = readonly_old(run, target, path);
   sys_close(target);
   return error;
 }
@@ -109,14 +119,14 @@ static long mask_old(struct run *run, int target, bool directory, const char *pa
   return error < 0 ? fail(run, error, path, "masking with the null device") : 0;
 }
 
-static long mask_new(struct run *run, int target, bool directory, const char *path, bool *attached) {
+static long mask_new(struct run *run, int target, bool directory, const char *path, bool *decided) {
   int *shared = directory ? &run->mask_directory : &run->mask_file;
   int first = -1;
   if (*shared < 0) first = directory ? make_empty() : run->slots[SLOT_NULL].fd;
   if (*shared < 0 && first < 0) return directory ? fail(run, first, path, "empty tmpfs") : -ENOSYS;
   int mount = next_mask(shared, first);
   if (mount < 0) return fail(run, mount, path, "open_tree");
-  long error = mount_attach(run, mount, target, path, &UNCHANGED, attached);
+  long error = mount_attach(run, mount, target, path, &UNCHANGED, decided);
   if (error < 0) return error;
   if (*shared >= 0) sys_close(mount);
   else *shared = mount;
@@ -134,9 +144,9 @@ long op_path_mask(struct run *run, const struct op_path_mask *op) {
     sys_close(target);
     return fail(run, error, path, "fstat");
   }
-  bool directory = (info.st_mode & S_IFMT) == S_IFDIR, attached = false;
-  error = mask_new(run, target, directory, path, &attached);
-  if (is_refused(error) && !attached) error = mask_old(run, target, directory, path);
+  bool directory = (info.st_mode & S_IFMT) == S_IFDIR, decided = false;
+  error = mask_new(run, target, directory, path, &decided);
+  if (is_refused(error) && !decided) error = mask_old(run, target, directory, path);
   sys_close(target);
   return error;
 }

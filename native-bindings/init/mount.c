@@ -4,18 +4,19 @@
 #include "sys.h"
 
 struct flag_pair {
+  const char *name;
   uint64_t attribute;
   unsigned long flag;
   unsigned long statfs;
 };
 
 static const struct flag_pair FLAGS[] = {
-    {MOUNT_ATTR_RDONLY, MS_RDONLY, STATFS_RDONLY},
-    {MOUNT_ATTR_NOSUID, MS_NOSUID, STATFS_NOSUID},
-    {MOUNT_ATTR_NODEV, MS_NODEV, STATFS_NODEV},
-    {MOUNT_ATTR_NOEXEC, MS_NOEXEC, STATFS_NOEXEC},
-    {MOUNT_ATTR_NODIRATIME, MS_NODIRATIME, STATFS_NODIRATIME},
-    {MOUNT_ATTR_NOSYMFOLLOW, MS_NOSYMFOLLOW, STATFS_NOSYMFOLLOW},
+    {"ro", MOUNT_ATTR_RDONLY, MS_RDONLY, STATFS_RDONLY},
+    {"nosuid", MOUNT_ATTR_NOSUID, MS_NOSUID, STATFS_NOSUID},
+    {"nodev", MOUNT_ATTR_NODEV, MS_NODEV, STATFS_NODEV},
+    {"noexec", MOUNT_ATTR_NOEXEC, MS_NOEXEC, STATFS_NOEXEC},
+    {"nodiratime", MOUNT_ATTR_NODIRATIME, MS_NODIRATIME, STATFS_NODIRATIME},
+    {"nosymfollow", MOUNT_ATTR_NOSYMFOLLOW, MS_NOSYMFOLLOW, STATFS_NOSYMFOLLOW},
 };
 
 unsigned long mount_flags(uint64_t attributes) {
@@ -79,10 +80,38 @@ static long change_by_remount(struct run *run, int fd, uint64_t set, uint64_t cl
   return mount_old(run, NULL, fd, NULL, MS_REMOUNT | MS_BIND | mount_flags(attributes), NULL);
 }
 
+bool mount_setattr_refused(int fd, long error) {
+  // Asking for nothing needs no rights.
+  return is_refused(error) && is_refused(mount_setattr(fd, 0, 0, 0, 0));
+}
+
+/* mount_setattr knows nosymfollow since Linux 5.14, mount(2) since 5.10. */
+static bool needs_remount(int fd, long error, uint64_t attributes) {
+  return mount_setattr_refused(fd, error) || (error == -EINVAL && (attributes & MOUNT_ATTR_NOSYMFOLLOW) != 0);
+}
+
 long mount_change(struct run *run, int fd, uint64_t set, uint64_t clear) {
   if ((set | clear) == 0) return 0;
   long error = mount_setattr(fd, 0, set, clear, 0);
-  return is_refused(error) ? change_by_remount(run, fd, set, clear) : error;
+  return needs_remount(fd, error, set | clear) ? change_by_remount(run, fd, set, clear) : error;
+}
+
+/* EPERM comes from flags that were locked when the mount came from a more privileged namespace (mount_namespaces(7)). */
+static long fail_change(struct run *run, long error, int fd, const char *path, uint64_t set, uint64_t clear) {
+  struct statfs filesystem;
+  if (error != -EPERM || sys_fstatfs(fd, &filesystem) < 0) return fail(run, error, path, "mount attributes");
+  uint64_t present = current_attributes(&filesystem);
+  char text[128];
+  struct buffer out = BUFFER(text);
+  text[0] = 0;
+  for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++) {
+    if (!(present & clear & ~set & FLAGS[i].attribute)) continue;
+    put_text(&out, out.used > 0 ? "," : "cannot clear locked flags ");
+    put_text(&out, FLAGS[i].name);
+  }
+  if (out.used == 0 && (clear & MOUNT_ATTR__ATIME) != 0 && (present & MOUNT_ATTR__ATIME) != (set & MOUNT_ATTR__ATIME))
+    put_text(&out, "cannot change locked atime flags");
+  return fail(run, error, path, out.used > 0 ? text : "mount attributes");
 }
 
 long mount_propagate(struct run *run, int fd, uint32_t flags) {
@@ -101,13 +130,21 @@ static long propagate_all(struct run *run, int fd, const char *path, const struc
 /* There is no older way to change a whole tree at once. */
 static long change_recursive(struct run *run, int fd, const char *path, const struct attributes *attributes) {
   if ((attributes->recursive_set | attributes->recursive_clear) == 0) return 0;
-  long error = mount_setattr(fd, AT_RECURSIVE, attributes->recursive_set, attributes->recursive_clear, 0);
-  return error < 0 ? fail(run, error, path, "mount_setattr: recursive mount attributes (Linux 5.12)") : 0;
+  uint64_t set = attributes->recursive_set, clear = attributes->recursive_clear;
+  long error = mount_setattr(fd, AT_RECURSIVE, set, clear, 0);
+  if (error >= 0) return 0;
+  if (error == -EINVAL && ((set | clear) & MOUNT_ATTR_NOSYMFOLLOW) != 0)
+    return fail(run, error, path, "mount_setattr: rnosymfollow and rsymfollow (Linux 5.14)");
+  if (error == -EPERM && !mount_setattr_refused(fd, error))
+    return fail(run, error, path, "mount_setattr: recursive mount attributes: cannot change locked flags");
+  return fail(run, error, path, "mount_setattr: recursive mount attributes (Linux 5.12)");
 }
+
+long mount_protect_tree(int fd) { return mount_setattr(fd, AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0, 0); }
 
 long mount_apply(struct run *run, int fd, const char *path, const struct attributes *attributes) {
   long error = mount_change(run, fd, attributes->set, attributes->clear);
-  if (error < 0) return fail(run, error, path, "mount attributes");
+  if (error < 0) return fail_change(run, error, fd, path, attributes->set, attributes->clear);
   error = change_recursive(run, fd, path, attributes);
   return error < 0 ? error : propagate_all(run, fd, path, attributes->propagation);
 }
@@ -116,24 +153,34 @@ long mount_move(int fd, int target) {
   return sys(__NR_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-long mount_attach(struct run *run, int fd, int target, const char *path, const struct attributes *attributes, bool *attached) {
-  *attached = false;
+long mount_attach(struct run *run, int fd, int target, const char *path, const struct attributes *attributes, bool *decided) {
+  *decided = false;
   // Attributes first: the mount is never visible without them.
-  long error = 0, late = 0;
-  if ((attributes->set | attributes->clear) != 0) late = mount_setattr(fd, 0, attributes->set, attributes->clear, 0);
-  if (late < 0 && !is_refused(late)) return fail(run, late, path, "mount_setattr");
-  error = change_recursive(run, fd, path, attributes);
+  uint64_t set = attributes->set, clear = attributes->clear;
+  long late = (set | clear) == 0 ? 0 : mount_setattr(fd, 0, set, clear, 0);
+  *decided = late < 0 && !needs_remount(fd, late, set | clear);
+  if (*decided) return fail_change(run, late, fd, path, set, clear);
+  long error = change_recursive(run, fd, path, attributes);
+  *decided = error < 0;
   if (error < 0) return error;
   error = mount_move(fd, target);
   if (error < 0) return fail(run, error, path, "move_mount");
-  *attached = true;
-  if (late < 0 && (error = change_by_remount(run, fd, attributes->set, attributes->clear)) < 0)
-    return fail(run, error, path, "mount attributes");
+  *decided = true;
+  if (late < 0 && (error = change_by_remount(run, fd, set, clear)) < 0) return fail_change(run, error, fd, path, set, clear);
   return propagate_all(run, fd, path, attributes->propagation);
 }
 
 int mount_clone(int fd, bool recursive) {
   return sys_open_tree(fd, "", OPEN_TREE_CLONE | AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0));
+}
+
+/* A link in a hostile root must not lead a mount onto the files of a procfs; a path that names them is the configuration's business. */
+static bool is_led_into_proc(int root, int target, const char *path, unsigned how) {
+  struct statfs filesystem;
+  if (sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
+  int direct = inroot_open(root, path, how | INROOT_NO_LINKS);
+  if (direct >= 0) sys_close(direct);
+  return direct == -ELOOP;
 }
 
 int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how) {
@@ -148,6 +195,7 @@ int mount_target(struct run *run, const char *path, uint32_t create, bool direct
   if (inroot_same(target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");
   else if ((how & INROOT_NO_LINKS) && (sys_fstat(target, &info) < 0 || (info.st_mode & S_IFMT) != S_IFDIR))
     error = fail(run, -ENOTDIR, path, ordinary);
+  else if (is_led_into_proc(root, target, path, how)) error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
   if (error >= 0) return target;
   sys_close(target);
   return (int)error;

@@ -68,20 +68,6 @@ long op_process_oom_score_adj(struct run *run, const struct op_process_oom_score
   return size < 0 ? fail(run, size, path, "write") : 0;
 }
 
-#define CPU_LIMIT 8192
-
-long op_process_affinity(struct run *run, const struct op_process_affinity *op) {
-  unsigned long mask[CPU_LIMIT / (8 * sizeof(unsigned long))] = {0};
-  const unsigned bits = 8 * sizeof(unsigned long);
-  for (uint32_t i = 0; i < op->cpus.count; i++) {
-    uint32_t cpu = list_u32(&op->cpus, i);
-    if (cpu >= CPU_LIMIT) return fail(run, -EINVAL, NULL, "sched_setaffinity");
-    mask[cpu / bits] |= 1ul << cpu % bits;
-  }
-  long error = sys(__NR_sched_setaffinity, 0, sizeof mask, mask);
-  return error < 0 ? fail(run, error, NULL, "sched_setaffinity") : 0;
-}
-
 long op_process_umask(struct run *run, const struct op_process_umask *op) {
   // Applied at the end: what is made until then has exact modes.
   run->saved_umask = op->mask;
@@ -120,7 +106,11 @@ static long set_groups(struct run *run, const struct list *groups) {
   for (uint32_t i = 0; i < groups->count; i++) numbers[i] = list_u32(groups, i);
   long error = sys(__NR_setgroups, groups->count, numbers);
   if (size > 0) sys(__NR_munmap, numbers, size);
-  return error < 0 ? fail(run, error, NULL, "setgroups") : 0;
+  if (error >= 0) return 0;
+  if (error != -EPERM) return fail(run, error, NULL, "setgroups");
+  // "deny" in the user namespace: nothing is lost unless there are groups to leave or to enter.
+  if (groups->count > 0 || sys(__NR_getgroups, 0, NULL) > 0) warn(run, error, NULL, "process.user: setgroups is denied: the groups stay as they are");
+  return 0;
 }
 
 long op_process_user(struct run *run, const struct op_process_user *op) {

@@ -44,6 +44,8 @@ long op_root_open(struct run *run, const struct op_root_open *op) {
   const char *path = op->path.at;
   int old = open_root(path);
   if (old < 0) return fail(run, old, path, old == -ENOTDIR ? "root filesystem is not a directory, or a symlink" : "open");
+  run->rootfs = path;
+  if (op->in_place) return slot_put(run, SLOT_ROOT, old);
   bool unshared = (run->propagation & (MS_SLAVE | MS_PRIVATE)) != 0 && (run->propagation & MS_REC) != 0;
   long error = unshared ? 0 : make_parent_private(path);
   if (error < 0) {
@@ -53,7 +55,6 @@ long op_root_open(struct run *run, const struct op_root_open *op) {
   int fd = bind_onto_itself(path, old);
   sys_close(old);
   if (fd < 0) return fail(run, fd, path, "binding the root filesystem onto itself");
-  run->rootfs = path;
   return slot_put(run, SLOT_ROOT, fd);
 }
 

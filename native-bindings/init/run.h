@@ -16,6 +16,10 @@ struct slot {
   bool recursive, is_detached;
   /* Opened by outer, in the host's mount namespace. */
   bool is_foreign;
+  /* No path leads to the same: it was made, mapped, or is a link that a bind by path would follow. */
+  bool is_unique;
+  /* mount.openLink: `fd` is the symlink itself, and mount.bind copies it. */
+  bool is_link;
 };
 
 struct run {
@@ -90,6 +94,9 @@ void limit_raise(struct run *run);
 void limit_restore(struct run *run);
 /* Marks every descriptor from `first` up close-on-exec. */
 long close_on_exec_from(struct run *run, uint32_t first);
+
+/* Waits for one child; its status as of wait4(2). */
+int wait_child(long pid);
 
 void rearm_death_signal(struct run *run);
 

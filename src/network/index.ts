@@ -1,0 +1,2 @@
+export { describeDevice, type MovedDevice, moveBack, moveIn, type NamespacePair, openPair, settle, takenName } from "./move.ts";
+export { findLink } from "./route.ts";

@@ -1,0 +1,57 @@
+/**
+ * netlink messages (netlink(7)): a header of 16 bytes, a fixed part, and attributes of type, length and value, padded to 4 bytes.
+ * Numbers are in the byte order of the machine, which is little endian on both that runt is built for. Pure.
+ */
+export type Attribute = readonly [type: number, value: readonly number[]];
+
+export const FLAG = { REQUEST: 0x1, ACK: 0x4, DUMP: 0x300, CREATE: 0x400, EXCL: 0x200 } as const;
+
+const HEADER = 16;
+const ATTRIBUTE_HEADER = 4;
+/** NLA_F_NESTED and NLA_F_NET_BYTEORDER are no part of the type. */
+const TYPE_MASK = 0x3fff;
+
+export const u16 = (value: number): number[] => [value & 0xff, (value >>> 8) & 0xff];
+export const u32 = (value: number): number[] => [...u16(value), ...u16(value >>> 16)];
+
+const padding = (length: number): number[] => new Array<number>((4 - (length % 4)) % 4).fill(0);
+
+/** A request; netlinkRequest fills in length and sequence number. */
+export function encodeMessage(type: number, flags: number, fixed: readonly number[], attributes: readonly Attribute[]): ArrayBuffer {
+  const bytes = [...u32(0), ...u16(type), ...u16(flags | FLAG.REQUEST), ...u32(0), ...u32(0), ...fixed];
+  for (const [attribute, value] of attributes) {
+    bytes.push(...u16(ATTRIBUTE_HEADER + value.length), ...u16(attribute), ...value, ...padding(value.length));
+  }
+  return new Uint8Array(bytes).buffer;
+}
+
+/** What follows the header of each message of this type. */
+export function bodiesOf(reply: ArrayBuffer, type: number): DataView[] {
+  const view = new DataView(reply);
+  const bodies: DataView[] = [];
+  for (let at = 0; at + HEADER <= view.byteLength; ) {
+    const length = view.getUint32(at, true);
+    if (length < HEADER || at + length > view.byteLength) throw new RangeError("a netlink message is longer than the answer");
+    if (view.getUint16(at + 4, true) === type) bodies.push(new DataView(reply, at + HEADER, length - HEADER));
+    at += length + padding(length).length;
+  }
+  return bodies;
+}
+
+/** The attributes that follow a fixed part of this size. */
+export function attributesOf(body: DataView, fixed: number): Attribute[] {
+  const attributes: Attribute[] = [];
+  for (let at = fixed; at + ATTRIBUTE_HEADER <= body.byteLength; ) {
+    const length = body.getUint16(at, true);
+    if (length < ATTRIBUTE_HEADER || at + length > body.byteLength) throw new RangeError("a netlink attribute is longer than its message");
+    const value = new Uint8Array(body.buffer, body.byteOffset + at + ATTRIBUTE_HEADER, length - ATTRIBUTE_HEADER);
+    attributes.push([body.getUint16(at + 2, true) & TYPE_MASK, [...value]]);
+    at += length + padding(length).length;
+  }
+  return attributes;
+}
+
+/** The value of the attribute of this type. */
+export function attributeValue(attributes: readonly Attribute[], type: number): readonly number[] | undefined {
+  return attributes.find(([candidate]) => candidate === type)?.[1];
+}

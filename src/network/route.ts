@@ -1,0 +1,33 @@
+/** What runt asks of the kernel about network devices, on a socket of host.netlinkOpen: the devices are those of its namespace. */
+import * as host from "../host/index.ts";
+import { ADDRESS_MESSAGE, type Address, addRequest, dumpRequest, keptAddress } from "./address.ts";
+import { changeRequest, getRequest, LINK_MESSAGE, type Link, type LinkChange, type LinkKey, readLink } from "./link.ts";
+import { bodiesOf } from "./message.ts";
+
+const AF_INET6 = 10;
+
+/** undefined when there is no such device. */
+export function findLink(socket: number, key: LinkKey): Link | undefined {
+  try {
+    const [body] = bodiesOf(host.netlinkRequest(socket, getRequest(key)), LINK_MESSAGE);
+    return body && readLink(body);
+  } catch (error) {
+    if (host.isErrno(error, "ENODEV")) return undefined;
+    throw error;
+  }
+}
+
+export function changeLink(socket: number, index: number, change: LinkChange): void {
+  host.netlinkRequest(socket, changeRequest(index, change));
+}
+
+/** The permanent addresses of global scope, in the order in which they have to be added to stand in the same order again. */
+export function keptAddresses(socket: number, index: number): Address[] {
+  const kept = bodiesOf(host.netlinkRequest(socket, dumpRequest()), ADDRESS_MESSAGE).flatMap((body) => keptAddress(body, index) ?? []);
+  // Of IPv6 the kernel lists what was added last first.
+  return [...kept.filter(({ family }) => family !== AF_INET6), ...kept.filter(({ family }) => family === AF_INET6).reverse()];
+}
+
+export function addAddress(socket: number, index: number, address: Address): void {
+  host.netlinkRequest(socket, addRequest(index, address));
+}

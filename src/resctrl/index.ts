@@ -1,0 +1,2 @@
+export { groupsToJoin, locateGroups, type ResctrlRef, releaseGroups } from "./container.ts";
+export { changeSchemata, type GroupRef, joinGroup, makeMonitor, pathOf, prepareGroup } from "./group.ts";
