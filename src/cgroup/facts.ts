@@ -45,4 +45,11 @@ export interface CgroupRef {
   readonly paths: readonly string[];
   /** Levels above them that were not there before: to be removed if empty, even when a crash kept runt from marking them. */
   readonly missing?: readonly string[];
+  /** Directories of `paths` that were there before: they are used and left. */
+  readonly kept?: readonly string[];
+  /** Processes that the kernel had killed for memory in a kept cgroup before the container came. */
+  readonly oomKills?: number;
 }
+
+/** What is found of a cgroup before a container gets it. */
+export type CgroupBefore = Pick<CgroupRef, "missing" | "kept" | "oomKills">;

@@ -3,15 +3,30 @@ export { compileCgroup } from "./compile/index.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
 export { createCgroup } from "./driver/create.ts";
+export { delegateCgroup } from "./driver/delegate.ts";
 export { deleteCgroup, markedParents } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, isFrozen, thaw } from "./driver/freeze.ts";
 export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
+export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
 export { cgroupProcesses, refuseUsed } from "./driver/processes.ts";
 export { updateCgroup } from "./driver/update.ts";
 export { writeCgroupFile } from "./driver/write.ts";
-export { type CgroupFacts, type CgroupHierarchy, type CgroupRef, type CgroupSource, cgroupDirectories, cgroupSources } from "./facts.ts";
+export {
+  type CgroupBefore,
+  type CgroupFacts,
+  type CgroupHierarchy,
+  type CgroupRef,
+  type CgroupSource,
+  cgroupDirectories,
+  cgroupSources,
+} from "./facts.ts";
 export { readHierarchies } from "./hierarchies.ts";
 export { parseMountinfo } from "./mountinfo.ts";
+export { belowParent, type CgroupMode } from "./parent.ts";
 export { resolveCgroup } from "./path.ts";
+export { statsJson } from "./stats/json.ts";
+export { readStats } from "./stats/read.ts";
+export type { Stats } from "./stats/types.ts";
+export { clampShares, type Task, type TaskContainer, type TaskResources, taskParent, taskResources } from "./task.ts";

@@ -1,3 +1,4 @@
+import { decodeMountPath } from "../spec/path.ts";
 import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
@@ -63,17 +64,11 @@ function parseLine(line: string): CgroupMount | undefined {
   if (device === undefined || place === undefined) return undefined;
   const options = right.slice(right.lastIndexOf(" ") + 1).split(",");
   const controllers = options.filter((option) => CONTROLLERS.has(option) || option.startsWith("name="));
-  return { device, mountpoint: decodeOctal(place), controllers };
+  return { device, mountpoint: decodeMountPath(place), controllers };
 }
 
 /** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */
 function better(known: CgroupMount | undefined, other: CgroupMount): CgroupMount {
   if (known === undefined) return other;
   return !known.mountpoint.startsWith(USUAL_PLACE) && other.mountpoint.startsWith(USUAL_PLACE) ? other : known;
-}
-
-/** The kernel writes space, tab, newline and backslash as three octal digits. */
-function decodeOctal(path: string): string {
-  if (!path.includes("\\")) return path;
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -8,9 +8,14 @@ test.each([
   ["kubepods/pod1/c1", "/kubepods/pod1/c1"],
   ["../../etc", "/etc"],
   ["/a/../../../b", "/b"],
-  ["system.slice:runt:c1", "/system.slice:runt:c1"],
+  ["/a:b:c", "/a:b:c"],
+  ["pods/a:b:c", "/pods/a:b:c"],
 ])("%j becomes %s", (given, path) => {
   expect(resolveCgroup(given, "c1")).toBe(path);
+});
+
+test.each(["system.slice:runt:c1", ":runt:c1", "user.slice::c1"])("%j is refused: it is meant for systemd", (given) => {
+  expect(() => resolveCgroup(given, "c1")).toThrow("has systemd's form slice:prefix:name");
 });
 
 test.each(["/", ".", "..", "/a/..", "//"])("%j is refused: it is the root", (given) => {

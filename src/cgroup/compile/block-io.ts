@@ -12,6 +12,8 @@ const THROTTLES: readonly (readonly [ThrottleField, string, string])[] = [
   ["throttleWriteIOPSDevice", "blkio.throttle.write_iops_device", "wiops"],
 ];
 
+const NO_LEAF_WEIGHT = "cgroup v2 has no leaf weight";
+
 /** Weights go to the files of the BFQ scheduler; where a kernel has the older ones, the write is turned (see driver/write.ts). */
 export function writeBlockIOV1(sink: Sink, io: BlockIO): void {
   if (io.weight) sink.write("blkio", "blkio.bfq.weight", io.weight, "blockIO/weight");
@@ -29,9 +31,9 @@ export function writeBlockIOV2(sink: Sink, io: BlockIO): void {
   io.weightDevice.forEach(({ major, minor, weight, leafWeight }, index) => {
     const pointer = `blockIO/weightDevice/${index}`;
     if (weight) sink.write("io", "io.bfq.weight", `${major}:${minor} ${weight}`, pointer);
-    if (leafWeight) sink.warn(pointer, "cgroup v2 has no leaf weight");
+    if (leafWeight) sink.refuse(`${pointer}/leafWeight`, NO_LEAF_WEIGHT);
   });
-  if (io.leafWeight) sink.warn("blockIO/leafWeight", "cgroup v2 has no leaf weight");
+  if (io.leafWeight) sink.refuse("blockIO/leafWeight", NO_LEAF_WEIGHT);
   eachThrottle(io, (device, [, , key], pointer) =>
     sink.write("io", "io.max", `${device.major}:${device.minor} ${key}=${device.rate}`, pointer),
   );

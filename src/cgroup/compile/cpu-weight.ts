@@ -1,5 +1,5 @@
-const LOWEST_SHARES = 2n;
-const HIGHEST_SHARES = 262_144n;
+export const LOWEST_SHARES = 2n;
+export const HIGHEST_SHARES = 262_144n;
 
 /**
  * cpu.shares (v1, 2..262144, default 1024) as cpu.weight (v2, 1..10000, default 100): the quadratic curve in log2 that maps

@@ -10,6 +10,9 @@ const V2: CgroupFacts = {
   hierarchies: [{ mountpoint: "/cg", controllers: ["cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma"] }],
 };
 const NONE: ResourceConfig = { hugepageLimits: [], rdma: {}, unified: {}, devices: [] };
+const SWAP_LOW = "memory+swap limit should be >= memory limit: 5 < 10";
+const SWAP_ALONE = "unable to set swap limit without memory limit";
+const NO_REAL_TIME = "cgroup v2 has no real-time limits";
 const NO_IO = {
   weightDevice: [],
   throttleReadBpsDevice: [],
@@ -25,7 +28,11 @@ function writes(facts: CgroupFacts, resources: Partial<ResourceConfig>): string[
   );
 }
 
-const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly string[], readonly string[]])[] = [
+/** What is written, or as a text what is wrong with it. */
+type Expected = readonly string[] | string;
+
+/** Name, resources, v1, v2. */
+const TABLE: readonly (readonly [string, Partial<ResourceConfig>, Expected, Expected])[] = [
   ["nothing", {}, [], []],
   ["memory limit", { memory: { limit: 64n << 20n } }, ["memory.limit_in_bytes 67108864"], ["memory.max 67108864"]],
   [
@@ -55,10 +62,34 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly strin
   ["zero is not set", { memory: { limit: 0n, swap: 0n, reservation: 0n }, cpu: { shares: 0n, quota: 0n, period: 0n } }, [], []],
   ["reservation", { memory: { reservation: 5n } }, ["memory.soft_limit_in_bytes 5"], ["memory.low 5"]],
   [
-    "swappiness and OOM killer",
-    { memory: { swappiness: 0n, disableOOMKiller: true } },
-    ["memory.oom_control 1", "memory.swappiness 0"],
-    [],
+    "swap beside unlimited memory",
+    { memory: { limit: -1n, swap: 50n } },
+    "memory+swap limit should be >= memory limit: the memory is unlimited",
+    ["memory.swap.max 50", "memory.max max"],
+  ],
+  ["swap below memory", { memory: { limit: 10n, swap: 5n } }, SWAP_LOW, SWAP_LOW],
+  ["swap without memory", { memory: { swap: 5n } }, SWAP_ALONE, SWAP_ALONE],
+  ["unlimited swap without memory", { memory: { swap: -1n } }, ["memory.memsw.limit_in_bytes -1"], ["memory.swap.max max"]],
+  ["unlimited reservation", { memory: { reservation: -1n } }, ["memory.soft_limit_in_bytes -1"], ["memory.low max"]],
+  [
+    "swappiness",
+    { memory: { swappiness: 0n } },
+    ["memory.swappiness 0"],
+    "cannot apply linux.resources.memory.swappiness: cgroup v2 has no swappiness of its own",
+  ],
+  [
+    "no OOM killer",
+    { memory: { disableOOMKiller: true } },
+    ["memory.oom_control 1"],
+    "cannot apply linux.resources.memory.disableOOMKiller: cgroup v2 cannot disable the OOM killer",
+  ],
+  ["an OOM killer as usual", { memory: { disableOOMKiller: false } }, [], []],
+  ["hierarchy", { memory: { useHierarchy: true } }, ["memory.use_hierarchy 1"], []],
+  [
+    "no hierarchy",
+    { memory: { useHierarchy: false } },
+    ["memory.use_hierarchy 0"],
+    "cannot apply linux.resources.memory.useHierarchy: cgroup v2 is always hierarchical",
   ],
   [
     "cpu",
@@ -70,7 +101,12 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly strin
   ["cpu period alone", { cpu: { period: 20_000n } }, ["cpu.cfs_period_us 20000"], ["cpu.max max 20000"]],
   ["cpu quota without limit", { cpu: { quota: -1n } }, ["cpu.cfs_quota_us -1"], ["cpu.max max 100000"]],
   ["idle wins over shares", { cpu: { shares: 2n, idle: 1n } }, ["cpu.shares 2", "cpu.idle 1"], ["cpu.idle 1"]],
-  ["real time", { cpu: { realtimePeriod: 1000n, realtimeRuntime: 10n } }, ["cpu.rt_period_us 1000", "cpu.rt_runtime_us 10"], []],
+  ["not idle", { cpu: { shares: 1024n, idle: 0n } }, ["cpu.shares 1024", "cpu.idle 0"], ["cpu.idle 0", "cpu.weight 100"]],
+  ["no burst", { cpu: { burst: 0n } }, ["cpu.cfs_burst_us 0"], ["cpu.max.burst 0"]],
+  ["shares below the least", { cpu: { shares: 1n } }, "the minimum allowed cpu-shares is 2", ["cpu.weight 1"]],
+  ["shares above the most", { cpu: { shares: 262_145n } }, "the maximum allowed cpu-shares is 262144", ["cpu.weight 10000"]],
+  ["real-time period", { cpu: { realtimePeriod: 1000n } }, ["cpu.rt_period_us 1000"], NO_REAL_TIME],
+  ["real-time runtime", { cpu: { realtimeRuntime: 10n } }, ["cpu.rt_runtime_us 10"], NO_REAL_TIME],
   ["cpuset", { cpu: { cpus: "0-1", mems: "0" } }, ["cpuset.cpus 0-1", "cpuset.mems 0"], ["cpuset.cpus 0-1", "cpuset.mems 0"]],
   ["pids", { pids: { limit: 32n } }, ["pids.max 32"], ["pids.max 32"]],
   ["pids 0 is the least limit", { pids: { limit: 0n } }, ["pids.max 1"], ["pids.max 1"]],
@@ -100,12 +136,22 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly strin
     ["hugetlb.2MB.limit_in_bytes 4", "hugetlb.2MB.rsvd.limit_in_bytes 4"],
     ["hugetlb.2MB.max 4", "hugetlb.2MB.rsvd.max 4"],
   ],
+  ["leaf weight", { blockIO: { ...NO_IO, leafWeight: 100 } }, ["blkio.leaf_weight 100"], "cgroup v2 has no leaf weight"],
   [
-    "network",
-    { network: { classID: 0x100001, priorities: [{ name: "eth0", priority: 5 }] } },
-    ["net_cls.classid 1048577", "net_prio.ifpriomap eth0 5"],
-    [],
+    "leaf weight of a device",
+    { blockIO: { ...NO_IO, weightDevice: [{ major: 8, minor: 0, leafWeight: 100 }] } },
+    ["blkio.leaf_weight_device 8:0 100"],
+    "cannot apply linux.resources.blockIO.weightDevice.0.leafWeight: cgroup v2 has no leaf weight",
   ],
+  ["network class", { network: { classID: 0x100001, priorities: [] } }, ["net_cls.classid 1048577"], "cgroup v2 has no net_cls controller"],
+  [
+    "network priorities",
+    { network: { priorities: [{ name: "eth0", priority: 5 }] } },
+    ["net_prio.ifpriomap eth0 5"],
+    "cgroup v2 has no net_prio controller",
+  ],
+  ["a network that asks for nothing", { network: { priorities: [] } }, [], []],
+  ["unified core file", { unified: { "cgroup.max.depth": "3" } }, "unified resources need cgroup v2", ["cgroup.max.depth 3"]],
   [
     "rdma",
     { rdma: { mlx5_1: { hcaHandles: 3, hcaObjects: 10000 } } },
@@ -115,8 +161,12 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, readonly strin
 ];
 
 describe.each(TABLE)("%s", (_, resources, v1, v2) => {
-  test("v1", () => expect(writes(V1, resources)).toEqual(v1));
-  test("v2", () => expect(writes(V2, resources)).toEqual(v2));
+  const check = (facts: CgroupFacts, expected: Expected) => {
+    if (typeof expected === "string") expect(() => writes(facts, resources)).toThrow(expected);
+    else expect(writes(facts, resources)).toEqual(expected);
+  };
+  test("v1", () => check(V1, v1));
+  test("v2", () => check(V2, v2));
 });
 
 test("unified values come last, a line each", () => {
@@ -129,8 +179,6 @@ test("unified values come last, a line each", () => {
 });
 
 const REFUSED: readonly (readonly [string, CgroupFacts, Partial<ResourceConfig>, string])[] = [
-  ["swap below memory", V2, { memory: { limit: 10n, swap: 5n } }, "memory+swap limit should be >= memory limit"],
-  ["swap without memory", V1, { memory: { swap: 5n } }, "unable to set swap limit without memory limit"],
   ["swappiness", V1, { memory: { swappiness: 101n } }, "invalid memory swappiness value: 101"],
   ["unified on v1", V1, { unified: { "memory.high": "1" } }, "unified resources need cgroup v2"],
   ["unified with a slash", V2, { unified: { "../memory.high": "1" } }, "must be a file name"],
@@ -177,10 +225,32 @@ test("v2: one directory, and the rules as data for the device program", () => {
   expect(steps.devices?.rules.slice(0, 3)).toEqual(["a:*:*:rwm:deny", "b:*:*:m:allow", "c:*:*:m:allow"]);
 });
 
-test("values without effect on v2 are warnings", () => {
-  const { warnings } = compileCgroup(V2, "/x", { ...NONE, memory: { swappiness: 5n, disableOOMKiller: true } }, { rootless: true });
-  expect(warnings).toEqual([
-    "linux.resources.memory.disableOOMKiller: cgroup v2 cannot disable the OOM killer",
-    "linux.resources.memory.swappiness: cgroup v2 has no swappiness of its own",
+test.each([
+  [{ shares: 1n }, ["linux.resources.cpu.shares: 1 is taken as the nearest value between 2 and 262144"]],
+  [{ shares: 100n, idle: 1n }, ["linux.resources.cpu.shares: unable to apply both cpu shares and cpu idle: idle wins"]],
+  [{ shares: 100n }, []],
+])("v2: what is applied otherwise than asked for is a warning (%o)", (cpu, expected) => {
+  expect(compileCgroup(V2, "/x", { ...NONE, cpu }, { rootless: true }).warnings).toEqual(expected);
+});
+
+test("errors point into config.json", () => {
+  expect.assertions(1);
+  try {
+    compileCgroup(V2, "/x", { ...NONE, memory: { swappiness: 1n } }, { rootless: true });
+  } catch (error) {
+    expect(error).toMatchObject({ code: "cgroup", details: { pointer: "/linux/resources/memory/swappiness" } });
+  }
+});
+
+test("only the listed device rules, when the default ones are not wanted", () => {
+  const listed = [{ from: "", allow: true, type: "c", major: 1, minor: 3, access: "rw" }] as const;
+  const rules = (resources: Partial<ResourceConfig>) =>
+    compileCgroup(V2, "/x", { ...NONE, devices: listed, ...resources }, { rootless: false }).devices?.rules;
+  expect(rules({ onlyListedDevices: true })).toEqual(["a:*:*:rwm:deny", "c:1:3:rw:allow"]);
+  expect(rules({})).toContain("c:5:0:rwm:allow");
+  const { writes: v1 } = compileCgroup(V1, "/x", { ...NONE, devices: listed, onlyListedDevices: true }, { rootless: false });
+  expect(v1.map(({ path, value }) => [path.slice(path.lastIndexOf("/") + 1), value])).toEqual([
+    ["devices.deny", "a"],
+    ["devices.allow", "c 1:3 rw"],
   ]);
 });

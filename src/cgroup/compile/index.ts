@@ -29,6 +29,6 @@ export function compileCgroup(facts: CgroupFacts, path: string, resources: Resou
     if (resources.devices.length > 0) sink.warn("devices", "device rules need rights on the host and are left out");
     return { create, writes: sink.writes, join: { directory }, warnings: sink.warnings };
   }
-  const rules = encodeRules(allowList(resources.devices));
+  const rules = encodeRules(allowList(resources));
   return { create, writes: sink.writes, join: { directory }, devices: { path: directory, rules }, warnings: sink.warnings };
 }

@@ -13,12 +13,10 @@ function asked(value: bigint | undefined): bigint | undefined {
 }
 
 /** The limit of memory and swap together. An unlimited memory without a word on swap means both. */
-function effectiveSwap(memory: Memory): bigint | undefined {
-  const limit = asked(memory.limit);
-  const swap = asked(memory.swap);
+function effectiveSwap({ limit, swap }: { readonly limit: bigint | undefined; readonly swap: bigint | undefined }): bigint | undefined {
   if (swap === undefined) return limit === -1n ? -1n : undefined;
   if (swap === -1n) return swap;
-  if (limit === undefined || limit === -1n) {
+  if (limit === undefined) {
     throw new RuntError("config-invalid", "unable to set swap limit without memory limit", { pointer: SWAP_POINTER });
   }
   if (swap < limit) {
@@ -29,8 +27,16 @@ function effectiveSwap(memory: Memory): bigint | undefined {
 
 export function writeMemoryV1(sink: Sink, memory: Memory): void {
   const limit = asked(memory.limit);
-  const swap = effectiveSwap(memory);
+  const swap = effectiveSwap({ limit, swap: asked(memory.swap) });
   const reservation = asked(memory.reservation);
+  if (limit === -1n && swap !== undefined && swap !== -1n) {
+    throw new RuntError("config-invalid", "memory+swap limit should be >= memory limit: the memory is unlimited", {
+      pointer: SWAP_POINTER,
+    });
+  }
+  if (memory.useHierarchy !== undefined) {
+    sink.write("memory", "memory.use_hierarchy", memory.useHierarchy ? 1 : 0, "memory/useHierarchy");
+  }
   // A new group is unlimited, so the smaller of the two (memory) goes first.
   if (limit !== undefined) sink.write("memory", "memory.limit_in_bytes", limit, "memory/limit");
   if (swap !== undefined) sink.write("memory", "memory.memsw.limit_in_bytes", swap, memory.swap ? "memory/swap" : "memory/limit");
@@ -48,16 +54,18 @@ export function writeMemoryV1(sink: Sink, memory: Memory): void {
 
 export function writeMemoryV2(sink: Sink, memory: Memory): void {
   const limit = asked(memory.limit);
-  const swap = effectiveSwap(memory);
+  const swap = effectiveSwap({ limit, swap: asked(memory.swap) });
   const reservation = asked(memory.reservation);
+  if (memory.disableOOMKiller) sink.refuse("memory/disableOOMKiller", "cgroup v2 cannot disable the OOM killer");
+  if (memory.swappiness !== undefined) sink.refuse("memory/swappiness", "cgroup v2 has no swappiness of its own");
+  if (memory.useHierarchy === false) sink.refuse("memory/useHierarchy", "cgroup v2 is always hierarchical");
   if (swap !== undefined) {
-    const own = swap === -1n ? -1n : swap - (limit ?? 0n);
+    // What is beside an unlimited memory is swap alone.
+    const own = swap === -1n || limit === undefined || limit === -1n ? swap : swap - limit;
     sink.write("memory", "memory.swap.max", limitText(own), memory.swap ? "memory/swap" : "memory/limit");
   }
   if (limit !== undefined) sink.write("memory", "memory.max", limitText(limit), "memory/limit");
   if (reservation !== undefined) sink.write("memory", "memory.low", limitText(reservation), "memory/reservation");
-  if (memory.disableOOMKiller) sink.warn("memory/disableOOMKiller", "cgroup v2 cannot disable the OOM killer");
-  if (memory.swappiness !== undefined) sink.warn("memory/swappiness", "cgroup v2 has no swappiness of its own");
 }
 
 export function limitText(value: bigint): string {

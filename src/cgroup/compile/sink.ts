@@ -3,6 +3,8 @@ import type { CgroupFacts } from "../facts.ts";
 import type { CgroupWrite } from "./steps.ts";
 
 const RESOURCES = "/linux/resources";
+/** Files that every cgroup has, whatever its controllers (cgroup.max.depth): of v2, for `unified`. */
+const CORE = "cgroup";
 
 /** Collects the writes of one container. Pointers are given relative to /linux/resources. */
 export interface Sink {
@@ -10,6 +12,8 @@ export interface Sink {
   write(controller: string, file: string, value: bigint | number | string, pointer: string): void;
   /** The message is put behind the name of the field. */
   warn(pointer: string, message: string): void;
+  /** @throws RuntError cgroup: this version of cgroups cannot say what the field asks for. */
+  refuse(pointer: string, message: string): never;
   readonly writes: readonly CgroupWrite[];
   readonly warnings: readonly string[];
 }
@@ -22,12 +26,16 @@ export function createSink(facts: CgroupFacts, path: string): Sink {
     warnings,
     write(controller, file, value, pointer) {
       const from = `${RESOURCES}/${pointer}`;
-      const hierarchy = facts.hierarchies.find(({ controllers }) => controllers.includes(controller));
+      const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
       if (hierarchy === undefined) throw unavailable(facts, controller, from);
       writes.push({ path: `${hierarchy.mountpoint}${path}/${file}`, value: String(value), from });
     },
     warn(pointer, message) {
       warnings.push(`${fieldName(`${RESOURCES}/${pointer}`)}: ${message}`);
+    },
+    refuse(pointer, message) {
+      const from = `${RESOURCES}/${pointer}`;
+      throw new RuntError("cgroup", `cannot apply ${fieldName(from)}: ${message}`, { pointer: from });
     },
   };
 }

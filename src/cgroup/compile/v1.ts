@@ -48,7 +48,7 @@ function writeDevices(sink: Sink, resources: ResourceConfig, { rootless }: Cgrou
     if (resources.devices.length > 0) sink.warn("devices", "device rules need rights on the host and are left out");
     return;
   }
-  const list = allowList(resources.devices);
+  const list = allowList(resources);
   sink.write("devices", list.defaultAllow ? "devices.allow" : "devices.deny", "a", "devices");
   for (const rule of list.exceptions)
     sink.write("devices", list.defaultAllow ? "devices.deny" : "devices.allow", ruleText(rule), "devices");

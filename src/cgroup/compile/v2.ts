@@ -24,8 +24,8 @@ export function writeV2(sink: Sink, resources: ResourceConfig): void {
   for (const [device, limits] of Object.entries(resources.rdma))
     sink.write("rdma", "rdma.max", rdmaLimit(device, limits), `rdma/${device}`);
   const { network } = resources;
-  if (network?.classID) sink.warn("network/classID", "cgroup v2 has no net_cls controller");
-  if (network && network.priorities.length > 0) sink.warn("network/priorities", "cgroup v2 has no net_prio controller");
+  if (network?.classID) sink.refuse("network/classID", "cgroup v2 has no net_cls controller");
+  if (network && network.priorities.length > 0) sink.refuse("network/priorities", "cgroup v2 has no net_prio controller");
   for (const [key, value] of Object.entries(resources.unified)) writeUnified(sink, key, value);
 }
 

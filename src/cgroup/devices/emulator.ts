@@ -1,4 +1,4 @@
-import type { DeviceRule } from "../../config/types.ts";
+import type { DeviceRule, ResourceConfig } from "../../config/types.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { DeviceException, DeviceList } from "./rule.ts";
 
@@ -13,11 +13,12 @@ function allow(type: "b" | "c", major: number, minor: number, access: string): B
 
 /**
  * What every container may do, after whatever config.json says: make any node (using it is another matter) and use the
- * devices the specification puts into /dev. Engines rely on runc adding these, /dev/net/tun among them.
+ * devices the specification puts into /dev. Engines rely on runc adding these, /dev/net/tun among them. An annotation drops them
+ * (src/config/device-rules.ts).
  */
 const DEFAULT_RULES: readonly BareRule[] = [
-  allow("c", ANY, ANY, "m"),
   allow("b", ANY, ANY, "m"),
+  allow("c", ANY, ANY, "m"),
   allow("c", 1, 3, "rwm"),
   allow("c", 1, 5, "rwm"),
   allow("c", 1, 7, "rwm"),
@@ -38,12 +39,13 @@ interface Entry {
 
 /**
  * Play the rules of config.json and the default ones as a cgroup v1 device list would take them, starting from "deny all".
+ * What is left stands in the order in which it was asked for.
  * @throws RuntError config-invalid when a rule takes back a part of a wildcard, which a list of exceptions cannot say.
  */
-export function allowList(rules: readonly DeviceRule[]): DeviceList {
+export function allowList({ devices, onlyListedDevices }: Pick<ResourceConfig, "devices" | "onlyListedDevices">): DeviceList {
   let defaultAllow = false;
   let entries = new Map<string, Entry>();
-  for (const rule of [...rules, ...DEFAULT_RULES]) {
+  for (const rule of [...devices, ...(onlyListedDevices ? [] : DEFAULT_RULES)]) {
     if (isReset(rule)) {
       defaultAllow = rule.allow;
       entries = new Map();
@@ -54,7 +56,7 @@ export function allowList(rules: readonly DeviceRule[]): DeviceList {
       else add(entries, type, rule);
     }
   }
-  return { defaultAllow, exceptions: [...entries.values()].sort(byDevice).map(toException) };
+  return { defaultAllow, exceptions: [...entries.values()].map(toException) };
 }
 
 function isReset({ type, major, minor, access }: BareRule): boolean {
@@ -95,11 +97,6 @@ function holePunched(type: string, { allow: allowed, major, minor }: BareRule, e
     `device rules cannot ${allowed ? "allow" : "deny"} ${type} ${name({ major, minor })} out of the wildcard ${type} ${name(entry)} given before`,
     { pointer: "/linux/resources/devices" },
   );
-}
-
-function byDevice(one: Entry, other: Entry): number {
-  if (one.type !== other.type) return one.type < other.type ? -1 : 1;
-  return one.major - other.major || one.minor - other.minor;
 }
 
 function toException({ type, major, minor, access }: Entry): DeviceException {

@@ -31,7 +31,11 @@ export function createCgroup(directory: string): void {
 
 function createV1(hierarchy: CgroupHierarchy, directory: string): void {
   const { controllers, mountpoint } = hierarchy;
-  createLevels(mountpoint, directory, controllers.includes("cpuset") ? (level) => inheritCpuset(mountpoint, level) : () => {});
+  createLevels(
+    mountpoint,
+    directory,
+    controllers.includes("cpuset") ? (level, isNew) => inheritCpuset(mountpoint, level, isNew) : () => {},
+  );
 }
 
 function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
@@ -41,10 +45,10 @@ function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
 }
 
 /** The usual case first: only the last level is missing. */
-function createLevels(mountpoint: string, directory: string, prepare: (level: string) => void): void {
+function createLevels(mountpoint: string, directory: string, prepare: (level: string, isNew: boolean) => void): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      if (makeLevel(directory)) prepare(directory);
+      prepare(directory, makeLevel(directory));
       return;
     } catch (error) {
       if (!host.isErrno(error, "ENOENT") || attempt === ATTEMPTS) throw error;
@@ -53,7 +57,7 @@ function createLevels(mountpoint: string, directory: string, prepare: (level: st
       try {
         if (!makeLevel(level)) continue;
         mark(level);
-        prepare(level);
+        prepare(level, true);
       } catch (error) {
         if (!host.isErrno(error, "ENOENT")) throw error;
       }
@@ -89,13 +93,14 @@ function mark(level: string): void {
   }
 }
 
-/** A level that somebody else made and left empty is filled from the top first (runc does the same). */
-function inheritCpuset(mountpoint: string, level: string): void {
+/** What is empty gets the parent's; a level that somebody else made and left empty is filled from the top first (runc does the same). */
+function inheritCpuset(mountpoint: string, level: string, isNew: boolean): void {
   const parent = level.slice(0, level.lastIndexOf("/"));
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    if (!isNew && host.readFile(`${level}/${file}`, undefined, true).trim() !== "") continue;
     let value = host.readFile(`${parent}/${file}`, undefined, true).trim();
     if (value === "" && parent !== mountpoint) {
-      inheritCpuset(mountpoint, parent);
+      inheritCpuset(mountpoint, parent, false);
       value = host.readFile(`${parent}/${file}`, undefined, true).trim();
     }
     if (value !== "") host.writeFile(`${level}/${file}`, value, host.O.WRONLY, 0);

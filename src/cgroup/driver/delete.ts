@@ -3,8 +3,8 @@ import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { MARK } from "./create.ts";
 import { children, parentOf } from "./tree.ts";
+import { waitForEvent } from "./wait.ts";
 
-const POLLPRI = 2;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 100;
 /** Killed processes leave their cgroup as they end; about two seconds altogether. */
@@ -12,16 +12,21 @@ const ATTEMPTS = 25;
 
 /**
  * Remove a container's cgroup directories, the cgroups the container made below them, and the levels above that runt made
- * and nobody uses any more. What is gone already is fine. @throws RuntError cgroup when a process stays inside.
+ * and nobody uses any more. What is gone already is fine; a directory that was there before the container stays.
+ * @throws RuntError cgroup when a process stays inside.
  */
-export function deleteCgroup({ paths, missing = [] }: CgroupRef): void {
+export function deleteCgroup({ version, paths, missing = [], kept = [] }: CgroupRef): void {
   for (const path of paths) {
-    removeTree(path);
+    if (kept.includes(path)) {
+      for (const child of children(path)) removeTree(version, child);
+      continue;
+    }
+    removeTree(version, path);
     removeOwnParents(path, missing);
   }
 }
 
-function removeTree(directory: string): void {
+function removeTree(version: 1 | 2, directory: string): void {
   let pause = FIRST_PAUSE_MS;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -34,38 +39,35 @@ function removeTree(directory: string): void {
       }
     }
     const below = children(directory);
-    for (const child of below) removeTree(child);
+    for (const child of below) removeTree(version, child);
     if (below.length > 0 && attempt === 1) continue;
-    waitForExit(directory, pause);
+    waitForExit(version, directory, pause);
     pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
   }
 }
 
 /** v2 reports the last exit through cgroup.events; v1 has nothing to wait on. */
-function waitForExit(directory: string, milliseconds: number): void {
-  let events: number;
-  try {
-    events = host.open(`${directory}/cgroup.events`, host.O.RDONLY);
-  } catch (error) {
-    if (!host.isErrno(error, "ENOENT", "ENODEV")) throw error;
-    host.sleep(milliseconds);
-    return;
-  }
-  try {
-    host.poll([events], [POLLPRI], milliseconds);
-  } finally {
-    host.close(events);
-  }
+function waitForExit(version: 1 | 2, directory: string, milliseconds: number): void {
+  // The last process is gone, but the kernel has not let go yet.
+  if (version === 1 || waitForEvent(directory, "populated 0", milliseconds)) host.sleep(version === 1 ? milliseconds : FIRST_PAUSE_MS);
 }
 
 /** Stops at the first level that is not ours, or that another container still uses or has just made again. */
 function removeOwnParents(path: string, missing: readonly string[]): void {
+  let isBelowFile = false;
   for (let level = parentOf(path); level !== ""; level = parentOf(level)) {
     try {
-      if (!missing.includes(level) && host.getxattr(level, MARK) === undefined) return;
+      if (!missing.includes(level) && host.getxattr(level, MARK) === undefined) {
+        // A level with the name of a file ("tasks") could not be made; those above it could.
+        if (!isBelowFile) return;
+        isBelowFile = false;
+        continue;
+      }
       host.rmdir(level);
     } catch (error) {
       if (host.isErrno(error, "EBUSY", "ENOTEMPTY")) return;
+      isBelowFile ||= host.isErrno(error, "ENOTDIR");
+      if (isBelowFile) continue;
       if (!host.isErrno(error, "ENOENT"))
         throw new RuntError("cgroup", `cannot remove cgroup ${level}: ${host.reason(error)}`, { cause: error });
     }

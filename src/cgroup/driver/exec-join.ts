@@ -5,6 +5,8 @@ import type { CgroupHierarchy, CgroupRef } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import { readIfThere } from "./tree.ts";
 
+const THREADED: ReadonlySet<string> = new Set(["threaded", "domain threaded"]);
+
 export type Join = { readonly tasks: readonly string[] } | { readonly directory: string };
 
 /**
@@ -24,7 +26,9 @@ function usable({ version }: CgroupRef, path: string, init: number): string {
   if (version === 1) return host.access(`${path}/tasks`, 0) ? path : currentCgroup(path, init);
   const handedDown = readIfThere(`${path}/cgroup.subtree_control`)?.trim();
   if (handedDown === "") return path;
-  return handedDown !== undefined && readIfThere(`${path}/cgroup.type`)?.trim() === "threaded" ? path : currentCgroup(path, init);
+  // Threads may be where controllers are handed down to, processes may not.
+  const takesProcesses = handedDown !== undefined && THREADED.has(readIfThere(`${path}/cgroup.type`)?.trim() ?? "");
+  return takesProcesses ? path : currentCgroup(path, init);
 }
 
 /** The directory init is in, in the hierarchy of `path`; `path` itself when it cannot be found. */

@@ -1,7 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
-import { readIfThere } from "./tree.ts";
+import { parentOf, readIfThere } from "./tree.ts";
+import { waitForEvent } from "./wait.ts";
 
 const ATTEMPTS = 500;
 const PAUSE_MS = 2;
@@ -27,7 +28,7 @@ export function freeze(cgroup: CgroupRef): void {
   const file = required(cgroup);
   if (cgroup.version === 2) {
     host.writeFile(file, "1", host.O.WRONLY, 0);
-    waitFor(() => unifiedEvent(file, "frozen 1"), file);
+    confirm(file, "frozen 1");
     return;
   }
   // v1 may stay FREEZING for ever when a task forks at the wrong moment; writing again gives it another try.
@@ -41,11 +42,13 @@ export function freeze(cgroup: CgroupRef): void {
 export function thaw(cgroup: CgroupRef): void {
   const file = required(cgroup);
   host.writeFile(file, cgroup.version === 2 ? "0" : "THAWED", host.O.WRONLY, 0);
-  waitFor(() => (cgroup.version === 2 ? unifiedEvent(file, "frozen 0") : readIfThere(file)?.trim() === "THAWED"), file);
+  if (cgroup.version === 2) confirm(file, "frozen 0");
+  else waitFor(() => readIfThere(file)?.trim() === "THAWED", file);
 }
 
-function unifiedEvent(file: string, line: string): boolean {
-  return readIfThere(`${file.slice(0, file.lastIndexOf("/"))}/cgroup.events`)?.includes(line) ?? true;
+/** v2: the kernel says in cgroup.events when it is so. */
+function confirm(file: string, event: string): void {
+  if (!waitForEvent(parentOf(file), event, ATTEMPTS * PAUSE_MS)) throw tooLate(file);
 }
 
 function required(cgroup: CgroupRef): string {
@@ -59,5 +62,9 @@ function waitFor(done: () => boolean, file: string): void {
     if (done()) return;
     host.sleep(PAUSE_MS);
   }
-  throw new RuntError("cgroup", `${file} did not change its state in time`);
+  throw tooLate(file);
+}
+
+function tooLate(file: string): RuntError {
+  return new RuntError("cgroup", `${file} did not change its state in time`);
 }

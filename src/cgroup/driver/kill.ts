@@ -2,6 +2,7 @@ import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { freezeFile } from "./freeze.ts";
 import { cgroupProcesses } from "./processes.ts";
+import { waitForEvent } from "./wait.ts";
 
 const SIGKILL = 9;
 const ROUNDS = 200;
@@ -15,9 +16,14 @@ export function killCgroup(cgroup: CgroupRef): boolean {
   for (let round = 0; round < ROUNDS; round++) {
     if (cgroupProcesses(cgroup).length === 0) return true;
     if (!killUnified(cgroup)) killFrozen(cgroup);
-    host.sleep(round === 0 ? 1 : PAUSE_MS);
+    pause(cgroup, round === 0 ? 1 : PAUSE_MS);
   }
   return cgroupProcesses(cgroup).length === 0;
+}
+
+function pause({ version, paths: [path] }: CgroupRef, milliseconds: number): void {
+  if (version === 2 && path !== undefined) waitForEvent(path, "populated 0", milliseconds);
+  else host.sleep(milliseconds);
 }
 
 /** Send a signal to every process of the container once. */
@@ -31,14 +37,14 @@ export function signalCgroup(cgroup: CgroupRef, signal: number): void {
   }
 }
 
-/** cgroup.kill (Linux 5.14) takes children and forks along; false where there is none. */
+/** cgroup.kill (Linux 5.14) takes children and forks along; false where there is none, or the cgroup is threaded. */
 function killUnified({ version, paths }: CgroupRef): boolean {
   if (version === 1 || paths[0] === undefined) return false;
   try {
     host.writeFile(`${paths[0]}/cgroup.kill`, "1", host.O.WRONLY, 0);
     return true;
   } catch (error) {
-    if (host.isErrno(error, "ENOENT", "ENODEV")) return false;
+    if (host.isErrno(error, "ENOENT", "ENODEV", "EOPNOTSUPP")) return false;
     throw error;
   }
 }

@@ -1,14 +1,35 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupBefore, CgroupRef } from "../facts.ts";
 import { isFrozen } from "./freeze.ts";
+import { memoryPressure } from "./oom.ts";
 import { children, parentOf, readIfThere } from "./tree.ts";
 
 /** All processes of a cgroup and of everything below it, in host pids. */
 function processesBelow(directory: string): number[] {
-  const pids = (readIfThere(`${directory}/cgroup.procs`) ?? "").split("\n").filter(Boolean).map(Number);
+  const pids = processesOf(directory);
   for (const child of children(directory)) pids.push(...processesBelow(child));
   return pids;
+}
+
+function processesOf(directory: string): number[] {
+  try {
+    return numbers(readIfThere(`${directory}/cgroup.procs`));
+  } catch (error) {
+    // A threaded cgroup of v2 has threads only; what they belong to may be listed in a cgroup above the container's.
+    if (!host.isErrno(error, "EOPNOTSUPP")) throw error;
+    return numbers(readIfThere(`${directory}/cgroup.threads`)).flatMap((thread) => leaderOf(thread) ?? []);
+  }
+}
+
+function numbers(text = ""): number[] {
+  return text.split("\n").filter(Boolean).map(Number);
+}
+
+/** The process of a thread; undefined when it has ended. */
+function leaderOf(thread: number): number | undefined {
+  const leader = /^Tgid:\s*(\d+)$/m.exec(readIfThere(`/proc/${thread}/status`) ?? "")?.[1];
+  return leader === undefined ? undefined : Number(leader);
 }
 
 /** All processes of a container, ascending. v1 hierarchies agree unless the container moves its own processes about, so all are asked. */
@@ -19,21 +40,23 @@ export function cgroupProcesses({ paths }: CgroupRef): number[] {
 /**
  * Refuse a cgroup that somebody else's processes live in, or that is frozen: the container could not be told from them.
  * To be called before anything is recorded or made, or undoing would kill those processes. Cheap when the cgroup does not exist.
- * Returns the levels above it that are missing now, for the record (`CgroupRef.missing`).
+ * Returns what is there already and what is missing, for the record.
  * @throws RuntError cgroup, in the words that runc uses.
  */
-export function refuseUsed({ version, paths }: CgroupRef): string[] {
-  const existing: { version: 1 | 2; paths: string[] } = { version, paths: [] };
+export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
+  const kept: string[] = [];
   const missing: string[] = [];
   for (const path of paths) {
-    if (host.access(path, 0)) existing.paths.push(path);
+    if (host.access(path, 0)) kept.push(path);
     else missing.push(...missingParents(path));
   }
-  if (existing.paths.length === 0) return missing;
+  if (kept.length === 0) return { missing };
+  const existing: CgroupRef = { version, paths: kept };
   const { length } = cgroupProcesses(existing);
   if (length > 0) throw new RuntError("cgroup", `container's cgroup is not empty: ${length} process(es) found`);
   if (isFrozen(existing)) throw new RuntError("cgroup", "container's cgroup unexpectedly frozen");
-  return missing;
+  const oomKills = memoryPressure(existing)?.kills ?? 0;
+  return { missing, kept, ...(oomKills > 0 ? { oomKills } : {}) };
 }
 
 function missingParents(path: string): string[] {

@@ -8,7 +8,7 @@ export function readIfThere(path: string): string | undefined {
   try {
     return host.readFile(path, undefined, true);
   } catch (error) {
-    if (host.isErrno(error, "ENOENT", "ENODEV")) return undefined;
+    if (host.isErrno(error, "ENOENT", "ENOTDIR", "ENODEV")) return undefined;
     throw error;
   }
 }

@@ -17,38 +17,48 @@ interface Written {
   readonly before: string | undefined;
 }
 
+/** Somebody who has to know of the new values first (systemd): the writes that are left, and how to take it back. */
+export type TellFirst = (writes: readonly CgroupWrite[]) => { readonly writes: readonly CgroupWrite[]; undo(): void };
+
+const NOBODY: TellFirst = (writes) => ({ writes, undo: () => {} });
+
 /**
  * Apply what `resources` names and leave everything else as it is; device rules are never touched. When a value is refused, the
- * ones before it are taken back. @throws RuntError cgroup or config-invalid
+ * ones before it are taken back. Returns warnings: what is applied otherwise than asked for. @throws RuntError cgroup or config-invalid
  */
-export function updateCgroup(cgroup: CgroupRef, resources: ResourceConfig): void {
+export function updateCgroup(cgroup: CgroupRef, resources: ResourceConfig, tell: TellFirst = NOBODY): readonly string[] {
   const facts = readHierarchies();
   const mountpoint = facts.hierarchies.find((hierarchy) => cgroup.paths[0]?.startsWith(`${hierarchy.mountpoint}/`))?.mountpoint;
   if (mountpoint === undefined) throw new RuntError("cgroup", "the container has no cgroup");
   const complete = completeResources(cgroup, { ...resources, devices: [] });
   refuseTooLow(cgroup, complete);
   // Rootless is what leaves device rules alone.
-  const { writes } = compileCgroup(facts, cgroup.paths[0]!.slice(mountpoint.length), complete, { rootless: true });
+  const { writes: asked, warnings } = compileCgroup(facts, cgroup.paths[0]!.slice(mountpoint.length), complete, { rootless: true });
+  // Who is told may write the same files.
+  const before = new Map(asked.map(({ path }) => [path, readOld(path)]));
+  const { writes, undo } = tell(asked);
   const written: Written[] = [];
   try {
-    writeAll(writes, written);
+    writeAll(writes, written, before);
   } catch (error) {
+    undo();
     restore(written.reverse());
     throw error;
   }
+  return warnings;
 }
 
 /**
  * Files bind each other (memory and memory+swap, period and quota), and which order is allowed depends on the old values: what is
  * refused as invalid is tried again after the others, as long as that gets any further.
  */
-function writeAll(writes: readonly CgroupWrite[], written: Written[]): void {
+function writeAll(writes: readonly CgroupWrite[], written: Written[], old: ReadonlyMap<string, string | undefined>): void {
   let pending = writes;
   while (pending.length > 0) {
     const refused: CgroupWrite[] = [];
     let first: unknown;
     for (const write of pending) {
-      const before = readOld(write.path);
+      const before = old.get(write.path);
       try {
         writeCgroupFile(write.path, write.value, write.from);
         written.push({ path: write.path, value: write.value, before });
@@ -82,7 +92,7 @@ function restore(written: readonly Written[]): void {
     before === undefined ? [] : [{ path, value: oldValue(path, value, before), from: "" }],
   );
   try {
-    writeAll(writes, []);
+    writeAll(writes, [], new Map());
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
   }

@@ -1,0 +1,105 @@
+/** A container's cgroup as a transient unit of systemd: what to ask systemd for, and what is left to write. Pure. */
+import type { ResourceConfig } from "../../../config/types.ts";
+import { RuntError } from "../../../errors/index.ts";
+import { compileCgroup } from "../../compile/index.ts";
+import type { CgroupSteps } from "../../compile/steps.ts";
+import { allowList } from "../../devices/emulator.ts";
+import { type CgroupFacts, type CgroupHierarchy, cgroupDirectories } from "../../facts.ts";
+import { annotationProperties } from "./annotations.ts";
+import { deviceProperties } from "./devices.ts";
+import { compileLimits } from "./limits.ts";
+import { lastOfEach, type Property, printProperty, property } from "./property.ts";
+import { parseUnit, type Unit } from "./unit.ts";
+
+/** How to reach a manager: a socket by path ("@..." is abstract), `direct` without a message bus in between. */
+export interface ManagerSocket {
+  readonly socket: string;
+  readonly direct: boolean;
+}
+
+/** What the host's systemd is. */
+export interface SystemdFacts extends ManagerSocket {
+  /** 252. */
+  readonly version: number;
+  /** The manager's own cgroup: "" for that of the system, "/user.slice/..." for a user's. */
+  readonly root: string;
+  /** A user's own manager. */
+  readonly user: boolean;
+}
+
+/** How init gets into its cgroup. */
+export interface UnitJoin extends ManagerSocket {
+  readonly unit: string;
+  /** Properties as `parseProperty` reads them; beside them PIDs, with the pid of init, if `withInit`. */
+  readonly properties: readonly string[];
+  /** A slice is made without processes. */
+  readonly withInit: boolean;
+  /** Files that init's pid is written to afterwards. */
+  readonly attach: readonly string[];
+}
+
+export interface UnitSteps extends Omit<CgroupSteps, "join"> {
+  readonly join: UnitJoin;
+}
+
+export interface UnitInput {
+  readonly id: string;
+  readonly cgroupsPath: string;
+  readonly resources: ResourceConfig;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** No rights on the host: device rules are left out. */
+  readonly rootless: boolean;
+}
+
+export interface CompiledUnit {
+  readonly steps: UnitSteps;
+  /** Below every hierarchy's mount point. */
+  readonly path: string;
+}
+
+/** @throws RuntError config-invalid or cgroup */
+export function compileUnit(facts: CgroupFacts, systemd: SystemdFacts, input: UnitInput): CompiledUnit {
+  if (systemd.user && facts.version === 1) throw new RuntError("cgroup", "cannot use rootless systemd cgroups manager on cgroup v1");
+  const unit = parseUnit(input.cgroupsPath, input.id, systemd.user ? "user.slice" : "system.slice");
+  const path = systemd.root + unit.path;
+  const steps = compileCgroup(facts, path, input.resources, { rootless: input.rootless });
+  const limits = compileLimits(facts.version, steps.writes, systemd.version);
+  const warnings = [...steps.warnings];
+  const warn = (text: string) => warnings.push(`linux.resources.devices: ${text}`);
+  const devices = input.rootless ? [] : deviceProperties(allowList(input.resources), facts.version, systemd.version, warn);
+  const properties = lastOfEach([
+    ...commonProperties(unit, input.id, facts.version),
+    ...devices,
+    ...limits.properties,
+    ...annotationProperties(input.annotations),
+  ]);
+  // systemd makes and joins its own hierarchy; on v1 the others too, but only those of its controllers.
+  const others = facts.hierarchies.filter((hierarchy) => unit.slice === undefined || !isOwn(facts, hierarchy));
+  const directories = cgroupDirectories({ ...facts, hierarchies: others }, path);
+  const attached = facts.version === 1 ? directories : unit.slice === undefined ? cgroupDirectories(facts, path) : [];
+  const join: UnitJoin = {
+    unit: unit.name,
+    properties: properties.map(printProperty),
+    withInit: unit.slice !== undefined,
+    socket: systemd.socket,
+    direct: systemd.direct,
+    attach: attached.map((directory) => `${directory}/${facts.version === 1 ? "tasks" : "cgroup.procs"}`),
+  };
+  const create = facts.version === 1 ? directories.map((directory) => ({ path: directory })) : steps.create;
+  return { path, steps: { ...steps, create, writes: limits.writes, warnings, join } };
+}
+
+function isOwn({ version }: CgroupFacts, { controllers }: CgroupHierarchy): boolean {
+  return version === 1 && controllers.includes("name=systemd");
+}
+
+/** The accounting makes systemd hand the controllers down; DefaultDependencies would stop containers before everything else. */
+function commonProperties({ slice }: Unit, id: string, version: 1 | 2): Property[] {
+  const accounting = ["Memory", "CPU", version === 2 ? "IO" : "BlockIO", "Tasks"];
+  return [
+    property("Description", "s", `runt container ${id}`),
+    ...(slice === undefined ? [] : [property("Slice", "s", slice), property("Delegate", "b", true)]),
+    ...accounting.map((name) => property(`${name}Accounting`, "b", true)),
+    property("DefaultDependencies", "b", false),
+  ];
+}

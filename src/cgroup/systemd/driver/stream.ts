@@ -1,0 +1,22 @@
+import * as host from "../../../host/index.ts";
+
+/** A byte stream to a peer, and the clock its time limits are measured with. */
+export interface Stream {
+  send(bytes: Uint8Array): void;
+  /** What has arrived; nothing at the end. @throws HostError ETIMEDOUT */
+  receive(timeoutMs: number): Uint8Array;
+  /** Milliseconds. */
+  now(): number;
+  close(): void;
+}
+
+/** @throws HostError */
+export function openStream(path: string): Stream {
+  const fd = host.connect(path);
+  return {
+    send: (bytes) => host.write(fd, bytes.slice().buffer as ArrayBuffer),
+    receive: (timeoutMs) => new Uint8Array(host.receive(fd, timeoutMs)),
+    now: host.monotonic,
+    close: () => host.close(fd),
+  };
+}
