@@ -15,6 +15,7 @@ export const CLONE_NEW: Readonly<Record<NamespaceType, number>> = {
 export const MS = {
   RDONLY: 1,
   REC: 0x4000,
+  UNBINDABLE: 0x2_0000,
   PRIVATE: 0x4_0000,
   SLAVE: 0x8_0000,
   SHARED: 0x10_0000,
@@ -24,7 +25,7 @@ export const MOUNT_ATTR = { RDONLY: 1n, NOSUID: 2n, NODEV: 4n, NOEXEC: 8n } as c
 
 export const S_IF = { fifo: 0x1000, character: 0x2000, block: 0x6000 } as const;
 
-export const O = { WRONLY: 1, RDWR: 2, CREAT: 0o100, CLOEXEC: 0o2000000 } as const;
+export const O = { RDONLY: 0, WRONLY: 1, RDWR: 2, CREAT: 0o100, CLOEXEC: 0o2000000 } as const;
 
 export const SIGKILL = 9;
 

@@ -49,7 +49,7 @@ export const SLOT = {
 export const MESSAGES = {
   /** helper -> runtime: init exists; value = its pid as the runtime sees it. */
   pid: 1,
-  /** runtime -> init: id maps are written, hooks ran: go on. */
+  /** runtime -> init: id maps are written, network devices are there: go on. */
   go: 2,
   /** init -> runtime: everything that can fail before execve is done. */
   ready: 3,
@@ -74,8 +74,11 @@ export const MESSAGES = {
 } as const;
 export type MessageName = keyof typeof MESSAGES;
 
-/** What `mount.bind` and `mount.filesystem` make when the target is absent. */
-export const CREATE = { directory: 0, file: 1, likeSource: 2, never: 3 } as const;
+/**
+ * What `mount.bind` and `mount.filesystem` make when the target is absent. notFollowed: like the source, and a symlink at the end of the
+ * path is itself the target. withMode: a directory, and the root of the mount takes the mode of the directory it covers.
+ */
+export const CREATE = { directory: 0, file: 1, likeSource: 2, never: 3, notFollowed: 4, withMode: 5 } as const;
 
 const MOUNT_ATTRIBUTES = {
   /** MOUNT_ATTR_* to set and to clear on the mount itself. */
@@ -114,6 +117,12 @@ export const OPS = {
     actors: ["runtime"],
     doc: "Attach the eBPF device program compiled from these rules (type:major:minor:access:allow|deny) to a v2 cgroup.",
     fields: { path: "str", rules: "strs" },
+  },
+  "cgroup.delegate": {
+    id: 135,
+    actors: ["runtime"],
+    doc: "Give a v2 cgroup to a user of the host: the directory and the files named in /sys/kernel/cgroup/delegate (without that file: cgroup.procs, cgroup.subtree_control, cgroup.threads). Outcomes: a listed file that is absent is skipped; a caller without the right to gives a warning.",
+    fields: { path: "str", uid: "u32" },
   },
   "helper.spawn": {
     id: 6,
@@ -228,8 +237,8 @@ export const OPS = {
   },
   "cgroup.join": {
     id: 51,
-    actors: ["init"],
-    doc: "Write 0 to each opened tasks file and close it.",
+    actors: ["outer", "init"],
+    doc: "Write 0 to each opened tasks file (exec with an initial CPU affinity on v2: cgroup.procs) and close it.",
     fields: { slot: "slot", count: "u32" },
   },
   "process.becomeRoot": {
@@ -257,13 +266,13 @@ export const OPS = {
   "root.open": {
     id: 59,
     actors: ["init"],
-    doc: "Make the mount below the root filesystem private, bind the root filesystem onto itself (recursively), and open the new mount O_PATH into slot ROOT. The path may not end in a symlink.",
-    fields: { path: "str" },
+    doc: "Make the mount below the root filesystem private, bind the root filesystem onto itself (recursively), and open the new mount O_PATH into slot ROOT. The path may not end in a symlink. inPlace: only open it, in a mount namespace that outlives the container.",
+    fields: { path: "str", inPlace: "bool" },
   },
   "mount.bind": {
     id: 60,
     actors: ["init"],
-    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else.",
+    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error.",
     fields: { slot: "slot", target: "str", create: "u32", ...MOUNT_ATTRIBUTES },
   },
   "mount.filesystem": {
@@ -331,7 +340,7 @@ export const OPS = {
   "path.readonly": {
     id: 75,
     actors: ["init"],
-    doc: "Bind a path onto itself recursively and make it read-only. Outcome: a missing path is skipped.",
+    doc: "Bind a path onto itself recursively and make it and every mount below it read-only. Outcomes: a missing path is skipped; without mount_setattr(2) the mounts below stay as they are, with a warning.",
     fields: { path: "str" },
   },
   "root.enter": {
@@ -365,7 +374,7 @@ export const OPS = {
   "process.user": {
     id: 84,
     actors: ["init"],
-    doc: "PR_SET_KEEPCAPS, setgroups (if setgroups), setresgid, setresuid.",
+    doc: "PR_SET_KEEPCAPS, setgroups (if setgroups), setresgid, setresuid. Outcome of a user namespace that denies setgroups(2): the groups stay, with a warning if there are any.",
     fields: { uid: "u32", gid: "u32", groups: "u32s", setgroups: "bool" },
   },
   "capability.set": {
@@ -510,6 +519,107 @@ export const OPS = {
     actors: ["runtime"],
     doc: "Send a descriptor of this BPF program to init (message `filter`).",
     fields: { path: "str" },
+  },
+
+  // ---- how the kernel treats the process -----------------------------------------------------------------------
+  "process.scheduler": {
+    id: 115,
+    actors: ["init"],
+    doc: "sched_setattr(2) of this process: SCHED_* policy, SCHED_FLAG_* flags, nice, static priority, and the nanoseconds of SCHED_DEADLINE.",
+    fields: { policy: "u32", flags: "u32", nice: "i64", priority: "u32", runtime: "u64", deadline: "u64", period: "u64" },
+  },
+  "process.ioPriority": {
+    id: 116,
+    actors: ["init"],
+    doc: "ioprio_set(2) of this process group: IOPRIO_CLASS_* and the level in it.",
+    fields: { class: "u32", priority: "u32" },
+  },
+  "process.personality": { id: 117, actors: ["init"], doc: "personality(2): PER_LINUX or PER_LINUX32.", fields: { domain: "u32" } },
+  "process.memoryPolicy": {
+    id: 118,
+    actors: ["init"],
+    doc: "set_mempolicy(2): MPOL_* mode, MPOL_F_* flags, memory nodes.",
+    fields: { mode: "u32", flags: "u32", nodes: "u32s" },
+  },
+  "resctrl.prepare": {
+    id: 119,
+    actors: ["runtime"],
+    doc: "Have this group of the mounted resctrl (empty: the default group). Outcomes: an absent one is made with `create` (without it an error) and gets the schemata, one line a write; one that is there must have them already.",
+    fields: { mount: "str", group: "str", create: "bool", schemata: "strs" },
+  },
+  "resctrl.join": {
+    id: 120,
+    actors: ["runtime"],
+    doc: "Write the pid of init to the group's tasks file.",
+    fields: { mount: "str", group: "str" },
+  },
+  "resctrl.monitor": {
+    id: 121,
+    actors: ["runtime"],
+    doc: "Make this monitoring group; one that is there is an error.",
+    fields: { mount: "str", group: "str" },
+  },
+  "netdevice.move": {
+    id: 127,
+    actors: ["runtime"],
+    doc: "Move a network device of the runtime's network namespace to init's, give it this name there (a template with one %d is completed by the kernel), its permanent addresses of global scope as they are read now, and set it up. Outcome of a name that is taken there: an error, before the device is touched. namespace: path of a namespace that is joined, from which a later delete --force can bring the device back; empty for a new one.",
+    fields: { device: "str", name: "str", namespace: "str" },
+  },
+  "idmap.open": {
+    id: 122,
+    actors: ["outer"],
+    doc: "Open a user namespace that has these maps into a slot, for mount.idmap; triples are id in the filesystem, host id, size. The process it is made with is gone when the operation ends.",
+    fields: { uidMap: "u32s", gidMap: "u32s", slot: "slot" },
+  },
+  "mount.idmap": {
+    id: 123,
+    actors: ["outer", "init"],
+    doc: "Map the ids of a detached mount by the user namespace of a slot (MOUNT_ATTR_IDMAP), with recursive those of the mounts below it too. Outcome: a link to copy has no ids to map.",
+    fields: { slot: "slot", userNamespace: "slot", recursive: "bool" },
+  },
+  "mount.make": {
+    id: 124,
+    actors: ["outer", "init"],
+    doc: "Make a new filesystem instance as mount.filesystem does, and keep its detached mount in a slot.",
+    fields: { fstype: "str", source: "str", data: "strs", superFlags: "u64", attrSet: "u64", slot: "slot" },
+  },
+  "mount.openLink": {
+    id: 125,
+    actors: ["outer", "init"],
+    doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
+    fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
+  },
+  "device.open": {
+    id: 126,
+    actors: ["outer"],
+    doc: "Make a device node with the rights of the host on a tmpfs of its own, and keep a detached mount of the node in a slot, for a user namespace, where mknod(2) is refused. uid and gid are host ids. Outcome where the newer system calls are refused: the host's node at the path is opened, with a warning.",
+    fields: { path: "str", type: "u32", major: "u32", minor: "u32", mode: "u32", uid: "u32", gid: "u32", slot: "slot" },
+  },
+  "idmap.verify": {
+    id: 128,
+    actors: ["runtime"],
+    doc: "Compare the maps of the user namespace that init has joined with these triples, in any order; a difference is an error.",
+    fields: { uidMap: "u32s", gidMap: "u32s" },
+  },
+
+  // ---- cgroups by systemd --------------------------------------------------------------------------------------
+  "systemd.startUnit": {
+    id: 130,
+    actors: ["runtime"],
+    doc: "StartTransientUnit with these properties (NAME=VALUE, the value as GVariant text) and, if withInit, PIDs with the pid of init; wait for the job, at most 30 s. socket: of the manager itself if direct, else of a D-Bus bus. Outcome of UnitExists: ResetFailedUnit and one more try.",
+    fields: { unit: "str", properties: "strs", withInit: "bool", socket: "str", direct: "bool" },
+  },
+  "cgroup.attach": {
+    id: 131,
+    actors: ["runtime"],
+    doc: "Write init's pid to `tasks` or `cgroup.procs` files: the hierarchies that systemd has not moved it in.",
+    fields: { files: "strs" },
+  },
+  "systemd.attach": {
+    id: 132,
+    actors: ["runtime"],
+    doc: "exec by a user without the right to move processes: AttachProcessesToUnit with init's pid, into the cgroup at `path` below the unit's.",
+    fields: { unit: "str", path: "str", socket: "str", direct: "bool" },
   },
 } as const satisfies Record<string, OpDefinition>;
 

@@ -1,4 +1,12 @@
 /** A plan as a person reads it: operations in order, grouped by phase, each with the place in config.json it comes from. */
+import {
+  IO_PRIORITY_CLASSES,
+  MEMORY_POLICY_FLAGS,
+  MEMORY_POLICY_MODES,
+  PERSONALITY_DOMAINS,
+  SCHEDULER_FLAGS,
+  SCHEDULER_POLICIES,
+} from "../spec/policies.ts";
 import { CLONE_NEW, MS, RLIMIT } from "./linux.ts";
 import { CREATE, MESSAGES, NO_SLOT, type Op, type Phase, type Plan } from "./ops.ts";
 
@@ -47,7 +55,19 @@ function describeField(op: string, name: string, value: unknown): string | undef
 
 const SELF_EXPLAINING = new Set(["path", "directory", "target", "name", "source", "fstype", "type"]);
 
+/** Fields whose numbers have names in the specification, by operation and field: one of them, or flags. */
+const SPEC_NAMES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "process.scheduler policy": SCHEDULER_POLICIES,
+  "process.scheduler flags": SCHEDULER_FLAGS,
+  "process.ioPriority class": IO_PRIORITY_CLASSES,
+  "process.memoryPolicy mode": MEMORY_POLICY_MODES,
+  "process.memoryPolicy flags": MEMORY_POLICY_FLAGS,
+  "process.personality domain": PERSONALITY_DOMAINS,
+};
+
 function describeNumber(op: string, name: string, value: number): string | undefined {
+  const names = SPEC_NAMES[`${op} ${name}`];
+  if (names) return specNames(names, name, value);
   switch (name) {
     case "message":
       return Object.entries(MESSAGES).find(([, number]) => number === value)?.[0];
@@ -76,6 +96,12 @@ function describeWide(name: string, value: bigint): string {
   return CAPABILITY_FIELDS.has(name) ? `0x${value.toString(16)}` : value.toString();
 }
 const CAPABILITY_FIELDS = new Set(["mask", "effective", "permitted", "inheritable", "ambient", "superFlags"]);
+
+function specNames(names: Readonly<Record<string, number>>, field: string, value: number): string | undefined {
+  const isMask = field === "flags";
+  const found = Object.entries(names).filter(([, number]) => (isMask ? (value & number) !== 0 : value === number));
+  return found.map(([name]) => name).join("+") || undefined;
+}
 
 function octal(value: number): string {
   return `0${value.toString(8)}`;

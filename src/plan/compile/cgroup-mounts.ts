@@ -18,8 +18,12 @@ export function addCgroupMount(scope: Scope, mount: CgroupMount): void {
   else addHierarchies(scope, mount);
 }
 
-/** The directories that init could not open itself, opened by outer (mount.open into slots that the mounts look up). */
+/**
+ * The directories that init could not open itself, opened by outer (mount.open into slots that the mounts look up). A unit's are not
+ * there yet: init opens them once it has been moved.
+ */
 export function openCgroupSources(scope: Scope, mount: CgroupMount): void {
+  if (scope.host.cgroup && "unit" in scope.host.cgroup.join) return;
   for (const source of scope.host.cgroupSources) {
     if (!isBound(scope)) continue;
     scope.openedMounts.set(keyOf(mount, source), open(scope, "outer", mount, source));

@@ -1,14 +1,31 @@
 /** Making and joining the container's cgroup. */
 import { CLONE_NEW } from "../linux.ts";
 import { MESSAGES } from "../ops.ts";
+import { cgroupOwner } from "./cgroup-owner.ts";
 import type { Scope } from "./scope.ts";
 
 /** The runtime's part: directories, limits, device rules. */
-export function addCgroup({ builder, config, host }: Scope): void {
+export function addCgroup(scope: Scope): void {
+  const { builder, config, host } = scope;
   const origin = config.cgroupsPath === "" ? "" : "/linux/cgroupsPath";
   for (const { path } of host.cgroup?.create ?? []) builder.add("runtime", "cgroups", "cgroup.create", { path }, origin);
   for (const { path, value, from } of host.cgroup?.writes ?? []) builder.add("runtime", "cgroups", "cgroup.write", { path, value }, from);
   if (host.cgroup?.devices) builder.add("runtime", "cgroups", "cgroup.devices", host.cgroup.devices, "/linux/resources/devices");
+  const owner = host.cgroup && cgroupOwner(scope);
+  if (owner === undefined) return;
+  for (const { path } of host.cgroup?.create ?? []) {
+    builder.add("runtime", "cgroups", "cgroup.delegate", { path, uid: owner }, "/process/user/uid");
+  }
+}
+
+/** systemd's part comes first: it makes the cgroup around init. */
+export function addUnit(scope: Scope): void {
+  const join = scope.host.cgroup?.join;
+  if (!join || !("unit" in join)) return;
+  const { attach, ...unit } = join;
+  scope.builder.add("runtime", "cgroups", "systemd.startUnit", unit, scope.config.cgroupsPath === "" ? "" : "/linux/cgroupsPath");
+  addCgroup(scope);
+  if (attach.length > 0) scope.builder.add("runtime", "cgroups", "cgroup.attach", { files: attach }, "/linux/cgroupsPath");
 }
 
 /** outer opens the tasks files before the clone, where init could not or need not wait. Returns their first slot. */
@@ -29,12 +46,16 @@ export function addCgroupNamespace(scope: Scope): void {
   scope.builder.add("init", "cgroups", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
 }
 
-/** The rendezvous of a late join: before the first cgroup mount, at the latest before the pivot hides the hierarchies. */
+/**
+ * The rendezvous of a late join: before the first cgroup mount, at the latest before the pivot hides the hierarchies. Who has been
+ * moved into a unit has nothing to join.
+ */
 export function addLateJoin(scope: Scope): void {
   const join = scope.host.cgroup?.join;
-  if (!scope.joinsLate || scope.hasJoined || !join || !("tasks" in join)) return;
+  if (!scope.joinsLate || scope.hasJoined || !join) return;
   scope.hasJoined = true;
   scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
   scope.builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
-  addJoin(scope, addTasksFiles(scope, "init", join.tasks), join.tasks.length);
+  if ("tasks" in join) addJoin(scope, addTasksFiles(scope, "init", join.tasks), join.tasks.length);
+  else addCgroupNamespace(scope);
 }

@@ -1,12 +1,19 @@
 import type { ContainerConfig } from "../../config/types.ts";
+import type { OpArgs } from "../ops.ts";
 
 /** What the cgroup layer wants done, as data (made by `src/cgroup` for the version the host has). */
 export interface CgroupSteps {
   readonly create: readonly { readonly path: string }[];
   readonly writes: readonly { readonly path: string; readonly value: string; readonly from: string }[];
-  /** v1: the tasks file of every hierarchy; v2: the one directory. */
-  readonly join: { readonly tasks: readonly string[] } | { readonly directory: string };
+  /** v1: the tasks file of every hierarchy; v2: the one directory; with systemd: the unit. */
+  readonly join: { readonly tasks: readonly string[] } | { readonly directory: string } | UnitJoin;
   readonly devices?: { readonly path: string; readonly rules: readonly string[] };
+}
+
+/** The systemd driver's way: the cgroup is made around init once it exists. */
+export interface UnitJoin extends OpArgs<"systemd.startUnit"> {
+  /** Files that init's pid is written to afterwards. */
+  readonly attach: readonly string[];
 }
 
 /** One hierarchy as a container's cgroup mount shows it. */
@@ -19,6 +26,14 @@ export interface CgroupMountSource {
   readonly controllers: readonly string[];
   /** The container's directory in this hierarchy, on the host. */
   readonly directory: string;
+}
+
+/** Groups of a mounted resctrl filesystem, by their paths below the mount point ("" is the default group). */
+export interface GroupPlace {
+  readonly mount: string;
+  readonly group: string;
+  /** A monitoring group below it, of the container's own. */
+  readonly monitor?: string;
 }
 
 /** What the command line says, beyond config.json. */
@@ -54,6 +69,8 @@ export interface HostFacts {
   readonly terminalSize?: { readonly rows: number; readonly columns: number };
   /** undefined: the container gets no cgroup of its own. */
   readonly cgroup?: CgroupSteps;
+  /** When the configuration has intelRdt. */
+  readonly resctrl?: GroupPlace;
 }
 
 export interface CompileInput {

@@ -1,9 +1,10 @@
 import type { DeviceNode } from "../../config/types.ts";
-import { S_IF } from "../linux.ts";
+import { cleanPath } from "../../spec/path.ts";
 import { CREATE, NO_SLOT, SLOT } from "../ops.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
-import { addSeals } from "./mounts.ts";
+import { DEVICE_TYPE } from "./device-type.ts";
 import type { Scope } from "./scope.ts";
+import { addSeals } from "./seal.ts";
 
 /** The links of the OCI specification (config-linux.md, runtime-linux.md: /dev symbolic links). */
 const LINKS: readonly (readonly [path: string, text: string])[] = [
@@ -14,12 +15,10 @@ const LINKS: readonly (readonly [path: string, text: string])[] = [
   ["/dev/core", "/proc/kcore"],
 ];
 
-const DEVICE_TYPE = { c: S_IF.character, b: S_IF.block, p: S_IF.fifo } as const;
-
 /** Nodes and links below /dev, unless the whole /dev comes from the host. */
 export function addDevices(scope: Scope): void {
   const { builder, config } = scope;
-  const hostDev = config.mounts.some((mount) => mount.kind === "bind" && isDev(mount.target));
+  const hostDev = config.mounts.some((mount) => mount.kind === "bind" && cleanPath(mount.target) === "/dev");
   if (!hostDev) {
     for (const device of config.devices) addDevice(scope, device);
     builder.add("init", "devices", "symlink.create", { path: "/dev/ptmx", text: "pts/ptmx", replace: true });
@@ -29,23 +28,22 @@ export function addDevices(scope: Scope): void {
   addSeals(scope);
 }
 
-function isDev(target: string): boolean {
-  return target.replace(/\/+$/, "") === "/dev";
-}
-
-function addDevice({ builder, openedDevices, inUserNamespace, host }: Scope, device: DeviceNode): void {
-  // mknod(2) of device nodes is refused in a user namespace, so the host's node is bound there.
-  if (inUserNamespace || host.rootless || host.bindDevices) {
-    let slot = openedDevices.get(device.path);
+function addDevice(scope: Scope, device: DeviceNode): void {
+  const { builder, openedDevices, inUserNamespace, host } = scope;
+  const { path, type, major, minor, mode, uid, gid } = device;
+  // mknod(2) of device nodes is refused in a user namespace.
+  const isBound = type !== "p" && (inUserNamespace || host.rootless || host.bindDevices === true);
+  if (isBound) {
+    let slot = openedDevices.get(path);
     if (slot === undefined) {
       slot = builder.slot();
-      builder.add("init", "devices", "mount.open", { source: device.path, recursive: false, slot }, device.from);
+      builder.add("init", "devices", "mount.open", { source: path, recursive: false, slot }, device.from);
     }
-    builder.add("init", "devices", "mount.bind", { slot, target: device.path, create: CREATE.file, ...NO_ATTRIBUTES }, device.from);
-    return;
+    builder.add("init", "devices", "mount.bind", { slot, target: path, create: CREATE.file, ...NO_ATTRIBUTES }, device.from);
+    if (device.from === "") return;
+    // Of what is there now, device.create verifies type and numbers.
   }
-  const { path, major, minor, mode, uid, gid } = device;
-  builder.add("init", "devices", "device.create", { path, type: DEVICE_TYPE[device.type], major, minor, mode, uid, gid }, device.from);
+  builder.add("init", "devices", "device.create", { path, type: DEVICE_TYPE[type], major, minor, mode, uid, gid }, device.from);
 }
 
 function addConsole({ builder, config, host, invocation }: Scope): void {

@@ -2,13 +2,14 @@
  * A further process in a running container -> Plan. The same operations as for the first one, but every namespace is entered
  * and nothing is made. Pure.
  */
-import type { ContainerConfig, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
+import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
 import { CLONE_NEW, SIGKILL } from "../linux.ts";
-import { MESSAGES, NO_SLOT, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
-import { createBuilder } from "./builder.ts";
-import type { CgroupSteps, HostFacts, Invocation } from "./context.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
+import { type Builder, createBuilder } from "./builder.ts";
+import type { GroupPlace, HostFacts, Invocation } from "./context.ts";
 import { addKeyring } from "./labels.ts";
 import { addExecve, addProcess } from "./process.ts";
+import { addResctrlJoin } from "./resctrl.ts";
 import { addRlimits } from "./rlimits.ts";
 import { createScope, type Scope } from "./scope.ts";
 import { addFilterHandOver } from "./seccomp.ts";
@@ -21,11 +22,17 @@ export interface ExecInput {
   readonly namespaces: readonly NamespaceType[];
   /** "/", or the root filesystem's path in a container without a mount namespace of its own. */
   readonly root: string;
-  readonly join?: CgroupSteps["join"];
+  /** attach: through systemd, where the caller may not move processes itself. */
+  readonly join?: { readonly tasks: readonly string[] } | { readonly directory: string } | { readonly attach: OpArgs<"systemd.attach"> };
   /** Join the container's session keyring. */
   readonly keyring: boolean;
   /** The container's filter, compiled when it was made. */
   readonly seccomp?: SeccompFilter;
+  /** linux.memoryPolicy and linux.personality of the container. */
+  readonly memoryPolicy?: MemoryPolicy;
+  readonly personality?: number;
+  /** The container's resctrl groups. */
+  readonly resctrl?: GroupPlace;
   readonly invocation: Pick<Invocation, "id" | "consoleSocket" | "pidFile" | "preserveFds" | "listenFds">;
   readonly host: Pick<HostFacts, "stateDirectory" | "rootless" | "cgroupVersion" | "terminalSize" | "apparmor" | "setgroups">;
 }
@@ -38,12 +45,12 @@ export function compileExec(input: ExecInput): Plan {
   addRoot(scope, input.root);
   addConsole(scope);
   addProcess(scope);
-  addStart(scope);
+  addStart(scope, input);
   return { version: PLAN_VERSION, id: invocation.id, slots: builder.slots, ops: builder.ops };
 }
 
 /** What the shared compile steps look at. Every namespace counts as joined. */
-function configOf({ process, namespaces, seccomp }: ExecInput): ContainerConfig {
+function configOf({ process, namespaces, seccomp, memoryPolicy, personality }: ExecInput): ContainerConfig {
   return {
     ociVersion: "",
     bundle: "",
@@ -53,6 +60,8 @@ function configOf({ process, namespaces, seccomp }: ExecInput): ContainerConfig 
     annotations: {},
     process,
     ...(seccomp ? { seccomp } : {}),
+    ...(memoryPolicy ? { memoryPolicy } : {}),
+    ...(personality === undefined ? {} : { personality }),
     namespaces: namespaces.map((type) => ({ type, path: "", from: "" })),
     uidMappings: [],
     gidMappings: [],
@@ -60,6 +69,7 @@ function configOf({ process, namespaces, seccomp }: ExecInput): ContainerConfig 
     devices: [],
     maskedPaths: [],
     readonlyPaths: [],
+    netDevices: [],
     sysctl: [],
     cgroupsPath: "",
     resources: { hugepageLimits: [], rdma: {}, unified: {}, devices: [] },
@@ -69,9 +79,11 @@ function configOf({ process, namespaces, seccomp }: ExecInput): ContainerConfig 
 }
 
 /** outer opens what only the host has, enters everything at once, and clones into the PID namespace. */
-function addEntry(scope: Scope, { target, namespaces, join, process }: ExecInput): void {
+function addEntry(scope: Scope, { target, namespaces, join, process, resctrl }: ExecInput): void {
   const { builder, invocation } = scope;
-  builder.add("runtime", "spawn", "helper.spawn", { cgroup: join && "directory" in join ? join.directory : "" });
+  const { initial, final } = process.execAffinity ?? { initial: [], final: [] };
+  const place = joinPlace(join, initial.length > 0);
+  builder.add("runtime", "spawn", "helper.spawn", { cgroup: place.spawn });
   builder.add("outer", "namespaces", "proc.open", {});
   if (invocation.consoleSocket !== undefined) {
     builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
@@ -79,21 +91,43 @@ function addEntry(scope: Scope, { target, namespaces, join, process }: ExecInput
   if (process.oomScoreAdj !== undefined) {
     builder.add("outer", "namespaces", "process.oomScoreAdj", { value: BigInt(process.oomScoreAdj) }, "/process/oomScoreAdj");
   }
-  const { initial, final } = process.execAffinity ?? { initial: [], final: [] };
   if (initial.length > 0) builder.add("outer", "namespaces", "process.affinity", { cpus: initial }, "/process/execCPUAffinity/initial");
-  const tasks = join && "tasks" in join ? join.tasks : [];
-  const slot = builder.slot(tasks.length);
-  if (tasks.length > 0) builder.add("outer", "namespaces", "cgroup.open", { files: tasks, slot });
+  const slot = builder.slot(place.files.length);
+  if (place.files.length > 0) builder.add("outer", "namespaces", "cgroup.open", { files: place.files, slot });
+  if (place.joiner === "outer") builder.add("outer", "namespaces", "cgroup.join", { slot, count: place.files.length });
   const flags = namespaces.reduce((sum, type) => sum | CLONE_NEW[type], 0);
   builder.add("outer", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
   builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
+  if (resctrl) addResctrlJoin(scope, resctrl);
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
-  if (tasks.length > 0) builder.add("init", "namespaces", "cgroup.join", { slot, count: tasks.length });
+  if (place.joiner === "init") builder.add("init", "namespaces", "cgroup.join", { slot, count: place.files.length });
+  if (join && "attach" in join) addAttach(builder, join.attach);
   if (final.length > 0) builder.add("init", "namespaces", "process.affinity", { cpus: final }, "/process/execCPUAffinity/final");
   if (scope.inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", {});
   builder.add("init", "namespaces", "session.create", {});
   addKeyring(scope);
+}
+
+interface JoinPlace {
+  /** Directory that the helper is started in. */
+  readonly spawn: string;
+  /** Files that take the process otherwise, and who writes to them. */
+  readonly files: readonly string[];
+  readonly joiner?: "outer" | "init";
+}
+
+/** v2: the helper is started in the cgroup, but not before it has its initial CPUs. */
+function joinPlace(join: ExecInput["join"], hasInitialCpus: boolean): JoinPlace {
+  if (!join || "attach" in join) return { spawn: "", files: [] };
+  if ("tasks" in join) return join.tasks.length === 0 ? { spawn: "", files: [] } : { spawn: "", files: join.tasks, joiner: "init" };
+  return hasInitialCpus ? { spawn: "", files: [`${join.directory}/cgroup.procs`], joiner: "outer" } : { spawn: join.directory, files: [] };
+}
+
+function addAttach(builder: Builder, args: OpArgs<"systemd.attach">): void {
+  builder.add("runtime", "namespaces", "systemd.attach", args);
+  builder.add("runtime", "namespaces", "sync.send", { message: MESSAGES.cgroup });
+  builder.add("init", "namespaces", "sync.wait", { message: MESSAGES.cgroup });
 }
 
 function addRoot({ builder }: Scope, root: string): void {
@@ -112,14 +146,15 @@ function addConsole({ builder, config, host, invocation }: Scope): void {
   if (own) builder.add("runtime", "devices", "sync.wait", { message: MESSAGES.console }, "/process/terminal");
 }
 
-/** No state is written, so init waits only where the runtime has to set its limits. The pid file tells of a program that runs. */
-function addStart(scope: Scope): void {
+/** No state is written, so init waits only for what the runtime does to it: limits, resctrl. The pid file tells of a program that runs. */
+function addStart(scope: Scope, { resctrl }: ExecInput): void {
   const { builder, config, invocation, inUserNamespace } = scope;
   addFilterHandOver(scope);
-  if (inUserNamespace && (config.process?.rlimits.length ?? 0) > 0) {
+  const setsLimits = inUserNamespace && (config.process?.rlimits.length ?? 0) > 0;
+  if (setsLimits || resctrl) {
     builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
     builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.ready });
-    addRlimits(scope, "runtime");
+    if (setsLimits) addRlimits(scope, "runtime");
     builder.add("runtime", "commit", "sync.send", { message: MESSAGES.commit });
     builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
   }

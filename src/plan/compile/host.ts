@@ -1,4 +1,5 @@
 import { addCgroup } from "./cgroups.ts";
+import { addResctrlGroups } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 
 /** The mode of exec.fifo: root writes, everybody may open it for writing only (runc uses the same). */
@@ -11,9 +12,15 @@ export function addHostPreparation(scope: Scope): void {
   if (invocation.mode === "create") {
     builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
   }
+  addResctrlGroups(scope);
   if (!scope.joinsLate) addCgroup(scope);
   builder.add("runtime", "spawn", "helper.spawn", { cgroup: "" });
-  if (scope.joinsLate) addCgroup(scope);
+  if (scope.joinsLate && !isUnit(scope)) addCgroup(scope);
+}
+
+/** A unit needs init's pid (addUnit). */
+function isUnit({ host }: Scope): boolean {
+  return host.cgroup !== undefined && "unit" in host.cgroup.join;
 }
 
 export function fifoPath(stateDirectory: string): string {

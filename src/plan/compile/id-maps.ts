@@ -1,5 +1,5 @@
-/** The maps of a new user namespace (user_namespaces(7)). */
-import type { IdMapping } from "../../config/types.ts";
+/** The maps of a user namespace (user_namespaces(7)). */
+import type { ContainerConfig, IdMapping } from "../../config/types.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { OpArgs } from "../ops.ts";
 import type { Scope } from "./scope.ts";
@@ -38,6 +38,34 @@ function programFor(kind: "uid" | "gid", mappings: readonly IdMapping[], own: nu
   );
 }
 
-function triples(mappings: readonly IdMapping[]): number[] {
+/** A new user namespace gets its maps; one that is joined has them, and must have those that the configuration names too. */
+export function addIdMaps(scope: Scope): void {
+  const { builder, config } = scope;
+  if (scope.isNew("user")) builder.add("runtime", "namespaces", "idmap.write", idMaps(scope), "/linux/uidMappings");
+  else if (scope.inUserNamespace && !isPlaceholder(config)) {
+    const [uidMap, gidMap] = [triples(config.uidMappings), triples(config.gidMappings)];
+    builder.add("runtime", "namespaces", "idmap.verify", { uidMap, gidMap }, "/linux/uidMappings");
+  }
+}
+
+/** Podman names no maps for a joined namespace or, because old versions of runc asked for some, 0 to 0 alone. */
+function isPlaceholder({ uidMappings, gidMappings }: ContainerConfig): boolean {
+  return [uidMappings, gidMappings].every((mappings) => mappings.length === 0 || triples(mappings).join(" ") === "0 0 1");
+}
+
+/** Whether the configuration tells which ids of the host the container's are. */
+export function hasIdMaps({ config, inUserNamespace }: Scope): boolean {
+  return inUserNamespace && config.uidMappings.length > 0 && config.gidMappings.length > 0 && !isPlaceholder(config);
+}
+
+/** The id on the host of an id of the container's user namespace. */
+export function hostId(mappings: readonly IdMapping[], id: number, pointer: string): number {
+  const entry = mappings.find(({ containerId, size }) => id >= containerId && id < containerId + size);
+  if (entry === undefined) throw new RuntError("config-invalid", `id ${id} is not mapped in the container`, { pointer });
+  return id - entry.containerId + entry.hostId;
+}
+
+/** As idmap.write and idmap.open have them. */
+export function triples(mappings: readonly IdMapping[]): number[] {
   return mappings.flatMap(({ containerId, hostId, size }) => [containerId, hostId, size]);
 }

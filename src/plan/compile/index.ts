@@ -4,7 +4,7 @@
  */
 import { PLAN_VERSION, type Plan } from "../ops.ts";
 import { createBuilder } from "./builder.ts";
-import { addLateJoin } from "./cgroups.ts";
+import { addLateJoin, addUnit } from "./cgroups.ts";
 import { addCommit, addReady } from "./commit.ts";
 import type { CompileInput } from "./context.ts";
 import { addDevices } from "./devices.ts";
@@ -14,7 +14,7 @@ import { addMounts } from "./mounts.ts";
 import { addClone, addIdentity, addOuterPreparation } from "./namespaces.ts";
 import { addPaths } from "./paths.ts";
 import { addExecve, addProcess } from "./process.ts";
-import { addPivot, addRoot } from "./rootfs.ts";
+import { addFinalPropagation, addPivot, addRoot } from "./rootfs.ts";
 import { createScope } from "./scope.ts";
 
 export function compile(input: CompileInput): Plan {
@@ -24,6 +24,7 @@ export function compile(input: CompileInput): Plan {
   addOuterPreparation(scope);
   addClone(scope);
   addIdentity(scope);
+  addUnit(scope);
   addRoot(scope);
   addMounts(scope);
   addDevices(scope);
@@ -31,6 +32,7 @@ export function compile(input: CompileInput): Plan {
   addCreateHooks(scope);
   addPivot(scope);
   addPaths(scope);
+  addFinalPropagation(scope);
   addProcess(scope);
   addReady(scope);
   addCommit(scope);

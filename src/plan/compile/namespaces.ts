@@ -2,13 +2,15 @@
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
 import { CLONE_NEW, O, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT, SLOT } from "../ops.ts";
-import { openCgroupSources } from "./cgroup-mounts.ts";
 import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
 import { addStartReport } from "./hooks.ts";
 import { fifoPath } from "./host.ts";
-import { idMaps } from "./id-maps.ts";
+import { addIdMaps } from "./id-maps.ts";
 import { addKeyring, needsProcForLabels } from "./labels.ts";
+import { addNetDevices } from "./net-devices.ts";
+import { addResctrlJoin } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
+import { openSources } from "./sources.ts";
 
 /** With rights on the host, everything owned by the host is joined before the user namespace takes the rights away. */
 const JOIN_ORDER_PRIVILEGED: readonly NamespaceType[] = ["ipc", "uts", "network", "cgroup", "time", "pid", "mount", "user"];
@@ -26,25 +28,7 @@ export function addOuterPreparation(scope: Scope): void {
     builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
   scope.startReport = addStartReport(scope);
-  if (scope.sourceActor === "outer") openSources(scope);
-}
-
-/** outer opens every bind source (mount.bind finds it by slot) and the host's device nodes that stand in for mknod. */
-function openSources(scope: Scope): void {
-  const { builder, config, openedMounts, openedDevices, inUserNamespace } = scope;
-  for (const mount of config.mounts) {
-    if (mount.kind === "cgroup") openCgroupSources(scope, mount);
-    if (mount.kind !== "bind") continue;
-    const slot = builder.slot();
-    openedMounts.set(mount.from, slot);
-    builder.add("outer", "namespaces", "mount.open", { source: mount.source, recursive: mount.recursive, slot }, mount.from);
-  }
-  if (!inUserNamespace) return;
-  for (const device of config.devices) {
-    const slot = builder.slot();
-    openedDevices.set(device.path, slot);
-    builder.add("outer", "namespaces", "mount.open", { source: device.path, recursive: false, slot }, device.from);
-  }
+  openSources(scope);
 }
 
 export function addClone(scope: Scope): void {
@@ -95,12 +79,14 @@ function joinByPath({ builder }: Scope, namespace: NamespaceConfig | undefined):
 }
 
 export function addIdentity(scope: Scope): void {
-  const { builder, config } = scope;
+  const { builder, config, host } = scope;
+  if (host.resctrl) addResctrlJoin(scope, host.resctrl);
   if (config.process?.oomScoreAdj !== undefined) {
     builder.add("runtime", "namespaces", "process.oomScoreAdj", { value: BigInt(config.process.oomScoreAdj) }, "/process/oomScoreAdj");
   }
-  if (scope.isNew("user")) {
-    builder.add("runtime", "namespaces", "idmap.write", idMaps(scope), "/linux/uidMappings");
+  addIdMaps(scope);
+  addNetDevices(scope);
+  if (scope.isNew("user") || config.netDevices.length > 0) {
     builder.add("runtime", "namespaces", "sync.send", { message: MESSAGES.go });
     builder.add("init", "namespaces", "sync.wait", { message: MESSAGES.go });
   }

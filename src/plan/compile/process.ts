@@ -2,6 +2,7 @@ import { NO_SLOT } from "../ops.ts";
 import { addStartContainerHooks } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";
+import { addPolicies } from "./policies.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addLateFilter, capabilitiesForFilter } from "./seccomp.ts";
@@ -24,6 +25,7 @@ export function addProcess(scope: Scope): void {
     }
     builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
     if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
+    addPolicies(scope);
     if (!scope.inUserNamespace) addRlimits(scope, "init");
     builder.add(
       "init",

@@ -7,19 +7,33 @@ export function addRoot(scope: Scope): void {
   // open_tree needs rights over the mount namespace: outer has them unless rootless, then init has them here.
   if (config.maskedPaths.length > 0 && host.rootless) builder.add("init", "rootfs", "mask.open", {});
   if (scope.isNew("mount")) {
-    const flags = config.rootfsPropagation === 0 ? MS.SLAVE | MS.REC : config.rootfsPropagation;
+    const flags = startPropagation(config.rootfsPropagation);
     builder.add("init", "rootfs", "root.propagation", { flags }, config.rootfsPropagation === 0 ? "" : "/linux/rootfsPropagation");
   }
-  builder.add("init", "rootfs", "root.open", { path: config.rootfs }, "/root/path");
+  // Only a mount can be read-only.
+  const inPlace = !scope.isNew("mount") && !config.rootReadonly;
+  builder.add("init", "rootfs", "root.open", { path: config.rootfs, inPlace }, "/root/path");
+}
+
+/**
+ * What the whole mount namespace is while the root is put together; root.finalPropagation gives the root the type that is asked for.
+ * shared: volumes have to stay peers of the host's mounts. unbindable: nothing could be bound any more.
+ */
+function startPropagation(asked: number): number {
+  if ((asked & MS.SHARED) !== 0) return asked;
+  return ((asked & (MS.PRIVATE | MS.UNBINDABLE)) !== 0 ? MS.PRIVATE : MS.SLAVE) | MS.REC;
 }
 
 /** Make the root file system the root, and give it its final shape. */
 export function addPivot(scope: Scope): void {
-  const { builder, config, invocation } = scope;
+  const { builder, invocation } = scope;
   if (!scope.isNew("mount")) builder.add("init", "pivot", "root.enter", {});
   else if (invocation.noPivot) builder.add("init", "pivot", "root.move", {});
   else builder.add("init", "pivot", "root.pivot", {});
-  if (config.rootfsPropagation !== 0 && scope.isNew("mount")) {
-    builder.add("init", "pivot", "root.finalPropagation", { flags: config.rootfsPropagation }, "/linux/rootfsPropagation");
-  }
+}
+
+/** Last of all that is done to mounts: of an unbindable root nothing more could be bound. */
+export function addFinalPropagation({ builder, config, isNew }: Scope): void {
+  if (config.rootfsPropagation === 0 || !isNew("mount")) return;
+  builder.add("init", "pivot", "root.finalPropagation", { flags: config.rootfsPropagation }, "/linux/rootfsPropagation");
 }

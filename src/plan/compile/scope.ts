@@ -1,7 +1,7 @@
 import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/types.ts";
 import { NO_SLOT } from "../ops.ts";
 import type { Builder } from "./builder.ts";
-import type { CompileInput, HostFacts, Invocation } from "./context.ts";
+import type { CgroupSteps, CompileInput, HostFacts, Invocation } from "./context.ts";
 
 /** What every compile step sees: the input, the list being built, and the questions they share. */
 export interface Scope {
@@ -16,15 +16,17 @@ export interface Scope {
   readonly inUserNamespace: boolean;
   /** outer opens bind sources whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
   readonly sourceActor: "outer" | "init";
-  /** v1 without a user namespace: the runtime makes the cgroups while init mounts, and init joins them late. */
+  /** v1 without a user namespace, and systemd: the runtime makes the cgroups while init mounts, and init joins (or is moved) late. */
   readonly joinsLate: boolean;
   /** Whether the late join stands in the plan already. */
   hasJoined: boolean;
-  /** Slots of bind sources that outer has opened, by the JSON pointer of the mount. */
+  /** Slots of the mounts that outer has opened or made, by the JSON pointer of the mount. */
   readonly openedMounts: Map<string, number>;
   /** Slot of the file in which a startContainer hook's failure is reported; NO_SLOT when it is not needed. */
   startReport: number;
-  /** Slots of host device nodes that outer has opened, by path. */
+  /** Slots of user namespaces for id-mapped mounts, by what they map. */
+  readonly openedIdMaps: Map<string, number>;
+  /** Slots of device nodes that outer has opened or made, by path. */
   readonly openedDevices: Map<string, number>;
 }
 
@@ -42,9 +44,15 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     inUserNamespace,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
     startReport: NO_SLOT,
-    joinsLate: input.host.cgroup !== undefined && "tasks" in input.host.cgroup.join && !inUserNamespace && !joinsMount,
+    joinsLate: input.host.cgroup !== undefined && joinsLate(input.host.cgroup.join, !inUserNamespace && !joinsMount),
     hasJoined: false,
     openedMounts: new Map(),
+    openedIdMaps: new Map(),
     openedDevices: new Map(),
   };
+}
+
+/** `opens`: init itself can open the files that it joins by. */
+function joinsLate(join: CgroupSteps["join"], opens: boolean): boolean {
+  return "unit" in join || ("tasks" in join && opens);
 }

@@ -1,0 +1,32 @@
+/** A tmpfs asked for read-only takes its mount points and nodes first, and is sealed at the end. */
+import type { FilesystemMount, MountConfig } from "../../config/types.ts";
+import { MOUNT_ATTR, MS } from "../linux.ts";
+import { NO_ATTRIBUTES } from "./attributes.ts";
+import type { Scope } from "./scope.ts";
+
+export function addSeals({ builder, config }: Scope): void {
+  for (const mount of config.mounts) {
+    if (!isSealedLater(mount)) continue;
+    builder.add(
+      "init",
+      "devices",
+      "mount.remount",
+      { target: mount.target, superblock: false, data: [], superFlags: 0n, ...NO_ATTRIBUTES, attrSet: MOUNT_ATTR.RDONLY },
+      mount.from,
+    );
+  }
+}
+
+function isSealedLater(mount: MountConfig): boolean {
+  return mount.kind === "filesystem" && mount.fstype === "tmpfs" && (mount.attrSet & MOUNT_ATTR.RDONLY) !== 0n;
+}
+
+/** The flags of the superblock that it is made with. */
+export function unsealedFlags(mount: FilesystemMount): bigint {
+  return isSealedLater(mount) ? mount.superFlags & ~BigInt(MS.RDONLY) : mount.superFlags;
+}
+
+/** The attributes that it is mounted with. */
+export function unsealedAttributes(mount: FilesystemMount): bigint {
+  return isSealedLater(mount) ? mount.attrSet & ~MOUNT_ATTR.RDONLY : mount.attrSet;
+}

@@ -1,0 +1,87 @@
+/** What outer opens or makes before the clone, because init could not: sources of mounts, mapped ids, device nodes. */
+import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
+import { O } from "../linux.ts";
+import { openCgroupSources } from "./cgroup-mounts.ts";
+import { DEVICE_TYPE } from "./device-type.ts";
+import { hasIdMaps, hostId, triples } from "./id-maps.ts";
+import { contextData } from "./mount-label.ts";
+import type { Scope } from "./scope.ts";
+import { unsealedAttributes, unsealedFlags } from "./seal.ts";
+
+export function openSources(scope: Scope): void {
+  const all = scope.sourceActor === "outer";
+  for (const mount of scope.config.mounts) {
+    if (mount.kind === "cgroup" && all) openCgroupSources(scope, mount);
+    else if (mount.kind === "bind" && (all || mount.idmap)) {
+      scope.openedMounts.set(mount.from, openBind(scope, "outer", mount));
+    } else if (mount.kind === "filesystem" && mount.idmap) {
+      scope.openedMounts.set(mount.from, makeFilesystem(scope, mount));
+    } else continue;
+    if ("idmap" in mount && mount.idmap) mapIds(scope, mount, mount.idmap);
+  }
+  if (all && scope.inUserNamespace) for (const device of scope.config.devices) openDevice(scope, device);
+}
+
+/** Returns the slot of the source. */
+export function openBind({ builder }: Scope, actor: "outer" | "init", mount: BindMount): number {
+  const slot = builder.slot();
+  const phase = actor === "outer" ? "namespaces" : "mounts";
+  const { source, recursive, sourceLink } = mount;
+  if (sourceLink === undefined) builder.add(actor, phase, "mount.open", { source, recursive, slot }, mount.from);
+  else builder.add(actor, phase, "mount.openLink", { source, recursive, copy: sourceLink === "copy", slot }, mount.from);
+  return slot;
+}
+
+/** With the rights of the host: a filesystem that init makes would belong to its own user namespace, whose ids cannot be mapped again. */
+function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
+  const slot = scope.builder.slot();
+  const { fstype, source } = mount;
+  const data = contextData(scope, fstype, mount.data);
+  const flags = { superFlags: unsealedFlags(mount), attrSet: unsealedAttributes(mount) | mount.recursiveSet };
+  scope.builder.add("outer", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
+  return slot;
+}
+
+function mapIds(scope: Scope, mount: BindMount | FilesystemMount, idmap: MountIdMap): void {
+  if (scope.host.rootless) {
+    throw new RuntError("not-supported", `mount of "${mount.target}": id-mapped mounts are not supported for rootless containers`, {
+      pointer: mount.from,
+    });
+  }
+  const slot = scope.openedMounts.get(mount.from)!;
+  const userNamespace = openIdMap(scope, mount.from, idmap);
+  scope.builder.add("outer", "namespaces", "mount.idmap", { slot, userNamespace, recursive: idmap.recursive }, mount.from);
+}
+
+/** Mounts with the same mappings share one user namespace. */
+function openIdMap({ builder, openedIdMaps }: Scope, from: string, { source }: MountIdMap): number {
+  const key = JSON.stringify(source);
+  let slot = openedIdMaps.get(key);
+  if (slot !== undefined) return slot;
+  slot = builder.slot();
+  openedIdMaps.set(key, slot);
+  if ("path" in source) {
+    builder.add("outer", "namespaces", "file.open", { path: source.path, flags: O.RDONLY, slot }, from);
+  } else {
+    const maps = { uidMap: triples(source.uidMappings), gidMap: triples(source.gidMappings) };
+    builder.add("outer", "namespaces", "idmap.open", { ...maps, slot }, from);
+  }
+  return slot;
+}
+
+/** The default nodes are the host's own. What the configuration asks for is made where its owner is known; a FIFO init can make itself. */
+function openDevice(scope: Scope, device: DeviceNode): void {
+  const { builder, config, openedDevices } = scope;
+  const { path, from, type, major, minor, mode } = device;
+  if (type === "p") return;
+  const slot = builder.slot();
+  openedDevices.set(path, slot);
+  if (from === "" || !hasIdMaps(scope)) {
+    builder.add("outer", "namespaces", "mount.open", { source: path, recursive: false, slot }, from);
+    return;
+  }
+  const uid = hostId(config.uidMappings, device.uid, `${from}/uid`);
+  const gid = hostId(config.gidMappings, device.gid, `${from}/gid`);
+  builder.add("outer", "namespaces", "device.open", { path, type: DEVICE_TYPE[type], major, minor, mode, uid, gid, slot }, from);
+}
