@@ -4,13 +4,14 @@
  * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs. The executable has them all in a
  * table and loads them synchronously: bytecode without debug information carries no module names, which QuickJS needs for `import()`.
  *
- * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] (in the repository; build/bytecode-compiler must exist)
+ * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] (in the repository; build/bytecode-compiler must exist)
+ *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build, type Metafile } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { seeThroughIndexes } from "./see-through.ts";
 
 interface Chunk {
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     debug: { type: "boolean", default: false },
     entry: { type: "string", default: "src/cli/main.ts" },
     output: { type: "string", default: "build" },
+    plugin: { type: "string" },
   },
 });
 const root = process.cwd();
@@ -60,7 +62,7 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
     chunkNames: "[name]-[hash]",
     metafile: true,
     legalComments: "none",
-    plugins: [seeThroughIndexes()],
+    plugins: [...(await morePlugins()), seeThroughIndexes()],
     logLevel: "warning",
     alias: {
       "node:events": shim("events"),
@@ -71,6 +73,12 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
     },
   });
   return chunksOf(result.metafile);
+}
+
+async function morePlugins(): Promise<readonly Plugin[]> {
+  if (options.plugin === undefined) return [];
+  const module = (await import(resolve(options.plugin))) as { plugin: Plugin };
+  return [module.plugin];
 }
 
 function chunksOf(metafile: Metafile): readonly Chunk[] {
@@ -85,14 +93,15 @@ function nameOf(file: string): string {
   return file.replace(/^.*\//, "").replace(/\.js$/, "");
 }
 
-/** `import("./x.js")` becomes a promise of what the host loads at once. */
+/** `import("./x.js")` becomes a promise of what the host loads at once; `loaded` is that itself (src/host/lazy.ts). */
 function replaceDynamicImports(chunks: readonly Chunk[]): void {
   for (const { name } of chunks) {
     const file = join(bundle, `${name}.js`);
     const text = readFileSync(file, "utf8");
     const replaced = text.replace(/\bimport\("\.\/([^"]+)\.js"\)/g, (_, target: string) => `${LOADER}("${target}")`);
     if (replaced !== text) {
-      const loader = `import{loadModule as runtLoadModule}from"runt:host";const ${LOADER}=async n=>runtLoadModule(n);\n`;
+      const promise = "Object.assign(Promise.resolve(loaded),{loaded})";
+      const loader = `import{loadModule as runtLoadModule}from"runt:host";const ${LOADER}=n=>{const loaded=runtLoadModule(n);return ${promise}};\n`;
       writeFileSync(file, loader + replaced);
     }
   }

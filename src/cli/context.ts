@@ -15,22 +15,22 @@ export interface VerbContext {
   readonly globalWords: readonly string[];
 }
 
+const MANAGERS: ReadonlySet<string> = new Set(["cgroupfs", "systemd", "disabled"]);
+
 /** A verb: returns the exit status. */
 export type Verb = (context: VerbContext) => number;
 
 export function createContext({ global, flags, positionals }: CommandLine): VerbContext {
-  if (global["systemd-cgroup"]) {
-    throw new RuntError("not-supported", "--systemd-cgroup: the systemd cgroup driver is not part of this version", {
-      hint: "use cgroupfs: leave the flag out",
-    });
-  }
-  const manager = text(global["cgroup-manager"]) ?? "cgroupfs";
-  if (manager !== "cgroupfs" && manager !== "disabled") {
-    throw new RuntError("not-supported", `--cgroup-manager ${manager}: not part of this version`, { hint: "use cgroupfs or disabled" });
-  }
+  const manager = text(global["cgroup-manager"]) ?? (global["systemd-cgroup"] ? "systemd" : "cgroupfs");
+  if (!MANAGERS.has(manager)) throw new RuntError("usage", `--cgroup-manager ${manager}: use cgroupfs, systemd or disabled`);
   const root = resolveRoot(text(global["root"]));
   return {
-    options: { root, rootless: isRootless(text(global["rootless"])), ...(manager === "disabled" && { withoutCgroup: true }) },
+    options: {
+      root,
+      rootless: isRootless(text(global["rootless"])),
+      ...(manager === "disabled" && { withoutCgroup: true }),
+      ...(manager === "systemd" && { systemd: true }),
+    },
     flags,
     positionals,
     debug: global["debug"] === true,

@@ -7,6 +7,7 @@ import { absolutePath, text, type VerbContext } from "./context.ts";
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
   const consoleSocket = text(flags["console-socket"]);
   const pidFile = text(flags["pid-file"]);
+  const cgroupParent = text(flags["cgroup-parent"]);
   return {
     id,
     bundle: bundleDirectory(text(flags["bundle"])),
@@ -15,6 +16,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     noPivot: flags["no-pivot"] === true,
     noNewKeyring: flags["no-new-keyring"] === true,
     preserveFds: typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0,
+    ...(cgroupParent === undefined ? {} : { cgroupParent }),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
   };

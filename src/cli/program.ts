@@ -18,6 +18,7 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>
   pause: () => import("./verbs/pause.ts"),
   resume: () => import("./verbs/resume.ts"),
   update: () => import("./verbs/update.ts"),
+  events: () => import("./verbs/events.ts"),
   list: () => import("./verbs/list.ts"),
   spec: () => import("./verbs/spec.ts"),
   features: () => import("./verbs/features.ts"),

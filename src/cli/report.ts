@@ -22,7 +22,7 @@ export function createReporter(global: FlagValues): Reporter {
   return {
     error(error, hint = details(error)) {
       const message = describeError(error);
-      const line = format === "json" ? jsonLine(message) : textLine(message);
+      const line = format === "json" ? jsonLine(message, error) : textLine(message);
       if (file !== undefined) appendLine(file, line);
       writeError(file === undefined && format === "json" ? line : `runt: ${message}${hint === undefined ? "" : ` (${hint})`}\n`);
     },
@@ -34,12 +34,20 @@ function describeError(error: unknown): string {
   return `internal error: ${error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}`.trim().replaceAll("\n", "; ") : String(error)}`;
 }
 
+/** In brackets behind the message: what to do, or else which field is to blame. */
 function details(error: unknown): string | undefined {
-  return error instanceof RuntError ? error.details.hint : undefined;
+  if (!(error instanceof RuntError)) return undefined;
+  const { hint, pointer } = error.details;
+  return hint ?? (pointer !== undefined && pointer !== "" && !error.message.includes(pointer) ? `at ${pointer}` : undefined);
 }
 
-function jsonLine(message: string): string {
-  return `${JSON.stringify({ level: "error", msg: message, time: now() })}\n`;
+/** Engines read level, msg and time; code and pointer are for programs that want to know more. */
+function jsonLine(msg: string, error: unknown): string {
+  const {
+    code,
+    details: { pointer },
+  } = error instanceof RuntError ? error : { code: "internal", details: { pointer: undefined } };
+  return `${JSON.stringify({ level: "error", msg, time: now(), code, ...(pointer ? { pointer } : {}) })}\n`;
 }
 
 function textLine(message: string): string {

@@ -42,6 +42,7 @@ export type VerbName =
   | "pause"
   | "resume"
   | "update"
+  | "events"
   | "list"
   | "spec"
   | "features"
@@ -59,8 +60,8 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   flag("log", "string", "write errors to this file too", { value: "FILE" }),
   flag("log-format", "string", "format of --log: text (default) or json", { value: "FORMAT" }),
   flag("debug", "boolean", "print what is done and every warning"),
-  flag("systemd-cgroup", "boolean", "use the systemd cgroup driver (not in this version)"),
-  flag("cgroup-manager", "string", "cgroupfs (default), or disabled: containers get no cgroup of their own", { value: "MANAGER" }),
+  flag("systemd-cgroup", "boolean", "let systemd make the cgroups; linux.cgroupsPath is slice:prefix:name then"),
+  flag("cgroup-manager", "string", "cgroupfs (default), systemd, or disabled: containers get no cgroup of their own", { value: "MANAGER" }),
   flag("rootless", "string", "ignore cgroup permission errors: true, false or auto (default)", { value: "WHEN" }),
   flag("help", "boolean", "show help", { short: "h" }),
   flag("version", "boolean", "show the version", { short: "v" }),
@@ -74,11 +75,14 @@ const CREATE_FLAGS: readonly FlagDefinition[] = [
   flag("no-pivot", "boolean", "move the root file system instead of pivot_root (for a ramdisk root)"),
   flag("no-new-keyring", "boolean", "keep the caller's session keyring"),
   flag("preserve-fds", "number", "hand this many descriptors above stdio to the container", { value: "N" }),
+  flag("cgroup-parent", "string", "put the container's cgroup below this one: an absolute path, or with systemd a slice", {
+    value: "PARENT",
+  }),
   flag("dry-run", "boolean", "print the plan and change nothing"),
 ];
 
 const UPDATE_FLAGS: readonly FlagDefinition[] = [
-  flag("resources", "string", "read linux.resources as JSON from this file, or from stdin (-); other flags are ignored then", {
+  flag("resources", "string", "read linux.resources as JSON from this file, or from stdin (-); the flags for it are ignored then", {
     short: "r",
     value: "FILE",
   }),
@@ -96,6 +100,8 @@ const UPDATE_FLAGS: readonly FlagDefinition[] = [
   flag("memory-reservation", "string", "memory protected under pressure", { value: "SIZE" }),
   flag("memory-swap", "string", "limit of memory and swap together; -1 = unlimited swap", { value: "SIZE" }),
   flag("pids-limit", "string", "most processes; -1 = unlimited", { value: "N" }),
+  flag("l3-cache-schema", "string", "share of the L3 cache, as in linux.intelRdt (L3:0=ff;1=c0)", { value: "SCHEMA" }),
+  flag("mem-bw-schema", "string", "share of the memory bandwidth, as in linux.intelRdt (MB:0=50;1=70)", { value: "SCHEMA" }),
   flag("kernel-memory", "string", "has no effect", { hidden: true }),
   flag("kernel-memory-tcp", "string", "has no effect", { hidden: true }),
 ];
@@ -206,6 +212,18 @@ export const VERBS: readonly VerbDefinition[] = [
       "runt update --cpu-quota 50000 web",
       "runt update --resources - web < limits.json",
     ],
+  },
+  {
+    name: "events",
+    summary: "show what a container uses, and when the kernel kills in it for memory",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [
+      flag("interval", "string", "time between two statistics (default 5s)", { value: "DURATION" }),
+      flag("stats", "boolean", "show the statistics once"),
+    ],
+    examples: ["runt events web", "runt events --stats web", "runt events --interval 500ms web"],
   },
   {
     name: "state",

@@ -1,4 +1,4 @@
-/** The flags of update, or its document -> linux.resources. */
+/** The flags of update, or its document -> linux.resources, and the schemas of linux.intelRdt. */
 import { checkPart } from "../check/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -12,6 +12,13 @@ const STDIN = 0;
 export function updateResources(flags: FlagValues): SpecResources {
   const file = text(flags["resources"]);
   return file === undefined || file === "" ? resourcesOfFlags(flags) : readResources(file);
+}
+
+/** Lines for the container's resctrl group, which stand beside a document of resources too. @throws RuntError config-invalid */
+export function updateSchemata(flags: FlagValues): readonly string[] {
+  const [l3CacheSchema, memBwSchema] = [text(flags["l3-cache-schema"]), text(flags["mem-bw-schema"])];
+  checkPart({ ociVersion: "", linux: { intelRdt: { l3CacheSchema, memBwSchema } } }, "schemas");
+  return [l3CacheSchema, memBwSchema].filter((line) => line !== undefined && line !== "") as string[];
 }
 
 function readResources(file: string): SpecResources {

@@ -6,6 +6,8 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parseSpec } from "../spec/index.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
+import { netDevices } from "./on-demand.ts";
+import { refuseHostNamespaces } from "./own-namespaces.ts";
 
 export function loadBundle(bundle: string): ContainerConfig {
   const text = readConfig(`${bundle}/config.json`);
@@ -13,6 +15,8 @@ export function loadBundle(bundle: string): ContainerConfig {
   const findings = checkSpec(spec, checkFacts());
   const config = deriveConfig(spec, { bundle });
   checkRootfs(config.rootfs);
+  refuseHostNamespaces(config);
+  if (config.netDevices.length > 0) netDevices().refuseMissingDevices(config.netDevices);
   return { ...config, warnings: [...findings, ...config.warnings] };
 }
 

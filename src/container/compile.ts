@@ -1,32 +1,35 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
-import { type CgroupFacts, type CgroupRef, cgroupSources, compileCgroup, readHierarchies, resolveCgroup } from "../cgroup/index.ts";
+import { belowParent, type CgroupFacts, type CgroupRef, cgroupDirectories, cgroupSources, readHierarchies } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
-import { checkId, containerDirectory } from "../state/index.ts";
+import { locateGroups, type ResctrlRef } from "../resctrl/index.ts";
+import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
 import { findIdProgram } from "./id-map-write.ts";
 import { apparmorEnabled } from "./lsm.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import { placeContainer } from "./placement.ts";
 
 export interface Compiled {
   readonly config: ContainerConfig;
   readonly plan: Plan;
   /** The container's cgroup directories (leaves); undefined when it gets none. */
-  readonly cgroup?: CgroupRef;
+  readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
+  readonly resctrl?: ResctrlRef;
   readonly warnings: readonly string[];
 }
 
 export function compileBundle(options: RuntimeOptions, create: CreateOptions): Compiled {
   checkId(create.id);
-  const config = loadBundle(create.bundle);
+  const config = placedBelow(options, create, loadBundle(create.bundle));
   const facts = readHierarchies();
-  const path = resolveCgroup(config.cgroupsPath, create.id);
-  const steps = compileCgroup(facts, path, config.resources, { rootless: options.rootless });
+  const { path, steps, unit } = placeContainer(options, create.id, config, facts);
   const placed = options.withoutCgroup || cannotHaveCgroup(options, config, facts, steps.writes.length) ? undefined : steps;
   const foreground = create.mode === "run" && !create.detach;
   const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
+  const resctrl = config.intelRdt && locateGroups(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
   const hostFacts: HostFacts = {
     stateDirectory: containerDirectory(options.root, create.id),
     rootless: host.geteuid() !== 0,
@@ -37,6 +40,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
     cgroupSources: cgroupSources(facts, placed ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
     ...(placed ? { cgroup: placed } : {}),
+    ...(resctrl ? { resctrl } : {}),
   };
   const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile } = create;
   const plan = compile({
@@ -56,13 +60,19 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
   return {
     config,
     plan,
-    ...(placed ? { cgroup: { version: facts.version, paths: placed.create.map((entry) => entry.path) } } : {}),
+    ...(placed ? { cgroup: { version: facts.version, paths: cgroupDirectories(facts, path), ...(unit && { systemd: unit }) } } : {}),
+    ...(resctrl ? { resctrl } : {}),
     warnings: [
       ...config.warnings.map(({ message }) => message),
       ...steps.warnings,
       ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
+}
+
+function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOptions, config: ContainerConfig): ContainerConfig {
+  if (cgroupParent === undefined) return config;
+  return { ...config, cgroupsPath: belowParent(config.cgroupsPath, id, cgroupParent, systemd ? "systemd" : "cgroupfs") };
 }
 
 function callerFacts(): Pick<HostFacts, "caller"> {
@@ -73,8 +83,8 @@ function callerFacts(): Pick<HostFacts, "caller"> {
 }
 
 /** A rootless container that asks for nothing does without one where the caller may not make it. */
-function cannotHaveCgroup({ rootless }: RuntimeOptions, { cgroupsPath }: ContainerConfig, facts: CgroupFacts, writes: number): boolean {
-  return rootless && cgroupsPath === "" && writes === 0 && !isWritable(facts);
+function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, facts: CgroupFacts, writes: number): boolean {
+  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !isWritable(facts);
 }
 
 /** Whether the caller may make cgroups at the root of every hierarchy. */

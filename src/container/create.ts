@@ -1,5 +1,5 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
-import { refuseUsed } from "../cgroup/index.ts";
+import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_SCHEMA } from "../state/index.ts";
@@ -9,6 +9,7 @@ import { destroy } from "./destroy.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { hooksRecord, runPoststop } from "./hooks.ts";
+import { netDevices } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { checkTerminal } from "./terminal.ts";
 
@@ -18,8 +19,8 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   const compiled = compileBundle(options, request);
   checkTerminal(compiled.config, request);
   refuseExisting(options.root, request.id);
-  const missing = compiled.cgroup ? refuseUsed(compiled.cgroup) : [];
-  const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, missing));
+  const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
+  const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
   try {
     execute(execution);
   } catch (error) {
@@ -30,9 +31,9 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
 }
 
 function intentRecord(
-  { config, cgroup, warnings }: Compiled,
+  { config, cgroup, resctrl, warnings }: Compiled,
   { id, bundle, noNewKeyring }: CreateOptions,
-  missing: readonly string[],
+  before: CgroupBefore,
 ): StateRecord {
   return {
     schema: STATE_SCHEMA,
@@ -45,7 +46,9 @@ function intentRecord(
     owner: host.geteuid(),
     pid: 0,
     startTime: "0",
-    ...(cgroup ? { cgroup: { ...cgroup, missing } } : {}),
+    // Of a unit's cgroup systemd knows what is to be left.
+    ...(cgroup ? { cgroup: { ...cgroup, ...(cgroup.systemd ? {} : before) } } : {}),
+    ...(resctrl ? { resctrl } : {}),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
     exec: execRecord(config, !noNewKeyring),
@@ -74,6 +77,7 @@ function undo(execution: Execution): void {
     }
     host.waitpid(pid, 0);
   }
+  if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
   host.flock(execution.lock, host.LOCK.EX);
   destroy(execution.root, execution.record);
   runPoststop(execution.record);

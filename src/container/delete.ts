@@ -4,6 +4,7 @@ import * as host from "../host/index.ts";
 import { containerDirectory, lock, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
 import { destroy, killInit } from "./destroy.ts";
 import { runPoststop } from "./hooks.ts";
+import { netDevices } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -17,6 +18,7 @@ export function remove(options: RuntimeOptions, id: string, force: boolean): voi
     throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
   }
   killInit(record);
+  if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
   destroy(options.root, record);
   runPoststop(record);
 }

@@ -2,7 +2,9 @@
 import { deleteCgroup, isFrozen, killCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { releaseGroups } from "../resctrl/index.ts";
 import { removeDirectory, type StateRecord } from "../state/index.ts";
+import { systemd } from "./on-demand.ts";
 import { isAlive } from "./status.ts";
 
 /** How long the death of a killed init may take. */
@@ -11,8 +13,10 @@ const DEATH_TIMEOUT_MS = 10_000;
 export function destroy(root: string, record: StateRecord): void {
   if (record.cgroup) {
     if (isAlive(record) || !record.privatePid || record.phase === "creating") killCgroup(record.cgroup);
+    if (record.cgroup.systemd) systemd().stopUnit(record.cgroup.systemd);
     deleteCgroup(record.cgroup);
   }
+  if (record.resctrl) releaseGroups(record.resctrl, record.phase === "creating");
   removeDirectory(root, record.id);
 }
 

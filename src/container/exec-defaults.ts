@@ -1,38 +1,45 @@
 /** What exec needs of a container's configuration, in the form in which the state record keeps it. */
-import type { CapabilitySets, ContainerConfig, NamespaceType, ProcessConfig } from "../config/types.ts";
+import type { CapabilitySets, ContainerConfig, NamespaceType, ProcessConfig, SchedulerConfig } from "../config/types.ts";
 import type { ExecRecord } from "../state/index.ts";
 
-export function execRecord({ process, namespaces, seccomp }: ContainerConfig, keyring: boolean): ExecRecord {
+export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {
   return {
     ...(process ? { process: storeProcess(process) } : {}),
     namespaces: namespaces.map(({ type }) => type),
     chroot: !namespaces.some(({ type, path }) => type === "mount" && path === undefined),
     keyring,
     ...(seccomp ? { seccomp } : {}),
+    ...(memoryPolicy ? { memoryPolicy } : {}),
+    ...(personality === undefined ? {} : { personality }),
   };
 }
 
-interface StoredProcess extends Omit<ProcessConfig, "capabilities" | "rlimits"> {
+type Times = "runtime" | "deadline" | "period";
+
+interface StoredProcess extends Omit<ProcessConfig, "capabilities" | "rlimits" | "scheduler"> {
+  readonly scheduler?: Omit<SchedulerConfig, Times> & Readonly<Record<Times, string>>;
   readonly capabilities?: Readonly<Record<keyof CapabilitySets, string>>;
   readonly rlimits: readonly { readonly type: string; readonly soft: string; readonly hard: string }[];
 }
 
 /** JSON has no 64-bit integers. */
-function storeProcess({ capabilities, rlimits, ...rest }: ProcessConfig): Readonly<Record<string, unknown>> {
+function storeProcess({ capabilities, rlimits, scheduler, ...rest }: ProcessConfig): Readonly<Record<string, unknown>> {
   const stored: StoredProcess = {
     ...rest,
     args: [],
     ...(capabilities ? { capabilities: mapSets(capabilities, String) } : {}),
+    ...(scheduler ? { scheduler: { ...scheduler, ...mapTimes(scheduler, String) } } : {}),
     rlimits: rlimits.map(({ type, soft, hard }) => ({ type, soft: String(soft), hard: String(hard) })),
   };
   return { ...stored };
 }
 
 function restoreProcess(stored: StoredProcess): ProcessConfig {
-  const { capabilities, rlimits, ...rest } = stored;
+  const { capabilities, rlimits, scheduler, ...rest } = stored;
   return {
     ...rest,
     ...(capabilities ? { capabilities: mapSets(capabilities, BigInt) } : {}),
+    ...(scheduler ? { scheduler: { ...scheduler, ...mapTimes(scheduler, BigInt) } } : {}),
     rlimits: rlimits.map(({ type, soft, hard }, index) => ({
       type,
       soft: BigInt(soft),
@@ -51,6 +58,10 @@ function mapSets<A, B>(sets: Readonly<Record<keyof CapabilitySets, A>>, convert:
     inheritable: convert(inheritable),
     ambient: convert(ambient),
   };
+}
+
+function mapTimes<A, B>({ runtime, deadline, period }: Readonly<Record<Times, A>>, convert: (time: A) => B): Record<Times, B> {
+  return { runtime: convert(runtime), deadline: convert(deadline), period: convert(period) };
 }
 
 /** The settings of the container's own process; plain ones for a container that was made without a process. */

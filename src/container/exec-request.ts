@@ -3,7 +3,6 @@ import { checkPart } from "../check/index.ts";
 import { deriveEnv } from "../config/env.ts";
 import { deriveProcess } from "../config/index.ts";
 import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
-import { refuseUnsupported } from "../config/unsupported.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parsePart } from "../spec/index.ts";
@@ -35,7 +34,8 @@ export interface ExecRequest {
 
 /** @throws RuntError usage, config-syntax, config-schema, config-invalid or not-supported */
 export function requestedProcess(request: ExecRequest, defaults: () => ProcessConfig): ProcessConfig {
-  const process = request.processFile === undefined ? changed(defaults(), request) : readProcess(request.processFile);
+  const { processFile } = request;
+  const process = processFile === undefined ? changed(defaults(), request) : complete(readProcess(processFile), defaults());
   return request.processFile === undefined || !request.terminal ? process : { ...process, terminal: true };
 }
 
@@ -49,8 +49,25 @@ function readProcess(path: string): ProcessConfig {
   }
   const spec = parsePart(text, host.hasLongNumber(text), "process", path);
   checkPart(spec, "process", checkFacts());
-  refuseUnsupported(spec);
   return deriveProcess(spec.process!, "", () => {});
+}
+
+/**
+ * What a process document leaves out where the container's own process has it, as with runc: above all a document without
+ * capabilities gets no more of them than the container has.
+ */
+function complete(document: ProcessConfig, defaults: ProcessConfig): ProcessConfig {
+  const { capabilities, apparmorProfile, selinuxLabel, scheduler, ioPriority, execAffinity } = defaults;
+  return {
+    ...(capabilities ? { capabilities } : {}),
+    ...(apparmorProfile === undefined ? {} : { apparmorProfile }),
+    ...(selinuxLabel === undefined ? {} : { selinuxLabel }),
+    ...(scheduler ? { scheduler } : {}),
+    ...(ioPriority ? { ioPriority } : {}),
+    ...(execAffinity ? { execAffinity } : {}),
+    ...document,
+    rlimits: document.rlimits.length > 0 ? document.rlimits : defaults.rlimits,
+  };
 }
 
 function changed(defaults: ProcessConfig, request: ExecRequest): ProcessConfig {

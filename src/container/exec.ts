@@ -3,13 +3,15 @@ import { execJoin, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig } from "../config/types.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { compileExec, type Plan } from "../plan/index.ts";
-import { containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
+import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
+import { pathOf } from "../resctrl/index.ts";
+import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { apparmorEnabled } from "./lsm.ts";
+import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -65,9 +67,12 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
     target: { pid: record.pid, startTime: BigInt(record.startTime) },
     namespaces: namespaceTypes(record.exec),
     root: record.exec.chroot ? record.rootfs : "/",
-    ...(record.cgroup ? { join: execJoin(record.cgroup, record.pid, request.cgroups) } : {}),
+    ...(record.cgroup ? { join: joinOf(record.cgroup, record.pid, request.cgroups) } : {}),
     keyring: record.exec.keyring,
     ...(record.exec.seccomp ? { seccomp: record.exec.seccomp } : {}),
+    ...(record.exec.memoryPolicy ? { memoryPolicy: record.exec.memoryPolicy } : {}),
+    ...(record.exec.personality === undefined ? {} : { personality: record.exec.personality }),
+    ...presentGroups(record),
     invocation: {
       id: record.id,
       preserveFds,
@@ -84,6 +89,20 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
       ...(terminalSize ? { terminalSize } : {}),
     },
   });
+}
+
+/** Whoever has removed the group has put the container's processes into the default one. */
+function presentGroups({ resctrl }: StateRecord): Pick<ExecInput, "resctrl"> {
+  return resctrl && host.stat(pathOf(resctrl)) ? { resctrl } : {};
+}
+
+function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
+  const join = execJoin(cgroup, init, wanted);
+  if (!cgroup.systemd) return join;
+  if ("tasks" in join) return { tasks: [...join.tasks, ...systemd().hybridProcesses(cgroup.paths[0] ?? "")] };
+  if (host.geteuid() === 0 || systemd().mayMigrate(join.directory)) return join;
+  // A user whose session lies outside of the user manager's cgroups can only be moved by systemd.
+  return { attach: { ...cgroup.systemd, path: join.directory.slice(cgroup.paths[0]!.length) || "/" } };
 }
 
 /** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */

@@ -2,15 +2,20 @@
  * The runtime's half of a plan: its own operations in list order, the helper's between `helper.spawn` and `commit`.
  * Anything that throws here is undone by the caller from the state record.
  */
-import { attachDeviceProgram, createCgroup, writeCgroupFile } from "../cgroup/index.ts";
+import { attachDeviceProgram, createCgroup, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { encodePlan, MESSAGES, type OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
+import { joinGroup } from "../resctrl/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { helperError } from "./helper-error.ts";
 import { runPlannedHook } from "./hooks.ts";
+import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
+import type { NetDeviceMoves } from "./net-devices.ts";
+import { netDevices, systemd } from "./on-demand.ts";
+import { addMonitor, prepareGroups } from "./resctrl.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -25,6 +30,7 @@ export interface Execution {
   console: number;
   /** The listener of the seccomp filter until it is handed over. */
   listener?: number;
+  netDevices?: NetDeviceMoves;
   /** Received before it was waited for: outer's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
@@ -50,6 +56,15 @@ const HANDLERS: Handlers = {
   "cgroup.create": (_, { path }) => createCgroup(path),
   "cgroup.write": (_, { path, value }, pointer) => writeCgroupFile(path, value, pointer),
   "cgroup.devices": (_, { path, rules }) => attachDeviceProgram(path, rules),
+  "cgroup.delegate": ({ warnings }, { path, uid }) => {
+    const warning = delegateCgroup(path, uid);
+    if (warning !== undefined) warnings.push(warning);
+  },
+  "systemd.startUnit": startUnit,
+  "systemd.attach": ({ pid }, { path, ...unit }) => systemd().attachToUnit(unit, path, pid),
+  "cgroup.attach": ({ pid }, { files }) => {
+    for (const file of files) writeCgroupFile(file, String(pid));
+  },
   "helper.spawn": spawn,
   "idmap.write": (execution, args) => writeIdMaps(execution.pid, args),
   "process.oomScoreAdj": ({ pid }, { value }) => writeProc(pid, "oom_score_adj", String(value)),
@@ -63,6 +78,11 @@ const HANDLERS: Handlers = {
   "seccomp.prepare": prepareSeccomp,
   "seccomp.send": sendFilter,
   "seccomp.notify": notify,
+  "netdevice.move": (...call) => netDevices().moveNetDevice(...call),
+  "idmap.verify": ({ pid }, maps) => verifyIdMaps(pid, maps),
+  "resctrl.prepare": prepareGroups,
+  "resctrl.monitor": addMonitor,
+  "resctrl.join": ({ pid }, group, pointer) => joinGroup(group, pid, pointer),
 };
 
 export function newExecution(root: string, plan: Plan, record: StateRecord): Execution {
@@ -86,6 +106,23 @@ function runHandler(execution: Execution, op: Op): void {
     const { path } = error as host.HostError;
     throw new RuntError("operation", `${op.op}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });
   }
+}
+
+function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {
+  const { startUnit: start, UnitExists } = systemd();
+  try {
+    start(unit, properties, withInit ? execution.pid : undefined);
+  } catch (error) {
+    if (error instanceof UnitExists) disown(execution);
+    throw error;
+  }
+}
+
+/** The cgroup is somebody else's: undoing must not touch it. */
+function disown(execution: Execution): void {
+  const { cgroup: _, ...rest } = execution.record;
+  execution.record = rest;
+  writeRecord(execution.root, rest);
 }
 
 function spawn(execution: Execution, { cgroup }: OpArgs<"helper.spawn">): void {
@@ -192,7 +229,7 @@ function commit(execution: Execution): void {
 }
 
 function committed({ record, warnings }: Execution): StateRecord {
-  return { ...record, phase: "created", warnings: [...record.warnings, ...warnings] };
+  return { ...record, phase: "created", netDevices: undefined, warnings: [...record.warnings, ...warnings] };
 }
 
 /** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */

@@ -5,12 +5,11 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type Op, RLIMIT } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
-import { diagnose, diagnoseExecve } from "./diagnose/index.ts";
 import type { Execution } from "./execute.ts";
+import { kernelHint } from "./kernel-hints.ts";
+import { diagnosis } from "./on-demand.ts";
 import type { StartFailure } from "./start-failure.ts";
 
-/** init stands in the user namespace already when it goes there. */
-const UNREACHABLE = "every directory above it must be searchable for the container's root user";
 const PREFIX = "unable to start container process: ";
 
 export const helperError = {
@@ -21,13 +20,13 @@ export const helperError = {
     if (op === undefined) return error;
     const code = host.errnoName(Math.abs(message.errno));
     const { path, text } = message;
-    const reason = diagnose(execution.pid, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
+    const reason = diagnosis().diagnose(execution.pid, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
     return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
   },
 
   /** init could not become the program after `start`; it stays for a moment, so that it can be looked at. */
   execve({ pid, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
-    const reason = path === "" ? undefined : diagnoseExecve(pid, rootfs, path);
+    const reason = path === "" ? undefined : diagnosis().diagnoseExecve(pid, rootfs, path);
     return new RuntError("operation", `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`);
   },
 
@@ -58,10 +57,10 @@ function wordsFor({ plan }: Execution, message: host.Message): RuntError {
   }
   const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
   const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-  const hint = op?.op === "root.open" && host.errnoName(errno) === "EACCES" ? { hint: UNREACHABLE } : {};
+  const hint = kernelHint(op?.op, host.errnoName(errno));
   return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
     ...details,
-    ...hint,
+    ...(hint !== undefined && { hint }),
   });
 }
 

@@ -1,9 +1,9 @@
 /** The hooks of a container's life after create, from its state record. */
 import type { HooksConfig } from "../config/types.ts";
 import { type HookCall, runHook } from "../hooks/index.ts";
-import * as host from "../host/index.ts";
 import { hookState, type OpArgs } from "../plan/index.ts";
 import type { HookRecord, StateRecord } from "../state/index.ts";
+import { warn } from "./warn.ts";
 
 /** What later verbs need of the configuration's hooks. */
 export function hooksRecord({ startContainer, poststart, poststop }: HooksConfig): Pick<StateRecord, "hooks"> {
@@ -37,7 +37,7 @@ export function runPoststop(record: StateRecord): void {
     try {
       runHook(call(record, "poststop", index, hook));
     } catch (error) {
-      warn(`${(error as Error).message}\n`);
+      warn((error as Error).message);
     }
   }
 }
@@ -47,12 +47,4 @@ function call(record: StateRecord, kind: "poststart" | "poststop", index: number
   const { statePrefix, stateSuffix } = hookState(record, stopped ? "stopped" : "running");
   const state = statePrefix + (stopped ? 0 : record.pid) + stateSuffix;
   return { kind, index, path, args, env, timeout, cwd: record.bundle, state };
-}
-
-function warn(text: string): void {
-  try {
-    host.write(2, `runt: warning: ${text}`);
-  } catch (error) {
-    if (!host.isErrno(error, "EPIPE", "EBADF", "EIO")) throw error;
-  }
 }

@@ -6,6 +6,8 @@ export interface RuntimeOptions {
   readonly rootless: boolean;
   /** Containers get no cgroup of their own. */
   readonly withoutCgroup?: boolean;
+  /** systemd makes the cgroups. */
+  readonly systemd?: boolean;
 }
 
 export interface CreateOptions {
@@ -19,4 +21,6 @@ export interface CreateOptions {
   readonly noPivot: boolean;
   readonly noNewKeyring: boolean;
   readonly preserveFds: number;
+  /** The container's cgroup goes below this one: an absolute path, or with systemd a slice. */
+  readonly cgroupParent?: string;
 }

@@ -27,8 +27,10 @@ export function run(options: RuntimeOptions, request: CreateOptions, { keep, sub
   const pidfd = host.pidfdOpen(execution.pid);
   const self = host.open("/proc/self/exe", host.O.RDONLY);
   const fds = [pidfd, self, ...(execution.console === -1 ? [] : [execution.console])];
-  // Hooks after the end are for `runt delete`.
-  const cleanup = keep || execution.record.hooks?.poststop.length ? [] : cleanupArguments(options.root, execution);
+  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's.
+  const { hooks, cgroup } = execution.record;
+  const cleanup =
+    keep || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd ? [] : cleanupArguments(options.root, execution);
   host.execHelper(
     [
       "monitor",

@@ -6,6 +6,7 @@ import type { CreateOptions } from "./options.ts";
 export function checkTerminal(config: ContainerConfig, { mode, detach, consoleSocket }: CreateOptions): void {
   const detached = mode === "create" || detach;
   const terminal = config.process?.terminal === true;
-  if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
-  if (consoleSocket !== undefined && !(terminal && detached)) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  const field = { pointer: "/process/terminal" };
+  if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing, field);
+  if (consoleSocket !== undefined && !(terminal && detached)) throw new RuntError("usage", WORDS.consoleSocketUnused, field);
 }

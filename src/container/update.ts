@@ -2,19 +2,45 @@
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
+import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
 import type { SpecResources } from "../spec/index.ts";
-import { containerDirectory, lock, readRecord } from "../state/index.ts";
+import { containerDirectory, lock, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
-export function update({ root }: RuntimeOptions, id: string, asked: SpecResources): void {
+export interface UpdateRequest {
+  readonly resources: SpecResources;
+  /** Lines for the container's resctrl group. */
+  readonly schemata: readonly string[];
+}
+
+/** @throws RuntError; then nothing has changed */
+export function update({ root }: RuntimeOptions, id: string, { resources, schemata }: UpdateRequest): void {
   readRecord(root, id);
   lock(containerDirectory(root, id));
   const record = readRecord(root, id);
   const status = deriveStatus(root, record);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
-  if (!record.cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
-  const { pids, ...rest } = deriveResources(asked, () => {});
+  const { cgroup } = record;
+  if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
+  const warnings: string[] = [];
+  const { pids, ...rest } = deriveResources(resources, (_code, _pointer, message) => warnings.push(message));
   // Zero is "not given" to the clients that write it.
-  updateCgroup(record.cgroup, pids && pids.limit !== 0n ? { ...rest, pids } : rest);
+  const wanted = pids && pids.limit !== 0n ? { ...rest, pids } : rest;
+  const unit = cgroup.systemd;
+  const restore = schemata.length > 0 ? changeSchemata(groupOf(record), schemata) : undefined;
+  try {
+    warnings.push(...updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes))));
+  } catch (error) {
+    restore?.();
+    throw error;
+  }
+  const fresh = warnings.filter((warning) => !record.warnings.includes(warning));
+  if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
+}
+
+function groupOf({ resctrl }: StateRecord): GroupRef {
+  if (!resctrl) throw new RuntError("resctrl", "updating a non-existent Intel RDT configuration is not supported");
+  return resctrl;
 }

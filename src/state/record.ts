@@ -1,5 +1,6 @@
 /** The state record of one container: what is written to ROOT/ID/state.json. */
 import { RuntError } from "../errors/index.ts";
+import type { MovedDevice } from "../network/index.ts";
 
 export const STATE_SCHEMA = 1;
 
@@ -9,6 +10,23 @@ export interface CgroupRecord {
   readonly paths: readonly string[];
   /** Levels that were absent before: delete removes them even if create was killed before it could mark them. */
   readonly missing?: readonly string[];
+  /** Leaf directories that were there before: delete leaves them. */
+  readonly kept?: readonly string[];
+  /** Processes that the kernel had killed for memory in a kept cgroup before the container came. */
+  readonly oomKills?: number;
+  /** The transient unit that it belongs to, and the socket by which its manager was reached. */
+  readonly systemd?: { readonly unit: string; readonly socket: string; readonly direct: boolean };
+}
+
+/** Groups of the mounted resctrl filesystem, by path below the mount point. */
+export interface ResctrlRecord {
+  readonly mount: string;
+  readonly group: string;
+  readonly monitor?: string;
+  /** The group was absent before. */
+  readonly made: boolean;
+  /** It outlives the container. */
+  readonly keep: boolean;
 }
 
 /** What exec takes over from the configuration: config.json may have changed since. */
@@ -27,6 +45,9 @@ export interface ExecRecord {
     readonly roomForInit: boolean;
     readonly listener?: { readonly path: string; readonly metadata: string };
   };
+  /** linux.memoryPolicy (MemoryPolicy) and linux.personality. */
+  readonly memoryPolicy?: { readonly mode: number; readonly flags: number; readonly nodes: readonly number[] };
+  readonly personality?: number;
 }
 
 export interface HookRecord {
@@ -43,6 +64,13 @@ export interface HooksRecord {
   readonly startContainer: boolean;
   readonly poststart: readonly HookRecord[];
   readonly poststop: readonly HookRecord[];
+}
+
+/** Network devices that create has moved, or is about to move, into a namespace that does not end with init. */
+export interface NetDevicesRecord {
+  /** Path of the network namespace. */
+  readonly namespace: string;
+  readonly devices: readonly MovedDevice[];
 }
 
 export interface StateRecord {
@@ -62,6 +90,8 @@ export interface StateRecord {
   /** Start time of pid in clock ticks since boot, decimal: guards against reuse of the pid. */
   readonly startTime: string;
   readonly cgroup?: CgroupRecord;
+  /** When the configuration has intelRdt. */
+  readonly resctrl?: ResctrlRecord;
   /** False: config.json has no process, so it cannot be started. */
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
@@ -69,6 +99,8 @@ export interface StateRecord {
   readonly exec: ExecRecord;
   /** undefined: none. */
   readonly hooks?: HooksRecord;
+  /** While creating only: those of a container stay where they are. */
+  readonly netDevices?: NetDevicesRecord | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,31 @@
+import { type ContainerEvent, stats, statsJson, streamEvents } from "../../container/events.ts";
+import { RuntError } from "../../errors/index.ts";
+import { text, type Verb } from "../context.ts";
+import { parseDuration } from "../duration.ts";
+import { print } from "../output.ts";
+
+const DEFAULT_INTERVAL = "5s";
+/** Shorter than poll(2) can tell apart. */
+const SHORTEST_MS = 1;
+
+export const verb: Verb = ({ options, positionals, flags }) => {
+  const id = positionals[0]!;
+  const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
+  const report = (event: ContainerEvent) => print(`${eventJson(id, event)}\n`);
+  if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
+  else streamEvents(options, id, interval, report);
+  return 0;
+};
+
+function intervalOf(value: string): number {
+  const milliseconds = parseDuration(value);
+  if (milliseconds === undefined) throw new RuntError("usage", `invalid value ${JSON.stringify(value)} for flag -interval: parse error`);
+  if (milliseconds <= 0) throw new RuntError("usage", "duration interval must be greater than 0");
+  return Math.max(SHORTEST_MS, milliseconds);
+}
+
+/** One line, as runc has it. */
+function eventJson(id: string, event: ContainerEvent): string {
+  const head = `{"type":${JSON.stringify(event.type)},"id":${JSON.stringify(id)}`;
+  return event.type === "oom" ? `${head}}` : `${head},"data":${statsJson(event.stats)}}`;
+}

@@ -1,0 +1,21 @@
+/** What few containers need is loaded when one does: the others do not pay for it. */
+
+import type * as systemdDriver from "../cgroup/systemd/index.ts";
+import { loadedNow } from "../host/lazy.ts";
+import type * as postMortem from "./diagnose/index.ts";
+import type * as networkDevices from "./net-devices.ts";
+
+/** For a container with a systemd unit. */
+export function systemd(): typeof systemdDriver {
+  return loadedNow(import("../cgroup/systemd/index.ts"));
+}
+
+/** For linux.netDevices. */
+export function netDevices(): typeof networkDevices {
+  return loadedNow(import("./net-devices.ts"));
+}
+
+/** For a start that has failed. */
+export function diagnosis(): typeof postMortem {
+  return loadedNow(import("./diagnose/index.ts"));
+}

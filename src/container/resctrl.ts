@@ -1,0 +1,22 @@
+/** The resctrl operations of a plan. The record names only what this container has made, whoever else is at it at the same time. */
+import type { OpArgs } from "../plan/index.ts";
+import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
+import type { ResctrlRecord } from "../state/index.ts";
+import type { Execution } from "./execute.ts";
+
+export function prepareGroups(execution: Execution, { create, schemata, ...group }: OpArgs<"resctrl.prepare">, pointer: string): void {
+  amend(execution, (resctrl) => ({ ...resctrl, made: false }));
+  const made = prepareGroup(group, create, schemata, pointer);
+  amend(execution, (resctrl) => ({ ...resctrl, made }));
+}
+
+export function addMonitor(execution: Execution, ref: OpArgs<"resctrl.monitor">, pointer: string): void {
+  amend(execution, ({ monitor: _, ...resctrl }) => resctrl);
+  makeMonitor(ref, pointer);
+  amend(execution, (resctrl) => ({ ...resctrl, monitor: ref.group }));
+}
+
+function amend(execution: Execution, change: (resctrl: ResctrlRecord) => ResctrlRecord): void {
+  const { record } = execution;
+  if (record.resctrl) execution.record = { ...record, resctrl: change(record.resctrl) };
+}

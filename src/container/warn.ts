@@ -1,0 +1,10 @@
+import * as host from "../host/index.ts";
+
+/** A line on stderr, for what cannot be told by the verb's own error; nobody may be there to read it. */
+export function warn(text: string): void {
+  try {
+    host.write(2, `runt: warning: ${text}\n`);
+  } catch (error) {
+    if (!host.isErrno(error, "EPIPE", "EBADF", "EIO")) throw error;
+  }
+}
