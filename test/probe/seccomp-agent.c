@@ -1,6 +1,8 @@
 // A seccomp agent (linux.seccomp.listenerPath): listen on a path, print the state that comes with each listener, and answer its
 // notifications: mkdir and mkdirat fail with EDQUOT, everything else goes on.
-// Usage: seccomp-agent SOCKET; prints "listening", then one line "fds=N STATE" a connection.
+// Usage: seccomp-agent SOCKET [--hold]; prints "listening", then a connection's lines: "what KIND", which is what the first descriptor is,
+// "fds=N STATE", and "closed" when the peer has no more to say, or "more". --hold: no answer to a notification before standard input ends,
+// after a line "held".
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +37,7 @@ struct seccomp_notif_resp {
 #define NOTIF_SEND _IOWR('!', 1, struct seccomp_notif_resp)
 #define FLAG_CONTINUE 1u
 
-static void answer(int listener)
+static void answer(int listener, int hold)
 {
     for (;;) {
         struct pollfd wait = {.fd = listener, .events = POLLIN};
@@ -45,6 +47,13 @@ static void answer(int listener)
         memset(&request, 0, sizeof request);
         if (ioctl(listener, NOTIF_RECV, &request) < 0)
             continue;
+        if (hold) {
+            char byte;
+            puts("held");
+            fflush(stdout);
+            while (read(0, &byte, 1) > 0)
+                ;
+        }
         struct seccomp_notif_resp response = {.id = request.id, .flags = FLAG_CONTINUE};
 #ifdef SYS_mkdir
         if (request.data.nr == SYS_mkdir)
@@ -56,7 +65,7 @@ static void answer(int listener)
     }
 }
 
-static void serve(int peer)
+static void serve(int peer, int hold)
 {
     static char state[65536], control[256];
     struct iovec io = {state, sizeof state - 1};
@@ -68,13 +77,23 @@ static void serve(int peer)
             count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
             memcpy(fds, CMSG_DATA(c), (size_t)count * sizeof(int));
         }
-    // The runtime closes its end when everything is said.
-    char more;
-    ssize_t rest = recv(peer, &more, 1, 0);
-    printf("fds=%d %.*s%s\n", count, got > 0 ? (int)got : 0, state, rest == 0 ? "" : " and more");
+    for (char *c = state; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    char link[64] = "", what[128] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", count > 0 ? fds[0] : -1);
+    if (readlink(link, what, sizeof what - 1) < 0)
+        strcpy(what, "nothing");
+    printf("what %s\nfds=%d %.*s\n", what, count, got > 0 ? (int)got : 0, state);
     fflush(stdout);
+    // Some close only when they end, which may be after an answer.
+    if (fork() == 0) {
+        char more;
+        puts(recv(peer, &more, 1, 0) == 0 ? "closed" : "more");
+        return;
+    }
     if (count == 1)
-        answer(fds[0]);
+        answer(fds[0], hold);
 }
 
 int main(int argc, char **argv)
@@ -94,7 +113,7 @@ int main(int argc, char **argv)
             return 4;
         if (fork() == 0) {
             close(listener);
-            serve(peer);
+            serve(peer, argc > 2 && !strcmp(argv[2], "--hold"));
             return 0;
         }
         close(peer);

@@ -8,6 +8,14 @@ export interface Mount {
   type?: string;
   source?: string;
   options?: string[];
+  uidMappings?: IdMapping[];
+  gidMappings?: IdMapping[];
+}
+
+export interface IdMapping {
+  containerID: number;
+  hostID: number;
+  size: number;
 }
 
 /** The fields that tests change; everything else is kept as it is. */
@@ -33,8 +41,8 @@ export interface Config {
     namespaces: { type: string; path?: string }[];
     resources: Record<string, unknown>;
     sysctl?: Record<string, string>;
-    uidMappings?: { containerID: number; hostID: number; size: number }[];
-    gidMappings?: { containerID: number; hostID: number; size: number }[];
+    uidMappings?: IdMapping[];
+    gidMappings?: IdMapping[];
   };
 }
 

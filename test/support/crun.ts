@@ -2,13 +2,22 @@
 import { existsSync, readFileSync } from "node:fs";
 
 const CGROUPS = "/sys/fs/cgroup";
-const HUGETLB = `${CGROUPS}/hugetlb`;
+
+/** Controllers of v1 that are not mounted: hugetlb, and what somebody else on the host has made a hierarchy of. */
+function missing(): string[] {
+  if (existsSync(`${CGROUPS}/cgroup.controllers`)) return [];
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  const active = [...readFileSync("/proc/self/cgroup", "utf8").matchAll(/^\d+:([^:=]+):/gm)].map(([, names = ""]) => names);
+  return [...new Set([...active, "hugetlb"])].filter((names) => !mounts.includes(` ${CGROUPS}/${names} `));
+}
 
 /** Command that runs the peer with these arguments. */
 export function peerCommand(peer: string, args: readonly string[]): string[] {
-  const complete = existsSync(`${CGROUPS}/cgroup.controllers`) || readFileSync("/proc/self/mountinfo", "utf8").includes(` ${HUGETLB} `);
-  if (!peer.endsWith("crun") || complete) return [peer, ...args];
-  // The directory is made in the host's tmpfs and seen by all: it goes again at once.
-  const script = `mkdir -p ${HUGETLB} && mount -t cgroup -o hugetlb cgroup ${HUGETLB} && "$@"; status=$?; umount ${HUGETLB}; rmdir ${HUGETLB}; exit $status`;
-  return ["unshare", "-m", "sh", "-c", script, "sh", peer, ...args];
+  const names = peer.endsWith("crun") ? missing() : [];
+  if (names.length === 0) return [peer, ...args];
+  // The directories are made in the host's tmpfs and seen by all: they go again at once.
+  const lines = (line: (name: string) => string) => names.map(line).join("; ");
+  const mounts = lines((name) => `mkdir -p ${CGROUPS}/${name}; mount -t cgroup -o ${name} cgroup ${CGROUPS}/${name} || exit`);
+  const unmounts = lines((name) => `umount ${CGROUPS}/${name}; rmdir ${CGROUPS}/${name} 2>/dev/null`);
+  return ["unshare", "-m", "sh", "-c", `${mounts}; "$@"; status=$?; ${unmounts}; exit $status`, "sh", peer, ...args];
 }

@@ -1,6 +1,6 @@
 /**
  * The part of `runt:host` that the cgroup layer uses, on Node: so that its effects can be tried on real cgroups, or on
- * directories, without the binary. Extended attributes are kept in memory.
+ * directories, without the binary; and what turns texts into bytes. Extended attributes are kept in memory.
  */
 import * as fs from "node:fs";
 import { constants } from "node:os";
@@ -10,13 +10,23 @@ export const architecture = process.arch === "arm64" ? "arm64" : "x86-64";
 const attributes = new Map<string, string>();
 
 export function readFile(path: string): string {
-  return fs.readFileSync(path, "utf8");
+  return named(() => fs.readFileSync(path, "utf8"));
+}
+
+/** Node has the other name of the same number. */
+function named<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "ENOTSUP" ? Object.assign(error as Error, { code: "EOPNOTSUPP" }) : error;
+  }
 }
 
 export function writeFile(path: string, text: string, flags: number, mode: number): void {
   const fd = fs.openSync(path, flags, mode);
   try {
-    fs.writeSync(fd, text);
+    named(() => fs.writeSync(fd, text));
   } finally {
     fs.closeSync(fd);
   }
@@ -28,6 +38,14 @@ export function open(path: string, flags: number, mode = 0): number {
 
 export function close(fd: number): void {
   fs.closeSync(fd);
+}
+
+export function readFd(fd: number): string {
+  return fs.readFileSync(fd, "utf8");
+}
+
+export function chown(path: string, uid: number, gid: number): void {
+  fs.chownSync(path, uid, gid === 0xffff_ffff ? -1 : gid);
 }
 
 export function mkdir(path: string, mode: number): void {
@@ -77,11 +95,32 @@ export function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
+export function monotonic(): number {
+  return performance.now();
+}
+
+/** Never ready: a short sleep, after which whoever waits looks again. */
 export function poll(fds: readonly number[], _events: readonly number[], timeoutMs: number): number[] {
-  sleep(timeoutMs);
+  sleep(Math.min(timeoutMs, 2));
   return fds.map(() => 0);
+}
+
+export function utf8Encode(text: string): ArrayBuffer {
+  return new Uint8Array(Buffer.from(text)).buffer;
+}
+
+export function utf8Decode(bytes: ArrayBuffer): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
 export function strerror(errno: number): string {
   return Object.entries(constants.errno).find(([, value]) => value === Math.abs(errno))?.[0] ?? String(errno);
+}
+
+export function hasLongNumber(text: string): boolean {
+  return /\d{16}/.test(text);
+}
+
+export function geteuid(): number {
+  return process.geteuid?.() ?? 0;
 }

@@ -13,7 +13,16 @@ export const CLONE_NEW = {
 } as const;
 export const NAMESPACES = CLONE_NEW.mount | CLONE_NEW.uts | CLONE_NEW.ipc | CLONE_NEW.pid;
 export const MS = { private: 0x4_0000, slave: 0x8_0000, shared: 0x10_0000, rec: 0x4000 } as const;
-export const ATTR = { readonly: 1n, nosuid: 2n, nodev: 4n, noexec: 8n, atime: 0x70n, noatime: 0x10n, strictatime: 0x20n } as const;
+export const ATTR = {
+  readonly: 1n,
+  nosuid: 2n,
+  nodev: 4n,
+  noexec: 8n,
+  atime: 0x70n,
+  noatime: 0x10n,
+  strictatime: 0x20n,
+  nosymfollow: 0x20_0000n,
+} as const;
 export const S_IFCHR = 0o020000;
 export const S_IFIFO = 0o010000;
 
@@ -55,7 +64,7 @@ export function container(parts: Parts): TestOp[] {
     ...(parts.first ?? []),
     init("session.create"),
     init("root.propagation", { flags: propagation }),
-    init("root.open", { path: root }),
+    init("root.open", { path: root, inPlace: false }),
     ...(parts.mounts ?? [PROC]),
     ...(parts.pivot ?? [init("root.pivot")]),
     ...(parts.paths ?? []),

@@ -16,7 +16,8 @@ export function program(name: string): string {
   const target = join(BUILD, name);
   if (!isNewer(target, source)) {
     mkdirSync(BUILD, { recursive: true });
-    execFileSync("musl-gcc", ["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", source, "-o", target], { stdio: "inherit" });
+    const options = ["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-idirafter", join(REPOSITORY, "build/kernel-headers")];
+    execFileSync("musl-gcc", [...options, source, "-o", target], { stdio: "inherit" });
   }
   return target;
 }

@@ -1,6 +1,7 @@
 /*
  * Run a program that finds some system calls refused, as on an older kernel or in a container.
  * Usage: refuse ENOSYS|EPERM CALL[,CALL...] PROGRAM [ARGUMENT...]
+ * The call `nosymfollow` is fsmount(2) with this attribute, which older kernels do not know: EINVAL.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define MAX_CALLS 64
+#define NOSYMFOLLOW 0x200000
 
 #define CALL(name) { #name, SYS_##name }
 static const struct {
@@ -36,11 +38,23 @@ static long number_of(const char *name) {
 int main(int argc, char **argv) {
     if (argc < 4) return 125;
     unsigned error = strcmp(argv[1], "EPERM") == 0 ? EPERM : ENOSYS;
-    struct sock_filter code[2 * MAX_CALLS + 2];
+    struct sock_filter code[6 * MAX_CALLS + 2];
     unsigned short length = 0;
     code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     unsigned count = 0;
     for (char *name = strtok(argv[2], ","); name && count < MAX_CALLS; name = strtok(NULL, ","), count++) {
+        if (strcmp(name, "nosymfollow") == 0) {
+            const struct sock_filter look[] = {
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsmount, 0, 4),
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+                BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NOSYMFOLLOW, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+            };
+            memcpy(code + length, look, sizeof look);
+            length += sizeof look / sizeof look[0];
+            continue;
+        }
         code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number_of(name), 0, 1);
         code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
     }

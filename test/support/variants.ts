@@ -17,7 +17,7 @@ const NEWER_CALLS = [
 export const VARIANTS: readonly (readonly [string, Options])[] = [
   ["as built", {}],
   ["sanitized", { helper: HELPER_ASAN }],
-  ["Linux 5.10 (no mount_setattr)", { refuse: { errno: "ENOSYS", calls: ["mount_setattr"] } }],
+  ["Linux 5.10 (no mount_setattr)", { refuse: { errno: "ENOSYS", calls: ["mount_setattr", "nosymfollow"] } }],
   ["newer calls missing", { refuse: { errno: "ENOSYS", calls: NEWER_CALLS } }],
   ["newer calls refused", { refuse: { errno: "EPERM", calls: NEWER_CALLS } }],
   ["no openat2, sanitized", { helper: HELPER_ASAN, refuse: { errno: "ENOSYS", calls: ["openat2"] } }],

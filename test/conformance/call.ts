@@ -1,0 +1,51 @@
+/** Run a program to its end. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const TIMEOUT_MS = 20_000 * Number(process.env["RUNT_TEST_SLOW"] ?? 1);
+
+export interface Result {
+  /** 128 + number for a signal. */
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CallOptions {
+  readonly cwd?: string;
+  /** Added to the environment of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Descriptors of this process handed over as 3, 4, ... */
+  readonly extra?: readonly number[];
+  /** Called with the child as soon as it runs. */
+  readonly started?: (child: ChildProcess) => void;
+}
+
+let count = 0;
+
+/** Output goes to files: a container that lives on keeps them open without holding the caller. */
+export async function call(directory: string, command: readonly string[], options: CallOptions = {}): Promise<Result> {
+  const name = join(directory, `call-${++count}`);
+  writeFileSync(`${name}.in`, options.input ?? "");
+  const fds = [openSync(`${name}.in`, "r"), openSync(`${name}.out`, "w"), openSync(`${name}.err`, "w")];
+  try {
+    const [file = "", ...args] = command;
+    const child = spawn(file, args, {
+      stdio: [...fds, ...(options.extra ?? [])],
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: { ...process.env, ...options.env },
+    });
+    options.started?.(child);
+    const status = await new Promise<number>((done, failed) => {
+      child.on("error", failed);
+      child.on("exit", (code, signal) => done(code ?? (signal === "SIGKILL" ? 137 : 255)));
+    });
+    return { status, stdout: readFileSync(`${name}.out`, "utf8"), stderr: readFileSync(`${name}.err`, "utf8") };
+  } finally {
+    for (const fd of fds) closeSync(fd);
+  }
+}

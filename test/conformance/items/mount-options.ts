@@ -1,0 +1,416 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
+import { join } from "node:path";
+import * as assert from "../assert.ts";
+import type { Context } from "../context.ts";
+import { group } from "../group.ts";
+import type { MountEntry } from "../observe.ts";
+
+const AT = "/mnt";
+
+/** What a new tmpfs with these options looks like in the container. */
+async function ofTmpfs(c: Context, options: readonly string[]): Promise<MountEntry> {
+  const container = await c.create((config) =>
+    config.mounts.push({ destination: AT, type: "tmpfs", source: "tmpfs", options: [...options] }),
+  );
+  const found = await container.mount(AT);
+  await container.delete("--force");
+  return found;
+}
+
+/** A tmpfs on the host, with these options, and another one in it at sub. */
+export function hostTree(c: Context, options: string, below: string = options): string {
+  const top = c.scratch("tree");
+  const mount = (at: string, text: string) => {
+    execFileSync("mount", ["-t", "tmpfs", "-o", text, "tmpfs", at]);
+    c.cleanup(() => void execFileSync("umount", ["-l", at]));
+  };
+  mount(top, "rw");
+  mkdirSync(join(top, "sub"));
+  mount(join(top, "sub"), "rw");
+  for (const [at, text] of [
+    [join(top, "sub"), below],
+    [top, options],
+  ] as const) {
+    if (text !== "rw") execFileSync("mount", ["-o", `remount,bind,${text}`, at]);
+  }
+  return top;
+}
+
+/** A tree of the host bound with these options: how its top and its submount look in the container. */
+async function ofTree(c: Context, source: string, options: readonly string[]): Promise<{ top: MountEntry; sub: MountEntry }> {
+  const container = await c.create((config) => config.mounts.push({ destination: AT, type: "none", source, options: [...options] }));
+  const mounts = await container.mounts();
+  const found = (target: string) => {
+    const entry = mounts.filter((one) => one.target === target).at(-1);
+    assert.ok(entry !== undefined, `${target} is not mounted`);
+    return entry;
+  };
+  const both = { top: found(AT), sub: found(`${AT}/sub`) };
+  await container.delete("--force");
+  return both;
+}
+
+/** The flag is in the options of a new file system, and is not without the word. */
+function sets(word: string, flag: string) {
+  return async (c: Context) => {
+    assert.ok(!(await ofTmpfs(c, [])).options.includes(flag), `${flag} is there without the word`);
+    assert.ok((await ofTmpfs(c, [word])).options.includes(flag), `${word} does not set ${flag}`);
+  };
+}
+
+/** The word takes the flag back: from an earlier word, and from a bound mount that has it. */
+function clears(word: string, flag: string) {
+  return async (c: Context) => {
+    assert.ok(!(await ofTmpfs(c, [flag, word])).options.includes(flag), `${word} does not clear ${flag}`);
+    const tree = hostTree(c, flag);
+    assert.ok((await ofTree(c, tree, ["rbind"])).top.options.includes(flag), `a bind loses ${flag}`);
+    const { top, sub } = await ofTree(c, tree, ["rbind", word]);
+    assert.ok(!top.options.includes(flag), `${word} does not clear ${flag} of a bound mount`);
+    assert.ok(sub.options.includes(flag), `${word} reaches the submount`);
+  };
+}
+
+/** Recursive words, on a bound tree: flag of the submount and of the top. */
+function setsBelow(word: string, flag: string) {
+  return async (c: Context) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "rw"), ["rbind", word]);
+    assert.ok(top.options.includes(flag) && sub.options.includes(flag), `${word} does not set ${flag} on top and below`);
+  };
+}
+
+function clearsBelow(word: string, flag: string) {
+  return async (c: Context) => {
+    const { top, sub } = await ofTree(c, hostTree(c, flag), ["rbind", word]);
+    assert.ok(!top.options.includes(flag) && !sub.options.includes(flag), `${word} does not clear ${flag} on top and below`);
+  };
+}
+
+/** Access times: which of the three modes a mount has. */
+function accessTime({ options }: MountEntry): string {
+  return ["noatime", "relatime"].find((mode) => options.includes(mode)) ?? "strictatime";
+}
+
+/** Taken without failure and without a trace in the options of the file system. */
+function accepted(word: string) {
+  return async (c: Context) => {
+    const { options, superOptions } = await ofTmpfs(c, [word]);
+    assert.ok(!options.includes(word) && !superOptions.includes(word), `${word} reached the file system`);
+  };
+}
+
+/** A word of the superblock: shown there, not without it, and taken back by its opposite. */
+async function superblock(c: Context, word: string, opposite?: string): Promise<void> {
+  assert.ok(!(await ofTmpfs(c, [])).superOptions.includes(word));
+  assert.ok((await ofTmpfs(c, [word])).superOptions.includes(word), `${word} is not in force`);
+  if (opposite !== undefined)
+    assert.ok(!(await ofTmpfs(c, [word, opposite])).superOptions.includes(word), `${opposite} does not take back ${word}`);
+}
+
+/** Tags of a new tmpfs with this word; and of a bound tree, where the parent's propagation is not in the way. */
+async function tagsOf(c: Context, word: string): Promise<{ top: readonly string[]; sub: readonly string[] }> {
+  const tree = hostTree(c, "rw");
+  execFileSync("mount", ["--make-rshared", tree]);
+  const { top, sub } = await ofTree(c, tree, ["rbind", word]);
+  return { top: top.tags, sub: sub.tags };
+}
+
+const tagged = (tags: readonly string[], kind: string) => tags.some((tag) => tag.startsWith(kind));
+
+/** Run a command on a file of a bound directory; "" or the shell's complaint. */
+function inBound(c: Context, source: string, options: readonly string[], command: string): Promise<string> {
+  return c.output(`{ ${command}; } 2>&1; true`, (config) =>
+    config.mounts.push({ destination: AT, type: "none", source, options: ["rbind", ...options] }),
+  );
+}
+
+function withFile(c: Context): string {
+  const tree = hostTree(c, "rw");
+  for (const at of [tree, join(tree, "sub")]) {
+    writeFileSync(join(at, "program"), "#!/bin/sh\necho ran\n", { mode: 0o755 });
+    writeFileSync(join(at, "file"), "content\n");
+    symlinkSync("file", join(at, "link"));
+  }
+  return tree;
+}
+
+export const mountOptions = group("OPT", "mounts: option names", ({ must, should, may }) => {
+  must(1, "async takes sync back", async (c) => {
+    assert.ok(!(await ofTmpfs(c, ["sync", "async"])).superOptions.includes("sync"));
+    await accepted("async")(c);
+  });
+  must(2, "atime takes noatime back", async (c) => {
+    assert.notEqual(accessTime(await ofTmpfs(c, ["noatime", "atime"])), "noatime");
+    assert.notEqual(accessTime((await ofTree(c, hostTree(c, "noatime"), ["rbind", "atime"])).top), "noatime");
+  });
+  must(3, "bind shows one mount, without what is mounted below it", async (c) => {
+    const source = hostTree(c, "rw");
+    const container = await c.create((config) => config.mounts.push({ destination: AT, type: "none", source, options: ["bind"] }));
+    const targets = (await container.mounts()).map(({ target }) => target);
+    assert.ok(targets.includes(AT) && !targets.includes(`${AT}/sub`));
+  });
+  must(4, "defaults changes nothing, wherever it stands", async (c) => {
+    for (const options of [
+      ["defaults", "nodev"],
+      ["nodev", "defaults"],
+    ]) {
+      const { options: found, superOptions } = await ofTmpfs(c, options);
+      assert.ok(found.includes("nodev") && !superOptions.includes("defaults"));
+    }
+  });
+  must(5, "dev takes nodev back", clears("dev", "nodev"));
+  must(6, "diratime takes nodiratime back", clears("diratime", "nodiratime"));
+  must(7, "dirsync makes changes of directories synchronous", (c) => superblock(c, "dirsync"));
+  must(8, "exec takes noexec back", clears("exec", "noexec"));
+  must(9, "iversion is understood", accepted("iversion"));
+  must(10, "lazytime is in force", (c) => superblock(c, "lazytime"));
+  must(11, "loud is understood", accepted("loud"));
+  may(12, "mand and nomand are accepted, though the kernel knows mandatory locks no more", async (c) => {
+    for (const word of ["mand", "nomand"]) assert.ok(!(await ofTmpfs(c, [word])).options.includes(word));
+  });
+  must(13, "noatime: reading leaves the access time alone", async (c) => {
+    assert.equal(accessTime(await ofTmpfs(c, ["noatime"])), "noatime");
+    assert.notEqual(accessTime(await ofTmpfs(c, [])), "noatime");
+  });
+  must(14, "nodev: device nodes cannot be opened", async (c) => {
+    await sets("nodev", "nodev")(c);
+    const tree = hostTree(c, "rw");
+    execFileSync("mknod", ["-m", "666", join(tree, "null"), "c", "1", "3"]);
+    assert.equal(await inBound(c, tree, [], "cat /mnt/null"), "");
+    assert.match(await inBound(c, tree, ["nodev"], "cat /mnt/null"), /Permission denied/);
+  });
+  must(15, "nodiratime is set", sets("nodiratime", "nodiratime"));
+  must(16, "noexec: programs cannot be executed", async (c) => {
+    await sets("noexec", "noexec")(c);
+    const tree = withFile(c);
+    assert.equal(await inBound(c, tree, [], "/mnt/program"), "ran\n");
+    assert.match(await inBound(c, tree, ["noexec"], "/mnt/program"), /Permission denied/);
+  });
+  must(17, "noiversion is understood", accepted("noiversion"));
+  must(18, "nolazytime takes lazytime back", (c) => superblock(c, "lazytime", "nolazytime"));
+  must(19, "norelatime takes relatime back", async (c) => {
+    assert.equal(accessTime(await ofTmpfs(c, ["noatime", "norelatime"])), "noatime");
+    const { options, superOptions } = await ofTmpfs(c, ["norelatime"]);
+    assert.ok(!options.includes("norelatime") && !superOptions.includes("norelatime"));
+  });
+  must(20, "nostrictatime takes strictatime back", async (c) => {
+    assert.equal(accessTime(await ofTmpfs(c, ["strictatime", "nostrictatime"])), "relatime");
+  });
+  must(21, "nosuid is set", sets("nosuid", "nosuid"));
+  should(22, "nosymfollow: links are not followed", async (c) => {
+    await sets("nosymfollow", "nosymfollow")(c);
+    const tree = withFile(c);
+    assert.equal(await inBound(c, tree, [], "cat /mnt/link"), "content\n");
+    assert.match(await inBound(c, tree, ["nosymfollow"], "cat /mnt/link"), /Too many levels of symbolic links/i);
+  });
+  must(23, "private cuts this mount off, and not those below", async (c) => {
+    const { top, sub } = await tagsOf(c, "private");
+    assert.deepEqual(top, []);
+    assert.ok(sub.length > 0, "the submount is private too");
+  });
+  should(24, "ratime takes noatime back in the whole tree", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "noatime"), ["rbind", "ratime"]);
+    assert.ok(accessTime(top) !== "noatime" && accessTime(sub) !== "noatime");
+  });
+  must(25, "rbind shows what is mounted below too", async (c) => {
+    const { sub } = await ofTree(c, hostTree(c, "rw"), ["rbind"]);
+    assert.equal(sub.fstype, "tmpfs");
+  });
+  should(26, "rdev takes nodev back in the whole tree", clearsBelow("rdev", "nodev"));
+  should(27, "rdiratime takes nodiratime back in the whole tree", clearsBelow("rdiratime", "nodiratime"));
+  must(28, "relatime is set", async (c) => {
+    assert.equal(accessTime(await ofTmpfs(c, ["strictatime", "relatime"])), "relatime");
+    assert.equal(accessTime((await ofTree(c, hostTree(c, "noatime"), ["rbind", "relatime"])).top), "relatime");
+  });
+  must(29, "remount changes the mount that an earlier entry made", async (c) => {
+    const container = await c.create((config) => {
+      config.mounts.push({ destination: AT, type: "tmpfs", source: "tmpfs", options: ["nosuid"] });
+      config.mounts.push({ destination: AT, type: "tmpfs", source: "tmpfs", options: ["remount", "ro", "nosuid"] });
+    });
+    const found = (await container.mounts()).filter(({ target }) => target === AT);
+    assert.equal(found.length, 1);
+    assert.ok(found[0]?.options.includes("ro"));
+  });
+  should(30, "rexec takes noexec back in the whole tree", clearsBelow("rexec", "noexec"));
+  should(31, "rnoatime is set in the whole tree, whatever the mode was", async (c) => {
+    for (const before of ["rw", "strictatime"]) {
+      const { top, sub } = await ofTree(c, hostTree(c, before), ["rbind", "rnoatime"]);
+      assert.deepEqual([accessTime(top), accessTime(sub)], ["noatime", "noatime"]);
+    }
+  });
+  should(32, "rnodev is set in the whole tree", setsBelow("rnodev", "nodev"));
+  should(33, "rnodiratime is set in the whole tree", setsBelow("rnodiratime", "nodiratime"));
+  should(34, "rnoexec: programs below cannot be executed either", async (c) => {
+    await setsBelow("rnoexec", "noexec")(c);
+    assert.match(await inBound(c, withFile(c), ["rnoexec"], "/mnt/sub/program"), /Permission denied/);
+  });
+  should(35, "rnorelatime takes relatime back in the whole tree", async (c) => {
+    const { options, superOptions } = (await ofTree(c, hostTree(c, "rw"), ["rbind", "rnorelatime"])).sub;
+    assert.ok(!options.includes("rnorelatime") && !superOptions.includes("rnorelatime") && !options.includes("noatime"));
+  });
+  should(36, "rnostrictatime takes strictatime back in the whole tree", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "strictatime"), ["rbind", "rnostrictatime"]);
+    assert.deepEqual([accessTime(top), accessTime(sub)], ["relatime", "relatime"]);
+  });
+  should(37, "rnosuid is set in the whole tree", setsBelow("rnosuid", "nosuid"));
+  should(38, "rnosymfollow: links below are not followed either", async (c) => {
+    await setsBelow("rnosymfollow", "nosymfollow")(c);
+    assert.match(await inBound(c, withFile(c), ["rnosymfollow"], "cat /mnt/sub/link"), /Too many levels of symbolic links/i);
+  });
+  must(39, "ro: nothing can be written, also through a bind", async (c) => {
+    assert.ok((await ofTmpfs(c, ["ro"])).options.includes("ro"));
+    const tree = withFile(c);
+    assert.match(await inBound(c, tree, ["ro"], "touch /mnt/new"), /Read-only file system/);
+    assert.equal(await inBound(c, tree, ["ro"], "touch /mnt/sub/new"), "");
+  });
+  must(40, "rprivate cuts the whole tree off", async (c) => {
+    assert.deepEqual(await tagsOf(c, "rprivate"), { top: [], sub: [] });
+  });
+  should(41, "rrelatime is set in the whole tree", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "noatime"), ["rbind", "rrelatime"]);
+    assert.deepEqual([accessTime(top), accessTime(sub)], ["relatime", "relatime"]);
+  });
+  should(42, "rro: nothing can be written below either", async (c) => {
+    const said = await inBound(c, withFile(c), ["rro"], "touch /mnt/new; touch /mnt/sub/new");
+    assert.equal(said.match(/Read-only file system/g)?.length, 2);
+  });
+  should(43, "rrw makes the whole tree writable again", async (c) => {
+    const tree = hostTree(c, "ro");
+    assert.match(await inBound(c, tree, [], "touch /mnt/sub/new"), /Read-only file system/);
+    assert.equal(await inBound(c, tree, ["rrw"], "touch /mnt/new /mnt/sub/new"), "");
+  });
+  must(44, "rshared puts every mount of the tree into a peer group", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "rw"), ["rbind", "rshared"]);
+    assert.ok(tagged(top.tags, "shared:") && tagged(sub.tags, "shared:"));
+  });
+  must(45, "rslave makes every mount of the tree a slave", async (c) => {
+    const { top, sub } = await tagsOf(c, "rslave");
+    assert.ok(tagged(top, "master:") && tagged(sub, "master:") && !tagged(top, "shared:"));
+  });
+  should(46, "rstrictatime is set in the whole tree", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "noatime"), ["rbind", "rstrictatime"]);
+    assert.deepEqual([accessTime(top), accessTime(sub)], ["strictatime", "strictatime"]);
+  });
+  should(47, "rsuid takes nosuid back in the whole tree", clearsBelow("rsuid", "nosuid"));
+  should(48, "rsymfollow: links are followed again in the whole tree", async (c) => {
+    const tree = withFile(c);
+    for (const at of [join(tree, "sub"), tree]) execFileSync("mount", ["-o", "remount,bind,nosymfollow", at]);
+    const { top, sub } = await ofTree(c, tree, ["rbind", "rsymfollow"]);
+    assert.ok(!top.options.includes("nosymfollow") && !sub.options.includes("nosymfollow"));
+    assert.equal(await inBound(c, tree, ["rsymfollow"], "cat /mnt/sub/link"), "content\n");
+  });
+  must(49, "runbindable: no mount of the tree can be bound", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "rw"), ["rbind", "runbindable"]);
+    assert.ok(tagged(top.tags, "unbindable") && tagged(sub.tags, "unbindable"));
+  });
+  must(50, "rw: the mount can be written to, the later word wins", async (c) => {
+    assert.ok((await ofTmpfs(c, ["ro", "rw"])).options.includes("rw"));
+    assert.equal(await inBound(c, hostTree(c, "ro", "ro"), ["rw"], "touch /mnt/new"), "");
+  });
+  must(51, "shared puts this mount, and none below, into a peer group", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "rw"), ["rbind", "shared"]);
+    assert.ok(tagged(top.tags, "shared:"));
+    assert.ok(!tagged(sub.tags, "shared:"), "the submount is shared too");
+  });
+  must(52, "silent is understood", accepted("silent"));
+  must(53, "slave makes this mount, and none below, a slave", async (c) => {
+    const { top } = await tagsOf(c, "slave");
+    assert.ok(tagged(top, "master:") && !tagged(top, "shared:"));
+    const shared = await ofTree(c, hostTree(c, "rw"), ["rbind", "rshared", "slave"]);
+    assert.ok(!tagged(shared.top.tags, "shared:") && tagged(shared.sub.tags, "shared:"), "the submount is a slave too");
+  });
+  must(54, "strictatime: every access updates the time", async (c) => {
+    assert.equal(accessTime(await ofTmpfs(c, ["strictatime"])), "strictatime");
+    assert.notEqual(accessTime(await ofTmpfs(c, [])), "strictatime");
+  });
+  must(55, "suid takes nosuid back", clears("suid", "nosuid"));
+  should(56, "symfollow takes nosymfollow back", clears("symfollow", "nosymfollow"));
+  must(57, "sync makes writes synchronous", (c) => superblock(c, "sync", "async"));
+  may(58, "tmpcopyup: a new tmpfs starts with a copy of what it covers; on another file system it is refused", async (c) => {
+    const rootfs = c.rootfs();
+    mkdirSync(join(rootfs, "data/inner"), { recursive: true });
+    writeFileSync(join(rootfs, "data/inner/file"), "copied\n");
+    chmodSync(join(rootfs, "data/inner/file"), 0o640);
+    chownSync(join(rootfs, "data/inner/file"), 12, 34);
+    const container = await c.create((config) => {
+      config.root.path = rootfs;
+      config.mounts.push({ destination: "/data", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"] });
+    });
+    assert.equal((await container.mount("/data")).fstype, "tmpfs");
+    const { mode, uid, gid } = statSync(await container.path("/data/inner/file"));
+    assert.deepEqual([mode & 0o7777, uid, gid], [0o640, 12, 34]);
+    await c.refused(
+      (config) => config.mounts.push({ destination: AT, type: "ramfs", source: "none", options: ["tmpcopyup"] }),
+      /^\/mounts\/6/,
+    );
+  });
+  must(59, "unbindable: the mount cannot be bound", async (c) => {
+    const { top, sub } = await ofTree(c, hostTree(c, "rw"), ["rbind", "unbindable"]);
+    assert.ok(tagged(top.tags, "unbindable") && !tagged(sub.tags, "unbindable"));
+  });
+  const MAPPING = { containerID: 0, hostID: 1000, size: 100 };
+  /** Owner, in the container, of what belongs to 1 on the host: of the top and of the submount. */
+  const owners = async (c: Context, options: readonly string[], extra: object, userNamespace = false): Promise<string[]> => {
+    const tree = withFile(c);
+    for (const at of [tree, join(tree, "sub")]) chownSync(join(at, "file"), 1, 1);
+    const output = await c.output("stat -c %u:%g /mnt/file /mnt/sub/file", (config) => {
+      config.mounts.push({ destination: AT, type: "none", source: tree, options: ["rbind", ...options], ...extra });
+      if (!userNamespace) return;
+      config.linux.namespaces.push({ type: "user" });
+      Object.assign(config.linux, {
+        uidMappings: [{ containerID: 0, hostID: 5000, size: 100 }],
+        gidMappings: [{ containerID: 0, hostID: 5000, size: 100 }],
+      });
+    });
+    return output.trim().split("\n");
+  };
+  should(60, "idmap applies the mapping to this mount only", async (c) => {
+    const mappings = { uidMappings: [MAPPING], gidMappings: [MAPPING] };
+    assert.deepEqual(await owners(c, ["idmap"], mappings), ["1001:1001", "1:1"]);
+    // The others map binds only, and Linux maps a tmpfs since 6.3.
+    const [major = 0, minor = 0] = release().split(".").map(Number);
+    if (!c.isRunt || major < 6 || (major === 6 && minor < 3)) return;
+    const owner = await c.output("stat -c %u:%g /mnt", (config) => {
+      config.mounts.push({ destination: AT, type: "tmpfs", source: "tmpfs", options: ["idmap"], ...mappings });
+    });
+    assert.equal(owner, "1000:1000\n");
+  });
+  must(61, "idmap without own mappings takes those of the container's user namespace", async (c) => {
+    assert.deepEqual(await owners(c, ["idmap"], {}, true), ["1:1", "65534:65534"]);
+    const own = { uidMappings: [{ containerID: 0, hostID: 5010, size: 10 }], gidMappings: [{ containerID: 0, hostID: 5010, size: 10 }] };
+    assert.deepEqual((await owners(c, ["idmap"], own, true))[0], "11:11");
+  });
+  must(62, "idmap and ridmap are refused where there are neither mappings nor a user namespace", async (c) => {
+    const source = c.scratch();
+    for (const word of ["idmap", "ridmap"]) {
+      await c.refused((config) => config.mounts.push({ destination: AT, type: "none", source, options: ["bind", word] }), /^\/mounts\/6/);
+    }
+  });
+  should(63, "ridmap applies the mapping to the whole tree", async (c) => {
+    const mappings = { uidMappings: [MAPPING], gidMappings: [MAPPING] };
+    assert.deepEqual(await owners(c, ["ridmap"], mappings), ["1001:1001", "1001:1001"]);
+  });
+  may(64, "of two opposite words the later one wins", async (c) => {
+    for (const [first, second, flag] of [
+      ["ro", "rw", "rw"],
+      ["rw", "ro", "ro"],
+      ["dev", "nodev", "nodev"],
+      ["exec", "noexec", "noexec"],
+      ["suid", "nosuid", "nosuid"],
+    ] as const) {
+      assert.ok((await ofTmpfs(c, [first, second])).options.includes(flag), `${first},${second}`);
+    }
+  });
+  may(65, "crun's own words do what they do there, and never reach a file system as data", async (c) => {
+    if (c.runtime.name === "runc") c.skip("words of crun");
+    const tree = withFile(c);
+    const container = await c.create((config) => {
+      config.root.path = c.rootfs();
+      config.mounts.push({ destination: "/copied", type: "none", source: join(tree, "link"), options: ["bind", "copy-symlink"] });
+      config.mounts.push({ destination: "/linked", type: "none", source: join(tree, "link"), options: ["bind", "src-nofollow"] });
+    });
+    assert.ok(lstatSync(await container.path("/copied")).isSymbolicLink());
+    assert.ok(lstatSync(await container.path("/linked")).isSymbolicLink());
+  });
+});

@@ -1,0 +1,73 @@
+/** The other end of a D-Bus connection, in this process and with a clock of its own: what is sent is answered at once. */
+import type { Stream } from "../../src/cgroup/systemd/driver/stream.ts";
+import { decodeMessage, messageLength } from "../../src/cgroup/systemd/wire/message.ts";
+import { encodeOutgoing, type Outgoing, type Received, received } from "./bus-outgoing.ts";
+
+export interface FakeBus extends Stream {
+  /** Every call, in order. */
+  readonly calls: readonly Received[];
+  /** The lines of the authentication. */
+  readonly lines: readonly string[];
+  /** To be delivered the next time somebody waits. */
+  later(outgoing: Outgoing): void;
+}
+
+export interface FakeOptions {
+  /** What a call leads to, in order. */
+  readonly answer: (call: Received) => readonly Outgoing[];
+  /** What the authentication is answered with. */
+  readonly welcome?: string;
+  /** Bytes of one delivery; everything at once by default. */
+  readonly piece?: number;
+  readonly sender?: string;
+}
+
+const WELCOME = "DATA\r\nOK 0123456789abcdef\r\n";
+
+export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INFINITY, sender }: FakeOptions): FakeBus {
+  const calls: Received[] = [];
+  const lines: string[] = [];
+  const origin = sender === undefined ? {} : { sender };
+  let waiting: Uint8Array[] = [];
+  let clock = 0;
+  let serial = 0;
+
+  function deliver(bytes: Uint8Array): void {
+    // Nothing is the end of the stream.
+    if (bytes.length === 0) waiting.push(bytes);
+    for (let at = 0; at < bytes.length; at += piece) waiting.push(bytes.slice(at, Math.min(bytes.length, at + piece)));
+  }
+
+  return {
+    calls,
+    lines,
+    later: (outgoing) => deliver(encodeOutgoing(outgoing, ++serial, undefined, origin)),
+    send(bytes) {
+      if (bytes[0] === 0) {
+        lines.push(
+          ...String.fromCharCode(...bytes.subarray(1))
+            .split("\r\n")
+            .slice(0, -1),
+        );
+        deliver(Uint8Array.from(welcome, (character) => character.charCodeAt(0)));
+        return;
+      }
+      if (messageLength(bytes) !== bytes.length) throw new Error("a message in pieces");
+      const call = received(decodeMessage(bytes));
+      calls.push(call);
+      for (const outgoing of answer(call)) deliver(encodeOutgoing(outgoing, ++serial, call.message, origin));
+    },
+    receive(timeoutMs) {
+      clock += 1;
+      const [next, ...rest] = waiting;
+      if (next === undefined) {
+        clock += timeoutMs;
+        throw Object.assign(new Error("timed out"), { code: "ETIMEDOUT" });
+      }
+      waiting = rest;
+      return next;
+    },
+    now: () => clock,
+    close: () => {},
+  };
+}
