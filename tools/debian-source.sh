@@ -7,6 +7,7 @@
 set -eu
 
 package=$1 version=$2 suite=$3
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mkdir -p "$4" && cd "$4" && pwd)
 
 say() { printf '%s: %s\n' "$package" "$*" >&2; }
@@ -34,9 +35,7 @@ fetch() { # archive-uri
     (cd "$work" && apt-get "$@" --only-source --download-only source "$package=$(apt_version "$@")") >&2
 }
 
-# First what looks like the main archive of Debian.
-uris=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | sort -u |
-    awk '/\/debian\/?$/ { print 0, $0; next } /security|backports/ { next } { print 1, $0 }' | sort -n | cut -d' ' -f2)
+uris=$("$here/debian-archives.sh")
 [ -n "$uris" ] || die "apt knows no archive to fetch the source package ($version) from"
 fetched=
 for uri in $uris; do

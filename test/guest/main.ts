@@ -1,0 +1,132 @@
+/**
+ * `make test-guest`: lanes of tests in a machine of their own, with systemd as first process and cgroup v2, then once more with cgroup v1. QEMU
+ * emulates the machine in software, so nothing but the packages of tools/setup.sh guest is needed. Needs root for making the image.
+ *   --modes v2,v1   which guests
+ *   --lanes a,b     which lanes (test/guest/lanes.ts)
+ *   --run COMMAND   this shell command instead of the lanes; its output is shown
+ *   --write         put the counts of system calls into docs/performance.md
+ *   --out DIR       where console, reports and logs of the lanes go, by mode (default: build/guest/results)
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { program, REPOSITORY, sharedRootfs } from "../support/programs.ts";
+import { add, type Counts, countLane } from "./counts.ts";
+import { chosen, LANES, type Lane, MODES, type Mode, SYSTEM_CALLS } from "./lanes.ts";
+import { boot } from "./machine.ts";
+import { makePayload } from "./payload.ts";
+import { writeSystemCalls } from "./performance.ts";
+
+const IMAGE = join(REPOSITORY, "build/guest");
+/** For all of a machine's lanes: several times what they need. */
+const MACHINE_SECONDS = 2400;
+const RUN_SILENCE = 600;
+const TAIL_LINES = 60;
+
+const { values } = parseArgs({
+  options: {
+    modes: { type: "string" },
+    lanes: { type: "string" },
+    run: { type: "string" },
+    write: { type: "boolean", default: false },
+    out: { type: "string", default: join(IMAGE, "results") },
+  },
+});
+
+function tell(text: string): void {
+  console.log(`[${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s] ${text}`);
+}
+
+function lanesOf(mode: Mode): readonly Lane[] {
+  if (values.run !== undefined) return [{ name: "run", modes: MODES, silence: RUN_SILENCE, command: values.run }];
+  return lanes.filter(({ modes }) => modes.includes(mode));
+}
+
+async function test(mode: Mode, payload: string): Promise<Counts> {
+  const own = lanesOf(mode);
+  const directory = join(out, mode);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const tail: string[] = [];
+  const booted = await boot({
+    mode,
+    root: join(IMAGE, "root.img"),
+    kernel: join(IMAGE, "vmlinuz"),
+    payload,
+    directory,
+    limitSeconds: MACHINE_SECONDS,
+    line: (text) => {
+      tail.push(text);
+      if (tail.length > TAIL_LINES) tail.shift();
+      if (text.startsWith("guest: ")) tell(`${mode} ${text}`);
+    },
+  });
+  unpack(booted.results, directory);
+  const ended = existsSync(join(directory, "rc"));
+  if (!ended) {
+    tell(`${mode} guest ${booted.timedOut ? "was over its time limit" : `ended early (QEMU: ${booted.status})`}; its last lines:`);
+    console.log(tail.join("\n"));
+  }
+  let total: Counts = { passed: 0, failed: ended ? 0 : 1, skipped: 0 };
+  for (const { name } of own) {
+    const status = read(join(directory, `${name}.rc`));
+    if (values.run !== undefined) {
+      console.log(read(join(directory, `${name}.log`)) ?? "");
+      return { passed: Number(status === "0\n"), failed: Number(status !== "0\n"), skipped: 0 };
+    }
+    const counts = countLane(read(join(directory, `${name}.json`)), status === undefined ? undefined : Number(status));
+    tell(`${mode} ${name}: ${words(counts)}`);
+    if (counts.failed > 0) console.log(complaint(directory, name));
+    total = add(total, counts);
+  }
+  return total;
+}
+
+function unpack(disk: string, directory: string): void {
+  try {
+    execFileSync("tar", ["-xf", disk, "-C", directory], { stdio: ["ignore", "ignore", "pipe"] });
+  } catch {
+    tell(`${disk} holds no results`);
+  } finally {
+    rmSync(disk);
+  }
+}
+
+function read(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/** Why a lane has failed, as far as its files tell. */
+function complaint(directory: string, name: string): string {
+  const hang = read(join(directory, `${name}.hang`));
+  const log = read(join(directory, `${name}.log`)) ?? "";
+  const last = log.split("\n").slice(-TAIL_LINES).join("\n");
+  return `${last}\n${hang === undefined ? "" : `when its time was over:\n${hang}\n`}all of it: ${directory}/${name}.log`;
+}
+
+function words({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+const began = Date.now();
+const out = resolve(values.out);
+mkdirSync(out, { recursive: true });
+const modes = chosen(MODES, values.modes, String);
+const lanes = chosen(LANES, values.lanes, ({ name }) => name);
+execFileSync(join(import.meta.dirname, "image/build.sh"), [IMAGE], { stdio: "inherit" });
+sharedRootfs();
+for (const source of readdirSync(join(REPOSITORY, "test/probe"))) program(source.replace(/\.c$/, ""));
+const payload = makePayload(REPOSITORY, out, Object.fromEntries(modes.map((mode) => [mode, lanesOf(mode)])));
+tell("disks are ready");
+// At the same time: each is busy with one processor most of the time.
+const totals = await Promise.all(modes.map(async (mode) => [mode, await test(mode, payload)] as const));
+rmSync(payload);
+if (values.write) {
+  const directory = join(out, "v2");
+  const report = read(join(directory, `${SYSTEM_CALLS}.json`));
+  if (report === undefined) throw new Error(`--write: no ${SYSTEM_CALLS}.json in ${directory}`);
+  writeSystemCalls(join(REPOSITORY, "docs/performance.md"), report, read(join(directory, "machine"))?.trim() ?? "");
+}
+for (const [mode, counts] of totals) console.log(`guest ${mode}: ${words(counts)}`);
+process.exitCode = totals.every(([, { passed, failed }]) => passed > 0 && failed === 0) ? 0 : 1;
