@@ -3,10 +3,19 @@ import { defineConfig } from "vitest/config";
 
 const host = fileURLToPath(new URL("test/support/node-host.ts", import.meta.url));
 
+/** How much slower than usual the machine is (test/guest). */
+const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
+
 /** The lanes: `vitest run --project NAME`. All but `unit` need root and make real containers, one file at a time. */
 const lane = (name: string, testTimeout: number) => ({
   resolve: { alias: { "runt:host": host } },
-  test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, testTimeout, hookTimeout: 60_000 },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    fileParallelism: false,
+    testTimeout: testTimeout * SLOW,
+    hookTimeout: 60_000 * SLOW,
+  },
 });
 
 export default defineConfig({
@@ -14,11 +23,12 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias: { "runt:host": host } },
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts"] },
+        test: { name: "unit", include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "test/guest/*.test.ts"] },
       },
       lane("native", 20_000),
       lane("e2e", 30_000),
       lane("differential", 60_000),
+      { ...lane("guest", 30_000), test: { ...lane("guest", 30_000).test, include: ["test/guest/cases/*.test.ts"] } },
     ],
   },
 });

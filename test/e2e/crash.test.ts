@@ -2,10 +2,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
 
 const ROUNDS = 40;
-const STEP_MS = 0.25;
+const STEP_MS = 0.25 * SLOW;
 
 describe.skipIf(!isRoot || !isRunt)("a killed runtime (needs root)", () => {
   const { bundle, id, ok, root, runtime } = useHarness();

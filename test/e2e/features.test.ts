@@ -100,7 +100,7 @@ describe.skipIf(!isRoot)("container features (needs root)", () => {
     mkdirSync(join(source, "sub"), { recursive: true });
     writeFileSync(join(source, "file"), "from the host\n");
     const text = await output(
-      "cat /mnt/file /run/one; touch /mnt/x 2>&1; touch /tmp/written; grep -c 'shared\\|master' /proc/self/mountinfo; true",
+      "cat /mnt/file /run/one; touch /mnt/x 2>&1; touch /tmp/written; grep ' /mnt ' /proc/self/mountinfo | grep -c 'shared\\|master'; true",
       (config) => {
         config.mounts.push(
           { destination: "/mnt", type: "none", source, options: ["rbind", "ro", "rprivate"] },

@@ -3,8 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSy
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const KINDS = ["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"] as const;
 type Kind = (typeof KINDS)[number];
@@ -130,7 +132,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
       `pid=$(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${log}/createRuntime)`,
       `grep -c " ${rootfs()}/proc .* - proc " /proc/$pid/mountinfo`,
       "cat /proc/$pid/cgroup",
-      "cg=$(sed -n 's/^[0-9]*:pids://p' /proc/$pid/cgroup); cat /sys/fs/cgroup/pids$cg/pids.max /sys/fs/cgroup$cg/pids.max 2>/dev/null",
+      `cat ${isUnified ? CGROUPS : `${CGROUPS}/pids`}$(sed -n 's/^[0-9]*:${isUnified ? "" : "pids"}://p' /proc/$pid/cgroup)/pids.max`,
       `${RUNTIME} --root ${root} state ${name} | grep status`,
     ].join("; ");
     const path = withHooks({ createRuntime: [note("createRuntime", text)] }, (config) => {
@@ -227,7 +229,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
 
   test("poststop hooks all run after everything is removed; a failure is told, and delete succeeds", async () => {
     const name = id();
-    const look = note("poststop", `ls -d ${join(root, name)}; ls -d /sys/fs/cgroup/*/runt-test/* /sys/fs/cgroup/runt-test/*`);
+    const look = note("poststop", `ls -d ${join(root, name)}; ls -d ${CGROUPS}/*${CGROUP_PARENT} ${CGROUPS}${CGROUP_PARENT}`);
     const path = withHooks({ poststop: [script("echo out; echo err >&2; exit 5"), look] });
     await ok(["create", "-b", path, name]);
     const result = await runtime(["delete", name]);

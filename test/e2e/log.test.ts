@@ -21,7 +21,8 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
     expect(result.stderr).toContain("executable file not found in $PATH");
     if (isRunt) {
       expect(text.split("\n")).toHaveLength(1);
-      expect(Object.keys(last)).toEqual(["level", "msg", "time"]);
+      expect(Object.keys(last)).toEqual(["level", "msg", "time", "code", "pointer"]);
+      expect(last).toMatchObject({ code: "operation", pointer: "/process/args/0" });
     }
   });
 

@@ -65,7 +65,7 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
 
   test("levels that were missing are removed even when a crash left them without a mark", () => {
     const crashed = reference(`${parent}/b/c/d`);
-    const missing = refuseUsed(crashed);
+    const { missing = [] } = refuseUsed(crashed);
     expect(missing).toEqual(crashed.paths.flatMap((path) => [path.slice(0, -2), path.slice(0, -4)]));
     for (const path of missing.toReversed()) mkdirSync(path);
     deleteCgroup(crashed);
@@ -80,6 +80,14 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     deleteCgroup(cgroup);
   });
 
+  test("what was there before stays, without the cgroups below it", () => {
+    const before = refuseUsed(cgroup);
+    expect(before).toEqual({ missing: [], kept: cgroup.paths });
+    for (const path of cgroup.paths) createCgroup(`${path}/inner/deep`);
+    deleteCgroup({ ...cgroup, ...before });
+    expect(cgroup.paths.every((path) => existsSync(path) && !existsSync(`${path}/inner`))).toBe(true);
+  });
+
   test("cgroups below are removed with it", () => {
     for (const path of cgroup.paths) createCgroup(`${path}/inner/deep`);
   });
@@ -88,6 +96,19 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     const directory = cgroup.paths.find((path) => existsSync(`${path}/cpuset.cpus`));
     if (directory === undefined || facts.version === 2) return;
     expect(readFileSync(`${directory}/cpuset.cpus`, "utf8").trim()).not.toBe("");
+  });
+
+  test("a cpuset that somebody has made and left empty is filled, one with CPUs is not", () => {
+    const directory = cgroup.paths.find((path) => existsSync(`${path}/cpuset.cpus`));
+    if (directory === undefined || facts.version === 2) return;
+    mkdirSync(`${directory}/empty`);
+    createCgroup(`${directory}/empty/leaf`);
+    expect(readFileSync(`${directory}/empty/leaf/cpuset.cpus`, "utf8").trim()).not.toBe("");
+    mkdirSync(`${directory}/set`);
+    writeFileSync(`${directory}/set/cpuset.cpus`, "0");
+    createCgroup(`${directory}/set`);
+    expect(readFileSync(`${directory}/set/cpuset.cpus`, "utf8")).toBe("0\n");
+    expect(readFileSync(`${directory}/set/cpuset.mems`, "utf8").trim()).not.toBe("");
   });
 
   test("processes are found, refused, frozen, thawed and killed", () => {

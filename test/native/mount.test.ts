@@ -113,6 +113,32 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     expect(out[6]).toContain("Read-only file system");
   });
 
+  test("nosymfollow, whatever the kernel calls know of it", () => {
+    const out = lines({
+      outer: [outer("mount.open", { source: join(host, "directory"), slot: 5 })],
+      mounts: [
+        PROC,
+        tmpfs("/t", { attrSet: ATTR.nosymfollow | ATTR.nosuid }),
+        init("mount.bind", { slot: 5, target: "/b", attrSet: ATTR.nosymfollow }),
+      ],
+      script:
+        "for p in /t /b; do grep \" $p \" /proc/self/mountinfo | cut -d' ' -f6; done; busybox ln -s /etc /t/link; ls /t/link 2>&1; true",
+    });
+    expect(out.slice(0, 2)).toEqual(["rw,nosuid,relatime,nosymfollow", "rw,relatime,nosymfollow"]);
+    expect(out[2]).toContain("Too many levels of symbolic links");
+  });
+
+  test("recursive nosymfollow of a mount that does not know it is an error by name", () => {
+    const mounts = [
+      PROC,
+      init("mount.open", { source: host, slot: 5 }),
+      init("mount.bind", { slot: 5, target: "/b", recursiveSet: ATTR.nosymfollow }),
+    ];
+    const { error } = runPlan(container({ root, mounts }), options);
+    if (hasRecursive) expect(error).toBeUndefined();
+    else expect(error?.text).toContain("recursive mount attributes (Linux 5.12)");
+  });
+
   test("a refused option is reported with the path, and with the kernel's words where there are some", () => {
     const { error } = runPlan(container({ root, mounts: [PROC, tmpfs("/x", { data: ["nonsense=1"] })] }), options);
     expect(error).toMatchObject({ errno: 22, path: "/x", op: 6 });
@@ -163,6 +189,21 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     });
     expect(out[0]).toMatch(/ \/ \/? ?.*shared:\d+/);
     expect(out[1]).not.toContain("shared:");
+  });
+
+  test("read-only paths take the mounts below along, or there is a warning", () => {
+    const mounts = [PROC, tmpfs("/t"), tmpfs("/t/below")];
+    const script = "touch /t/x 2>&1; touch /t/below/x 2>&1 && echo written";
+    const { stdout, error, warnings } = runPlan(
+      container({ root, mounts, paths: [init("path.readonly", { path: "/t" })], script }),
+      options,
+    );
+    expect(error).toBeUndefined();
+    const out = stdout.trim().split("\n");
+    expect(out[0]).toContain("Read-only file system");
+    expect(out[1]).toContain(hasRecursive ? "Read-only file system" : "written");
+    const words = ["mounts below a read-only path stay as they are (needs Linux 5.12)"];
+    expect(warnings.map(({ text }) => text)).toEqual(hasRecursive ? [] : words);
   });
 
   test("root read-only, not the mounts below it", () => {

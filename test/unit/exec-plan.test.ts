@@ -48,6 +48,38 @@ describe("exec", () => {
     await expect(printPlan(plan)).toMatchFileSnapshot("../golden/exec.v2.plan");
   });
 
+  it("treats the process as the container's own, in the container's resctrl groups", async () => {
+    const plan = compileExec({
+      ...INPUT,
+      process: {
+        ...PROCESS,
+        scheduler: { policy: 6, flags: 3, nice: 0, priority: 0, runtime: 1_000_000n, deadline: 5_000_000n, period: 10_000_000n },
+        ioPriority: { class: 3, priority: 7 },
+        execAffinity: { initial: [0], final: [1] },
+      },
+      memoryPolicy: { mode: 2, flags: 0x8000, nodes: [0, 1] },
+      personality: 8,
+      resctrl: { mount: "/sys/fs/resctrl", group: "gold", monitor: "gold/mon_groups/c" },
+    });
+    await expect(printPlan(plan)).toMatchFileSnapshot("../golden/exec.policies.plan");
+  });
+
+  it("on cgroup v2 has its first CPUs before it is in the cgroup", () => {
+    const process = { ...PROCESS, execAffinity: { initial: [0], final: [] } };
+    const { ops } = compileExec({ ...INPUT, process, join: { directory: "/sys/fs/cgroup/runt/c" } });
+    expect(ops[0]).toMatchObject({ op: "helper.spawn", args: { cgroup: "" } });
+    const outer = ops.filter(({ actor }) => actor === "outer").map(({ op }) => op);
+    expect(outer.slice(outer.indexOf("process.affinity"))).toEqual([
+      "process.affinity",
+      "cgroup.open",
+      "cgroup.join",
+      "namespace.enter",
+      "process.clone",
+    ]);
+    expect(ops.find(({ op }) => op === "cgroup.open")?.args).toMatchObject({ files: ["/sys/fs/cgroup/runt/c/cgroup.procs"] });
+    expect(ops.filter(({ actor }) => actor === "init").map(({ op }) => op)).not.toContain("cgroup.join");
+  });
+
   it("opens what the host has before it enters, and tells of the pid last", () => {
     const { ops } = compileExec(INPUT);
     const names = ops.map(({ op }) => op);

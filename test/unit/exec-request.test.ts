@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import type { ProcessConfig } from "../../src/config/types.ts";
 import { defaultProcess, execRecord } from "../../src/container/exec-defaults.ts";
 import { type ExecRequest, parseUser, requestedProcess, withCapabilities } from "../../src/container/exec-request.ts";
@@ -43,6 +46,59 @@ describe("the process of exec", () => {
   it("is changed by flags", () => {
     const changed = requested({ env: ["A=2", "B=3"], cwd: "/", user: "1:2", additionalGids: ["10"], terminal: true, args: ["a", "b"] });
     expect(changed).toMatchObject({ env: ["PATH=/bin", "A=2", "B=3"], cwd: "/", uid: 1, gid: 2, additionalGids: [9, 10], terminal: true });
+  });
+
+  describe("from a document", () => {
+    const directory = mkdtempSync(join(tmpdir(), "runt-process-"));
+    afterAll(() => rmSync(directory, { recursive: true }));
+    function document(content: object, defaults: ProcessConfig = DEFAULTS): ProcessConfig {
+      const processFile = join(directory, "process.json");
+      writeFileSync(processFile, JSON.stringify({ args: ["true"], cwd: "/", ...content }));
+      return requestedProcess({ ...REQUEST, processFile }, () => defaults);
+    }
+    const POLICIES = {
+      scheduler: { policy: 5, flags: 0, nice: 0, priority: 0, runtime: 0n, deadline: 0n, period: 0n },
+      ioPriority: { class: 3, priority: 7 },
+      execAffinity: { initial: [0], final: [] },
+      apparmorProfile: "unconfined",
+    };
+
+    it("has what it does not name from the container, where runc does too", () => {
+      const { capabilities, rlimits } = DEFAULTS;
+      const process = document({}, { ...DEFAULTS, ...POLICIES });
+      expect(process).toMatchObject({ capabilities, rlimits, ...POLICIES });
+      expect(process).toMatchObject({ env: [], cwd: "/", uid: 0, gid: 0, additionalGids: [], noNewPrivileges: false, umask: 0o22 });
+    });
+
+    it("has what it names", () => {
+      const process = document(
+        {
+          capabilities: {},
+          rlimits: [{ type: "RLIMIT_CORE", soft: 1, hard: 1 }],
+          scheduler: { policy: "SCHED_OTHER", nice: 3 },
+          ioPriority: { class: "IOPRIO_CLASS_BE", priority: 1 },
+          execCPUAffinity: { final: "0" },
+        },
+        { ...DEFAULTS, ...POLICIES },
+      );
+      expect(process).toMatchObject({
+        capabilities: { bounding: 0n, permitted: 0n },
+        rlimits: [{ soft: 1n, hard: 1n }],
+        scheduler: { policy: 0, nice: 3 },
+        ioPriority: { class: 2, priority: 1 },
+        execAffinity: { initial: [], final: [0] },
+      });
+    });
+
+    it.each([
+      [{ scheduler: { policy: "SCHED_FIFO" } }, "/process/scheduler/priority"],
+      [{ ioPriority: { class: "IOPRIO_CLASS_BE", priority: 8 } }, "/process/ioPriority/priority"],
+      [{ user: { uid: 4294967295 } }, "/process/user/uid"],
+    ])("%j is refused", (content, pointer) => {
+      expect(() => document(content)).toThrow(
+        expect.objectContaining({ code: "config-invalid", details: expect.objectContaining({ pointer }) }),
+      );
+    });
   });
 
   it.each([
@@ -104,8 +160,11 @@ describe("the record", () => {
       { type: "pid", from: "" },
       { type: "mount", from: "" },
     ] as const;
-    const record = execRecord({ process: DEFAULTS, namespaces } as never, true);
-    expect(defaultProcess(JSON.parse(JSON.stringify(record)))).toEqual({ ...DEFAULTS, args: [] });
-    expect(record).toMatchObject({ namespaces: ["pid", "mount"], chroot: false, keyring: true });
+    const scheduler = { policy: 6, flags: 1, nice: 0, priority: 0, runtime: 1024n, deadline: 2n ** 63n - 1n, period: 0n };
+    const process = { ...DEFAULTS, scheduler, ioPriority: { class: 1, priority: 2 }, execAffinity: { initial: [], final: [3] } };
+    const memoryPolicy = { mode: 3, flags: 0, nodes: [0] };
+    const record = JSON.parse(JSON.stringify(execRecord({ process, namespaces, memoryPolicy, personality: 0 } as never, true)));
+    expect(defaultProcess(record)).toEqual({ ...process, args: [] });
+    expect(record).toMatchObject({ memoryPolicy, personality: 0, namespaces: ["pid", "mount"], chroot: false, keyring: true });
   });
 });

@@ -5,7 +5,10 @@ import { bytesTests } from "./bytes.ts";
 import { fileTests } from "./files.ts";
 import { run, summary } from "./harness.ts";
 import { helperTests, spawnLine } from "./helper.ts";
+import { netlinkTests } from "./netlink.ts";
+import { notifyTests } from "./notify.ts";
 import { processTests } from "./processes.ts";
+import { streamTests } from "./streams.ts";
 
 const [, mode = "all"] = host.argv();
 
@@ -33,6 +36,8 @@ switch (mode) {
     await Promise.reject(new Error("nobody\ncatches this"));
     break;
   default:
-    for (const [name, test] of [...bytesTests, ...fileTests, ...processTests, ...helperTests]) run(name, test);
+    for (const tests of [bytesTests, fileTests, processTests, netlinkTests, notifyTests, helperTests, streamTests]) {
+      for (const [name, test] of tests) run(name, test);
+    }
     host.exit(summary());
 }

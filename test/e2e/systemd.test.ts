@@ -1,0 +1,210 @@
+/**
+ * The systemd driver on a host without systemd: a real dbus-daemon, and a fake manager on it or on a socket of its own. In a private
+ * mount namespace /run/systemd looks as if systemd had booted. (With a real systemd: test/guest/cases/systemd.test.ts.)
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Daemon, DBUS_DAEMON, startDaemon } from "../support/bus-daemon.ts";
+import { joinBus, listenDirectly, type Service } from "../support/bus-service.ts";
+import { cgroupOf, isUnified, readLimit } from "../support/cgroups.ts";
+import type { Config } from "../support/config.ts";
+import { type FakeSystemd, fakeSystemd } from "../support/fake-systemd.ts";
+import { type CallOptions, call, isRoot, isRunt, type Result, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+
+const ROOT = `${CGROUP_PARENT}-systemd`;
+const PIDS = { v1: "pids.max", v2: "pids.max" };
+
+describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd driver (needs root and dbus-daemon)", () => {
+  const { bundle, directory, id, root } = useHarness();
+  let daemon: Daemon | undefined;
+  let systemd: FakeSystemd;
+  let services: Service[] = [];
+  let socket = "";
+
+  beforeAll(async () => {
+    daemon = await startDaemon(directory);
+    systemd = fakeSystemd(isUnified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/systemd", ROOT);
+    socket = join(directory, "private");
+    services = [await joinBus(daemon.socket, "org.freedesktop.systemd1", systemd.answer), await listenDirectly(socket, systemd.answer)];
+  });
+  afterAll(() => {
+    for (const service of services) service.close();
+    daemon?.close();
+    systemd.clear();
+  });
+
+  /** `bus`: only the message bus can be reached. */
+  function runt(args: readonly string[], { bus = true, ...options }: CallOptions & { bus?: boolean } = {}): Promise<Result> {
+    const direct = bus ? "" : "touch /run/systemd/private && mount --bind $0 /run/systemd/private &&";
+    const booted = `mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && ${direct} exec "$@"`;
+    const env = bus ? { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${daemon?.socket}` } : {};
+    const words = [
+      "unshare",
+      "--mount",
+      "--propagation",
+      "private",
+      "sh",
+      "-c",
+      booted,
+      socket,
+      RUNTIME,
+      "--root",
+      root,
+      "--systemd-cgroup",
+    ];
+    return call(directory, [...words, ...args], { ...options, env: { ...env, ...options.env } });
+  }
+
+  async function ok(args: readonly string[], options?: Parameters<typeof runt>[1]): Promise<string> {
+    const result = await runt(args, options);
+    if (result.status !== 0) throw new Error(`${args.join(" ")}: status ${result.status}: ${result.stderr || result.stdout}`);
+    return result.stdout;
+  }
+
+  function prepared(name: string, change: (config: Config) => void = () => {}): string {
+    return bundle((config) => {
+      shell(config, "sleep 1000");
+      config.linux.cgroupsPath = `:test:${name}`;
+      config.linux.resources = isUnified || existsSync("/sys/fs/cgroup/pids") ? { pids: { limit: 32 } } : {};
+      change(config);
+    });
+  }
+
+  const newCalls = () => systemd.calls.slice(seen);
+  let seen = 0;
+  const begin = () => {
+    seen = systemd.calls.length;
+    return id();
+  };
+
+  test.each([
+    ["over a message bus", true],
+    ["over the manager's own socket", false],
+  ])("a life %s", async (_, bus) => {
+    const name = begin();
+    const unit = `test-${name}.scope`;
+    await ok(["create", "-b", prepared(name), name], { bus });
+    const { pid } = JSON.parse(await ok(["state", name]));
+    expect(systemd.unit(unit)).toMatchObject({
+      PIDs: { signature: "au", value: [pid] },
+      Slice: { signature: "s", value: "system.slice" },
+      Delegate: { signature: "b", value: true },
+      TasksMax: { signature: "t", value: 32n },
+    });
+    for (const controller of isUnified ? [""] : ["name=systemd", "pids", "memory", "freezer"]) {
+      expect(cgroupOf(pid, controller)).toMatch(new RegExp(`${ROOT}/system.slice/${unit}$`));
+    }
+    expect(readLimit(pid, PIDS)).toBe("32");
+    await ok(["start", name]);
+    await ok(["update", "--pids-limit", "40", name], { bus });
+    expect(systemd.unit(unit)?.["TasksMax"]).toEqual({ signature: "t", value: 40n });
+    expect(readLimit(pid, PIDS)).toBe("40");
+    await ok(["delete", "--force", name], { bus });
+    expect(newCalls()).toEqual(
+      ["StartTransientUnit", "SetUnitProperties", "StopUnit", "ResetFailedUnit"].map((member) => `${member} ${unit}`),
+    );
+  });
+
+  test("a plan shows the unit and starts nothing", async () => {
+    const name = begin();
+    const plan = await ok(["plan", "-b", prepared(name), name]);
+    expect(plan).toContain(`systemd.startUnit`);
+    expect(plan).toContain(`unit=test-${name}.scope`);
+    expect(plan).toContain('"TasksMax=uint64 32"');
+    expect(newCalls()).toEqual([]);
+  });
+
+  test("a job that fails leaves nothing", async () => {
+    const name = begin();
+    systemd.failStart("failed");
+    const { status, stderr } = await runt(["create", "-b", prepared(name), name]);
+    expect([status, stderr]).toEqual([1, `runt: error creating systemd unit \`test-${name}.scope\`: got \`failed\`\n`]);
+    expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  test("a left-over unit is reset; one that stays is never stopped", async () => {
+    const name = begin();
+    systemd.failStart("exists");
+    await ok(["create", "-b", prepared(name), name]);
+    expect(newCalls().map((line) => line.split(" ")[0])).toEqual(["StartTransientUnit", "ResetFailedUnit", "StartTransientUnit"]);
+    await ok(["delete", "--force", name]);
+    const other = begin();
+    systemd.failStart("exists", "exists");
+    const { status, stderr } = await runt(["create", "-b", prepared(other), other]);
+    expect([status, stderr]).toEqual([1, `runt: unable to start unit "test-${other}.scope": fake: UnitExists\n`]);
+    expect(newCalls().map((line) => line.split(" ")[0])).toEqual(["StartTransientUnit", "ResetFailedUnit", "StartTransientUnit"]);
+    expect(existsSync(join(root, other))).toBe(false);
+  });
+
+  test("an update that the kernel refuses is taken back", async () => {
+    const name = begin();
+    await ok(["create", "-b", prepared(name), name]);
+    const result = await runt(["update", "--pids-limit", "50", "--cpuset-cpus", "4096", name]);
+    expect([result.status, result.stderr]).toEqual([1, expect.stringContaining("cpuset.cpus")]);
+    expect(systemd.unit(`test-${name}.scope`)?.["TasksMax"]).toEqual({ signature: "t", value: 32n });
+    expect(newCalls().filter((line) => line.startsWith("SetUnitProperties"))).toHaveLength(2);
+    await ok(["delete", "--force", name]);
+  });
+
+  test("killed while it waits for the job: delete --force removes everything", async () => {
+    const name = begin();
+    systemd.failStart("never");
+    const creation = runt(["create", "-b", prepared(name), name], {
+      started: (child) => {
+        const wait = setInterval(() => {
+          if (newCalls().length === 0) return;
+          clearInterval(wait);
+          child.kill("SIGKILL");
+        }, 10);
+      },
+    });
+    expect((await creation).status).toBe(137);
+    expect(JSON.parse(readFileSync(join(root, name, "state.json"), "utf8")).cgroup.systemd.unit).toBe(`test-${name}.scope`);
+    await ok(["delete", "--force", name]);
+    expect(systemd.unit(`test-${name}.scope`)).toBeUndefined();
+    expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  test("the unit's name and annotations are checked before anything is done", async () => {
+    const name = begin();
+    const wrong = prepared(name, (config) => {
+      config.linux.cgroupsPath = "/a/b";
+    });
+    const result = await runt(["create", "-b", wrong, name]);
+    expect([result.status, result.stderr]).toEqual([
+      1,
+      expect.stringContaining('expected cgroupsPath to be of format "slice:prefix:name"'),
+    ]);
+    const annotated = prepared(name, (config) => {
+      config["annotations"] = { "org.systemd.property.TimeoutStopSec": "soon" };
+    });
+    expect((await runt(["create", "-b", annotated, name])).stderr).toContain("annotation org.systemd.property.TimeoutStopSec");
+    expect(newCalls()).toEqual([]);
+    expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  // The last one: nobody answers any more afterwards.
+  test("systemd that is gone does not keep a container from being deleted", async () => {
+    const name = begin();
+    await ok(["create", "-b", prepared(name), name]);
+    const { pid } = JSON.parse(await ok(["state", name]));
+    const cgroup = cgroupOf(pid, "pids");
+    for (const service of services) service.close();
+    daemon?.close();
+    await ok(["delete", "--force", name]);
+    expect(existsSync(cgroup)).toBe(false);
+  });
+});
+
+describe.skipIf(!isRoot || !isRunt || existsSync("/run/systemd/system"))("without systemd (needs a host that has none)", () => {
+  const { bundle, id, runtime } = useHarness();
+
+  test.each([["--systemd-cgroup"], ["--cgroup-manager=systemd"]])("%s says so", async (flag) => {
+    const name = id();
+    const { status, stderr } = await runtime([flag, "create", "-b", bundle(), name]);
+    expect([status, stderr]).toEqual([1, "runt: systemd not running on this host, cannot use systemd cgroups manager\n"]);
+    expect((await runtime(["state", name])).status).toBe(1);
+  });
+});

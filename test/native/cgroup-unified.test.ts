@@ -1,0 +1,99 @@
+/** What the cgroup layer does with a v2 tree, on one that the host has (a hybrid host's has no controllers; none is needed here). */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { delegateCgroup } from "../../src/cgroup/driver/delegate.ts";
+import { waitForEvent } from "../../src/cgroup/driver/wait.ts";
+import { type CgroupRef, cgroupProcesses, deleteCgroup, freeze, isFrozen, killCgroup, refuseUsed, thaw } from "../../src/cgroup/index.ts";
+
+const TREE = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));
+const possible = process.geteuid?.() === 0 && TREE !== undefined;
+
+describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
+  const directory = `${TREE}/runt-unified-${process.pid}`;
+  const cgroup: CgroupRef = { version: 2, paths: [directory] };
+  let child: ChildProcess | undefined;
+
+  function enter(path = directory): number {
+    child = spawn("sleep", ["60"], { stdio: "ignore" });
+    writeFileSync(`${path}/cgroup.procs`, String(child.pid));
+    return child.pid ?? 0;
+  }
+
+  beforeEach(() => mkdirSync(directory));
+  afterEach(() => {
+    child?.kill("SIGKILL");
+    child = undefined;
+    deleteCgroup(cgroup);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  test("freeze and thaw are confirmed by cgroup.events", () => {
+    enter();
+    freeze(cgroup);
+    expect([isFrozen(cgroup), waitForEvent(directory, "frozen 1", 0)]).toEqual([true, true]);
+    expect(waitForEvent(directory, "frozen 0", 20)).toBe(false);
+    thaw(cgroup);
+    expect([isFrozen(cgroup), waitForEvent(directory, "frozen 0", 0)]).toEqual([false, true]);
+  });
+
+  test("a cgroup that is gone has nothing to wait for", () => {
+    expect(waitForEvent(`${directory}/absent`, "populated 0", 1000)).toBe(true);
+  });
+
+  test("kill reaches nested cgroups, frozen ones too", () => {
+    mkdirSync(`${directory}/a`);
+    mkdirSync(`${directory}/a/b`);
+    const pid = enter(`${directory}/a/b`);
+    freeze({ version: 2, paths: [`${directory}/a`] });
+    expect(cgroupProcesses(cgroup)).toEqual([pid]);
+    expect(killCgroup(cgroup)).toBe(true);
+    expect(waitForEvent(directory, "populated 0", 0)).toBe(true);
+  });
+
+  test("processes of a threaded cgroup are found and killed", () => {
+    mkdirSync(`${directory}/threads`);
+    writeFileSync(`${directory}/threads/cgroup.type`, "threaded");
+    const pid = enter(`${directory}/threads`);
+    const threaded: CgroupRef = { version: 2, paths: [`${directory}/threads`] };
+    expect(cgroupProcesses(threaded)).toEqual([pid]);
+    expect(() => refuseUsed(threaded)).toThrow("container's cgroup is not empty: 1 process(es) found");
+    expect(killCgroup(threaded)).toBe(true);
+  });
+
+  test("delete waits for processes that are about to end", () => {
+    const pid = enter();
+    process.kill(pid, "SIGKILL");
+    deleteCgroup(cgroup);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  const owned = (uid: number) => readdirSync(directory).filter((name) => statSync(join(directory, name)).uid === uid);
+
+  test("delegation gives the directory and the listed files, nothing else", () => {
+    expect(delegateCgroup(directory, 12_345)).toBeUndefined();
+    expect(statSync(directory)).toMatchObject({ uid: 12_345, gid: 0 });
+    expect(owned(12_345)).toEqual(expect.arrayContaining(["cgroup.procs", "cgroup.subtree_control", "cgroup.threads"]));
+    expect(owned(0)).toEqual(expect.arrayContaining(["cgroup.controllers", "cgroup.max.depth", "cgroup.freeze"]));
+    chownSync(directory, 0, 0);
+  });
+
+  test("delegation without the kernel's list", () => {
+    delegateCgroup(directory, 12_345, join(tmpdir(), "no-such-list"));
+    expect(owned(12_345).sort()).toEqual(["cgroup.procs", "cgroup.subtree_control", "cgroup.threads"]);
+  });
+
+  test("delegation by a list with files that this cgroup lacks", () => {
+    const list = join(tmpdir(), `runt-delegate-${process.pid}`);
+    writeFileSync(list, "cgroup.procs\nmemory.absent\n");
+    delegateCgroup(directory, 12_345, list);
+    rmSync(list);
+    expect(owned(12_345)).toEqual(["cgroup.procs"]);
+  });
+
+  test("a cgroup that is not there cannot be handed over", () => {
+    expect(() => delegateCgroup(`${directory}/absent`, 1)).toThrow(`cannot give ${directory}/absent to uid 1`);
+  });
+});
