@@ -11,6 +11,7 @@ DEBUG ?=
 CC := musl-gcc
 TSX := node_modules/.bin/tsx
 
+comma := ,
 B := build
 GEN := $(B)/gen
 
@@ -127,10 +128,10 @@ bundles: | $(SETUP)
 install: bin/runt
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
 
-# Engine and library stay: they take downloads and half a minute.
+# Engine, library and the guest's disk stay: they take downloads and half a minute each.
 .PHONY: clean
 clean:
-	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp -exec rm -rf {} + 2>/dev/null || true
+	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp ! -name guest -exec rm -rf {} + 2>/dev/null || true
 	rm -f bin/runt
 
 .PHONY: distclean
@@ -150,7 +151,7 @@ setup-test: | $(SETUP)
 
 .PHONY: test
 test: setup-test bin/runt $(TEST_TOOLS) native-test-tools
-	tools/test.sh lint unit native e2e differential
+	tools/test.sh lint unit native e2e differential conformance
 
 .PHONY: test-unit test-native test-e2e test-differential
 test-unit: $(GEN)/schema.json
@@ -158,11 +159,38 @@ test-unit: $(GEN)/schema.json
 test-native test-e2e test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh $*
 
+# Everything there is, for hours rather than minutes.
+.PHONY: test-all
+test-all: test test-engines mutants test-guest
+
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines
 test-engines: bin/runt
 	@tools/setup.sh engines
 	$(TSX) test/engines/main.ts $(ENGINES)
+
+# Every observable requirement of the OCI runtime specification, from outside. RUNTIME=crun,runc for others; else all three into
+# docs/conformance.md, with what the guest has shown of cgroup v2.
+.PHONY: conformance
+conformance: setup-test bin/runt
+	$(TSX) test/conformance/main.ts $(if $(RUNTIME),--runtime $(RUNTIME),--runtime runt$(comma)crun$(comma)runc --also $(B)/guest/results/v2/conformance.json --write)
+
+# The validation programs of the OCI runtime-tools, from a tree that is built already: PROGRAMS=DIR. RUNTIME=crun, ONLY=hooks,mounts.
+.PHONY: oci-validation
+oci-validation: bin/runt
+	$(TSX) test/oci-validation/main.ts --programs "$(PROGRAMS)" $(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(ONLY),--only $(ONLY))
+
+# The proof that the conformance tests bite: some minutes. MUTANTS='--only "mount option"' for a part (test/mutants/main.ts).
+.PHONY: mutants
+mutants: setup-test bin/runt
+	$(TSX) test/mutants/main.ts $(or $(MUTANTS),--write)
+
+# A machine with systemd and cgroup v2, then v1, emulated by QEMU: as root, some minutes. GUEST='--modes v2 --lanes guest' for a part
+# (test/guest/main.ts).
+.PHONY: test-guest
+test-guest: bin/runt $(TEST_TOOLS)
+	@tools/setup.sh guest
+	$(TSX) test/guest/main.ts $(GUEST)
 
 .PHONY: lint
 lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines": also what `make test-engines` needs; no service is started.
-# Usage: tools/setup.sh build|test|engines
+# is possible, npm packages of the lock file. "engines" and "guest": also what `make test-engines` and `make test-guest` need; no service is
+# started. Usage: tools/setup.sh build|test|engines|guest
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,14 +21,20 @@ test_needs="$build_needs
 /usr/bin/crun crun
 /usr/sbin/runc runc
 /usr/bin/strace strace
-/bin/ps procps"
+/usr/bin/dbus-daemon dbus-daemon
+/usr/bin/dbus-send dbus-bin
+/bin/ps procps
+/usr/sbin/ip iproute2"
 engines_needs="$test_needs
 /usr/bin/containerd containerd
 /usr/bin/podman podman
 /usr/bin/conmon conmon
 /usr/bin/newuidmap uidmap
-/usr/bin/catatonit catatonit
-/usr/sbin/ip iproute2"
+/usr/bin/catatonit catatonit"
+guest_needs="$test_needs
+/usr/bin/qemu-system-x86_64 qemu-system-x86
+/usr/sbin/debootstrap debootstrap
+/usr/sbin/mke2fs e2fsprogs"
 
 missing() { # list of needs
     printf '%s\n' "$1" | while read -r file package; do
@@ -51,6 +57,7 @@ install_packages() { # packages
 case ${1:-build} in
 test) needs=$test_needs ;;
 engines) needs=$engines_needs ;;
+guest) needs=$guest_needs ;;
 *) needs=$build_needs ;;
 esac
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
-# Lanes: lint, unit, native, e2e, differential.
+# Lanes: lint, unit, native, e2e, differential, conformance.
 set -u
 cd "$(dirname "$0")/.."
 rm -f build/test-counts.txt
@@ -27,6 +27,22 @@ vitest() { # project
     fi
 }
 
+conformance() {
+    report=build/test/conformance.json
+    rm -f "$report"
+    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" || failed=1
+    if [ -e "$report" ]; then
+        # shellcheck disable=SC2046
+        tools/count.sh conformance $(node -e '
+            const counts = { passed: 0, failed: 0, skipped: 0, untested: 0 };
+            for (const { result } of Object.values(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).runt)) counts[result]++;
+            console.log(counts.passed, counts.failed, counts.skipped + counts.untested);
+        ' "$report")
+    else
+        tools/count.sh conformance 0 1 0
+    fi
+}
+
 for lane in "$@"; do
     printf '\n== %s\n' "$lane"
     case $lane in
@@ -35,6 +51,7 @@ for lane in "$@"; do
         $plain test/native/host/run.sh || failed=1
         if [ -x test/native/run ]; then test/native/run || failed=1; fi
         vitest native ;;
+    conformance) conformance ;;
     *) vitest "$lane" ;;
     esac
 done
