@@ -76,7 +76,7 @@ export class Context {
   /** A copy of the shared root file system, to be written to. */
   rootfs(): string {
     const path = this.scratch("rootfs");
-    execFileSync("cp", ["-a", `${this.sharedRootfs}/.`, path]);
+    execFileSync("cp", ["-ax", `${this.sharedRootfs}/.`, path]);
     return path;
   }
 

@@ -123,10 +123,14 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
   });
   should(12, "both need a mount namespace of the container's own", async (c) => {
     for (const field of ["maskedPaths", "readonlyPaths"]) {
-      await c.refused((config) => {
-        config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "mount");
-        linux({ maskedPaths: [], readonlyPaths: [], [field]: ["/proc/kcore"] })(config);
-      }, `/linux/${field}`);
+      await c.refused(
+        (config) => {
+          config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "mount");
+          linux({ maskedPaths: [], readonlyPaths: [], [field]: ["/proc/kcore"] })(config);
+        },
+        `/linux/${field}`,
+        ["unshare", "--mount"],
+      );
     }
   });
 });

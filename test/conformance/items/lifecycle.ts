@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import * as assert from "../assert.ts";
@@ -106,6 +106,10 @@ export const lifecycle = group("LIF", "lifecycle operations", ({ must, should, m
     assert.match(readFileSync(`/proc/${pid}/status`, "utf8"), /^State:\s+[RS]/m);
     assert.notEqual(await container.executable(), join(c.sharedRootfs, "bin/busybox"));
     assert.deepEqual(log.order(), []);
+    if (!c.isRunt) return;
+    // It holds nothing that the program will not have, but for what it waits with.
+    const held = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    assert.deepEqual(held.slice(3), [join(c.root, container.id, "exec.fifo")]);
   });
   must(5, "create applies everything but the program", async (c) => {
     const container = await c.create((config) => {

@@ -56,14 +56,29 @@ export const mappings = group("MAP", "uid and gid mappings, time offsets", ({ mu
     async (c) => {
       const first = await c.create(userNamespace());
       const path = `/proc/${await first.pid()}/ns/user`;
-      const bundle = c.bundle((config) => {
-        config.linux.namespaces.push({ type: "user", path });
-        Object.assign(config.linux, { uidMappings: [{ containerID: 0, hostID: 1, size: 1 }], gidMappings: GIDS });
-      });
-      const second = c.container(bundle);
-      if ((await c.call(["create", "--bundle", bundle, second.id])).status !== 0) return;
-      assert.equal(await second.proc("uid_map"), await first.proc("uid_map"));
-      if (c.isRunt) assert.match((await c.call(["plan", "--bundle", bundle])).stdout, /warning: .*uidMappings/);
+      const joined =
+        (uidMappings: readonly object[], gidMappings: readonly object[]): Change =>
+        (config) => {
+          config.linux.namespaces.push({ type: "user", path });
+          Object.assign(config.linux, { uidMappings, gidMappings });
+        };
+      const other = [{ containerID: 0, hostID: 1, size: 1 }];
+      const placeholder = [{ containerID: 0, hostID: 0, size: 1 }];
+      for (const change of [
+        joined(other, GIDS),
+        joined(UIDS, other),
+        joined(placeholder, placeholder),
+        joined([...UIDS].reverse(), GIDS),
+      ]) {
+        const container = c.container(c.bundle(change));
+        if ((await c.call(["create", "--bundle", container.bundle, container.id])).status !== 0) continue;
+        assert.equal(await container.proc("uid_map"), await first.proc("uid_map"));
+      }
+      if (!c.isRunt) return;
+      await c.refused(joined(other, GIDS), "/linux/uidMappings");
+      await c.refused(joined(UIDS, other), "/linux/gidMappings");
+      await c.warned(joined(placeholder, placeholder), /uidMappings/);
+      await c.create(joined([...UIDS].reverse(), GIDS));
     },
     { note: "Podman writes a placeholder map for a joined namespace" },
   );

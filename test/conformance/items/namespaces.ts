@@ -117,6 +117,8 @@ export const namespaces = group("NSP", "linux.namespaces", ({ must, should }) =>
     });
     assert.equal(await container.namespace("net"), namespaceOf("self", "net"));
     assert.ok(existsSync(await container.path("/probe")), "the root is another one");
+    await container.start();
+    assert.equal(await container.exec("ls /probe"), "/probe\n");
   });
   should(11, "a joined user namespace comes first: it owns the others that are joined with it", async (c) => {
     const other = await stranger(c, ["user", "network", "uts", "ipc"]);
