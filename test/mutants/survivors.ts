@@ -2,3 +2,13 @@
 export const EXPLAINED: Readonly<Record<string, string>> = {
   "op/label.set": "without AppArmor and SELinux nothing has a label: LSM-01 is skipped there",
 };
+
+/** Operations that no plan has on a v1 host without systemd: where their tests are. They are not tried there. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  "op/cgroup.openDirectory": "cgroup v2: every item, in the guest",
+  "op/cgroup.devices": "cgroup v2: RES-06, in the guest",
+  "op/cgroup.delegate": "cgroup v2: CGP-10, in the guest",
+  "op/systemd.startUnit": "systemd: test/guest/cases/systemd.test.ts",
+  "op/systemd.attach": "systemd: test/guest/cases/systemd-user.test.ts",
+  "op/cgroup.attach": "systemd: test/guest/cases/systemd.test.ts",
+};

@@ -97,7 +97,14 @@ function accepted(word: string) {
   return async (c: Context) => {
     const { options, superOptions } = await ofTmpfs(c, [word]);
     assert.ok(!options.includes(word) && !superOptions.includes(word), `${word} reached the file system`);
+    await takenByBind(c, word);
   };
+}
+
+/** No file system could take the word from a bind mount, which has no data of its own. */
+async function takenByBind(c: Context, word: string): Promise<void> {
+  const { top } = await ofTree(c, hostTree(c, "rw"), ["rbind", word]);
+  assert.equal(top.fstype, "tmpfs");
 }
 
 /** A word of the superblock: shown there, not without it, and taken back by its opposite. */
@@ -106,6 +113,7 @@ async function superblock(c: Context, word: string, opposite?: string): Promise<
   assert.ok((await ofTmpfs(c, [word])).superOptions.includes(word), `${word} is not in force`);
   if (opposite !== undefined)
     assert.ok(!(await ofTmpfs(c, [word, opposite])).superOptions.includes(word), `${opposite} does not take back ${word}`);
+  for (const one of [word, ...(opposite === undefined ? [] : [opposite])]) await takenByBind(c, one);
 }
 
 /** Tags of a new tmpfs with this word; and of a bound tree, where the parent's propagation is not in the way. */
@@ -167,7 +175,10 @@ export const mountOptions = group("OPT", "mounts: option names", ({ must, should
   must(10, "lazytime is in force", (c) => superblock(c, "lazytime"));
   must(11, "loud is understood", accepted("loud"));
   may(12, "mand and nomand are accepted, though the kernel knows mandatory locks no more", async (c) => {
-    for (const word of ["mand", "nomand"]) assert.ok(!(await ofTmpfs(c, [word])).options.includes(word));
+    for (const word of ["mand", "nomand"]) {
+      assert.ok(!(await ofTmpfs(c, [word])).options.includes(word));
+      await takenByBind(c, word);
+    }
   });
   must(13, "noatime: reading leaves the access time alone", async (c) => {
     assert.equal(accessTime(await ofTmpfs(c, ["noatime"])), "noatime");

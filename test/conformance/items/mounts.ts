@@ -20,6 +20,14 @@ const bind = (destination: string, source: string, options: readonly string[] = 
   options: [...options],
 });
 
+/** What ordinary users may mount is not trusted (mount(8)). */
+const OF_USERS: Readonly<Record<string, readonly string[]>> = {
+  user: ["nosuid", "nodev", "noexec"],
+  users: ["nosuid", "nodev", "noexec"],
+  owner: ["nosuid", "nodev"],
+  group: ["nosuid", "nodev"],
+};
+
 export const mounts = group("MNT", "mounts: order and structure", ({ must, should }) => {
   must(1, "entries are mounted in their order: the later one covers the earlier", async (c) => {
     const [first, second] = [directoryWith(c, "first"), directoryWith(c, "second")];
@@ -142,6 +150,20 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
         config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "tmpfs", options: [word] }),
       );
       assert.ok(!(await container.mount("/mnt")).superOptions.includes(word));
+      await container.delete("--force");
+    }
+    for (const [word, flags] of Object.entries(OF_USERS)) {
+      const container = await c.create((config) =>
+        config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "tmpfs", options: [word] }),
+      );
+      const { options, superOptions } = await container.mount("/mnt");
+      assert.ok(!superOptions.includes(word));
+      if (c.isRunt)
+        assert.deepEqual(
+          ["nosuid", "nodev", "noexec"].filter((flag) => options.includes(flag)),
+          flags,
+          word,
+        );
       await container.delete("--force");
     }
   });
