@@ -77,7 +77,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     peer: "crun",
-    line: /: cgroup hugetlb:\//,
+    line: /: cgroup (hugetlb|net_cls|net_prio):\//,
     why: "the hierarchy is mounted for crun alone, which does not run without",
   },
   {

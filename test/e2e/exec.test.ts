@@ -1,11 +1,10 @@
 /** exec: a further process in a container: what it gets, how it ends, and that nothing is left of the runtime. */
 import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
-import { release } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
+import { keepsAffinity } from "../support/kernel.ts";
 
 describe.skipIf(!isRoot)("exec (needs root)", () => {
   const { bundle, directory, id, ok, runtime, until } = useHarness();
@@ -235,10 +234,8 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect(await ok(["exec", name, ...allowed])).toBe("Cpus_allowed_list:\t1\n");
     const file = join(directory, "affinity.json");
     writeFileSync(file, JSON.stringify({ args: allowed, cwd: "/", env: ["PATH=/bin"], execCPUAffinity: { initial: "0" } }));
-    // Joining a cpuset of v1 took the mask away before Linux 6.2; CPUs 0 and 1 are what the container has.
-    const [major = 0, minor = 0] = release().split(".").map(Number);
-    const kept = isUnified || major > 6 || (major === 6 && minor >= 2);
-    expect(await ok(["exec", "-p", file, name])).toBe(`Cpus_allowed_list:\t${kept ? "0" : "0-1"}\n`);
+    // CPUs 0 and 1 are what the container has.
+    expect(await ok(["exec", "-p", file, name])).toBe(`Cpus_allowed_list:\t${keepsAffinity ? "0" : "0-1"}\n`);
     writeFileSync(file, JSON.stringify({ args: allowed, cwd: "/", execCPUAffinity: { final: "some" } }));
     expect((await runtime(["exec", "-p", file, name])).stderr).toContain('"some" is not a list of CPUs');
   });

@@ -1,9 +1,11 @@
 /** Id-mapped mounts: what the program sees, and what the host keeps. MNT-08 to MNT-10, OPT-60 to OPT-63, FEA idmap. */
+
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Config, Mount } from "../support/config.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { mapsTmpfs } from "../support/kernel.ts";
 
 type Maps = { containerID: number; hostID: number; size: number }[];
 interface MappedMount extends Mount {
@@ -124,7 +126,7 @@ describe.skipIf(!isRoot || !isRunt)("id-mapped mounts (needs root)", () => {
     }
   });
 
-  test("other filesystems: a tmpfs with its data, copied into, sealed, in a user namespace and without", async () => {
+  test.skipIf(!mapsTmpfs)("other filesystems: a tmpfs with its data, copied into, sealed, in a user namespace and without", async () => {
     const options = ["nosuid", "size=1m", "idmap", "tmpcopyup"];
     const tmpfs: MappedMount = { destination: "/usr", type: "tmpfs", source: "tmpfs", options };
     const command =

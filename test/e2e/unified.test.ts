@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
 import { call, isRoot, isRunt, type Result, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { keepsAffinity } from "../support/kernel.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
 /** Where this host has the same hierarchy, as seen from outside. */
@@ -62,21 +63,24 @@ describe.skipIf(!isRoot || !isRunt || UNIFIED === undefined)("cgroup v2 (needs r
     expect(stderr).toContain("Operation not permitted");
   });
 
-  test("a further process with initial CPUs of its own gets them first, and is in the cgroup all the same", async () => {
-    const name = id();
-    const path = bundle((config) => {
-      shell(config, "exec sleep 60");
-      Object.assign(config.process, { execCPUAffinity: { initial: "0" } });
-      config.linux.cgroupsPath = `${CGROUP_PARENT}/cpus`;
-      config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "cgroup");
-    });
-    const result = await unified(
-      `$RUNT run -d -b ${path} ${name} </dev/null >/dev/null 2>&1; $RUNT exec ${name} grep -h -e ^0:: -e Cpus_allowed_list /proc/self/cgroup /proc/self/status; ` +
-        `$RUNT delete --force ${name}`,
-    );
-    expect(result).toEqual({ status: 0, stdout: `0::${CGROUP_PARENT}/cpus\nCpus_allowed_list:\t0\n`, stderr: "" });
-    expect(left()).toEqual([]);
-  });
+  test.skipIf(!keepsAffinity)(
+    "a further process with initial CPUs of its own gets them first, and is in the cgroup all the same",
+    async () => {
+      const name = id();
+      const path = bundle((config) => {
+        shell(config, "exec sleep 60");
+        Object.assign(config.process, { execCPUAffinity: { initial: "0" } });
+        config.linux.cgroupsPath = `${CGROUP_PARENT}/cpus`;
+        config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "cgroup");
+      });
+      const result = await unified(
+        `$RUNT run -d -b ${path} ${name} </dev/null >/dev/null 2>&1; $RUNT exec ${name} grep -h -e ^0:: -e Cpus_allowed_list /proc/self/cgroup /proc/self/status; ` +
+          `$RUNT delete --force ${name}`,
+      );
+      expect(result).toEqual({ status: 0, stdout: `0::${CGROUP_PARENT}/cpus\nCpus_allowed_list:\t0\n`, stderr: "" });
+      expect(left()).toEqual([]);
+    },
+  );
 
   const CGROUP_MOUNT = { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid", "noexec", "nodev"] };
 

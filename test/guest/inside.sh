@@ -7,7 +7,8 @@ export PATH="$PAYLOAD/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 tab=$(printf '\t')
 mode=$(sed 's/.*runt.mode=\([a-z0-9]*\).*/\1/' /proc/cmdline)
 echo "Linux $(uname -r), $(crun --version | head -n 1)" >"$RESULTS/machine"
-export GUEST_MODE=$mode RUNT_TEST_SLOW=8 NO_COLOR=1
+# Not /tmp: before Linux 6.3 the ids of a tmpfs cannot be mapped.
+export GUEST_MODE=$mode RUNT_TEST_SLOW=8 NO_COLOR=1 TMPDIR=/var/tmp
 
 # What a lane was waiting for when its time was over.
 diagnose() {

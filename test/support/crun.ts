@@ -1,5 +1,6 @@
 /** crun refuses to run where a controller of the kernel is not mounted; it is shown a complete v1 tree in a mount namespace of its own. */
 import { existsSync, readFileSync } from "node:fs";
+import { CGROUP_PARENT } from "./leaks.ts";
 
 const CGROUPS = "/sys/fs/cgroup";
 
@@ -18,6 +19,10 @@ export function peerCommand(peer: string, args: readonly string[]): string[] {
   // The directories are made in the host's tmpfs and seen by all: they go again at once.
   const lines = (line: (name: string) => string) => names.map(line).join("; ");
   const mounts = lines((name) => `mkdir -p ${CGROUPS}/${name}; mount -t cgroup -o ${name} cgroup ${CGROUPS}/${name} || exit`);
-  const unmounts = lines((name) => `umount ${CGROUPS}/${name}; rmdir ${CGROUPS}/${name} 2>/dev/null`);
+  // crun leaves the parents of the cgroups it has made, and a hierarchy lives on as long as it has any.
+  const unmounts = lines(
+    (name) =>
+      `find ${CGROUPS}/${name}${CGROUP_PARENT} -depth -type d -exec rmdir {} \\; 2>/dev/null; umount ${CGROUPS}/${name}; rmdir ${CGROUPS}/${name} 2>/dev/null`,
+  );
   return ["unshare", "-m", "sh", "-c", `${mounts}; "$@"; status=$?; ${unmounts}; exit $status`, "sh", peer, ...args];
 }
