@@ -80,8 +80,9 @@ describe.skipIf(!isRoot)("pause, resume, ps, kill --all (needs root)", () => {
     const table = (await ok(["ps", name])).trimEnd().split("\n");
     expect(table[0]?.split(/\s+/)).toEqual(expect.arrayContaining(["UID", "PID", "CMD"]));
     expect(table.slice(1)).toHaveLength(2);
-    const own = (await ok(["ps", name, "-e", "-o", "pid,args"])).trimEnd().split("\n");
-    expect(own.slice(1).map((row) => row.trim().split(/\s+/).slice(1).join(" "))).toEqual(["sleep 1000", "sleep 1000"]);
+    const own = async () => (await ok(["ps", name, "-e", "-o", "pid,args"])).trimEnd().split("\n").slice(1);
+    const programs = async () => (await own()).map((row) => row.trim().split(/\s+/).slice(1).join(" "));
+    await expect.poll(programs).toEqual(["sleep 1000", "sleep 1000"]);
     const wrong = await runtime(["ps", name, "-e", "-o", "args"]);
     expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining("PID") });
     expect((await runtime(["ps", "-f", "xml", name])).status).toBe(1);
