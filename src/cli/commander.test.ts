@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { helpText, suggestion } from "./commander.ts";
-import { VERBS } from "./table.ts";
+import { VERBS } from "./table/index.ts";
 
 describe("help", () => {
   it("begins as runc's help begins", () => {

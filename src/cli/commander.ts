@@ -4,7 +4,8 @@
  */
 import "../host/polyfill.ts";
 import { Command, CommanderError, Option } from "commander";
-import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table.ts";
+import { MANUAL } from "./manual/index.ts";
+import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table/index.ts";
 
 const DESCRIPTION = "Open Container Initiative runtime";
 
@@ -73,7 +74,7 @@ function verbHelp(verb: VerbDefinition): string {
     section("NAME", [`runt ${verb.name} - ${verb.summary}`]),
     section("USAGE", [`runt ${verb.name} [command options] ${verb.positionals}`.trimEnd()]),
     ...(verb.flags.length === 0 ? [] : [section("OPTIONS", options(createCommand(verb)))]),
-    section("EXAMPLES", verb.examples),
+    section("EXAMPLES", MANUAL[verb.name].examples),
   ].join("\n");
 }
 

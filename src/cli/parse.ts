@@ -1,6 +1,6 @@
 /** Command line -> verb, flags, positionals, straight from the table: no library on the start-up path. */
 import { RuntError } from "../errors/index.ts";
-import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table.ts";
+import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table/index.ts";
 
 /** A repeatable flag is a list, in order. */
 export type FlagValue = string | number | true | readonly string[] | undefined;

@@ -4,7 +4,7 @@ import { createContext, type Verb } from "./context.ts";
 import { print } from "./output.ts";
 import { parseCommandLine } from "./parse.ts";
 import { createReporter, type Reporter } from "./report.ts";
-import type { VerbName } from "./table.ts";
+import type { VerbName } from "./table/index.ts";
 
 const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>> = {
   create: () => import("./verbs/create.ts"),

@@ -1,0 +1,70 @@
+/** Verbs that change a container that exists. */
+import { type FlagDefinition, flag, type VerbDefinition } from "./definition.ts";
+
+const UPDATE_FLAGS: readonly FlagDefinition[] = [
+  flag("resources", "string", "read linux.resources as JSON from this file, or from stdin (-); the flags for it are ignored then", {
+    short: "r",
+    value: "FILE",
+  }),
+  flag("blkio-weight", "string", "block I/O weight, 10 to 1000", { value: "N" }),
+  flag("cpu-period", "string", "CFS period in microseconds", { value: "N" }),
+  flag("cpu-quota", "string", "CFS quota in microseconds a period; -1 = unlimited", { value: "N" }),
+  flag("cpu-burst", "string", "CFS burst in microseconds", { value: "N" }),
+  flag("cpu-share", "string", "relative weight of the container's CPU time", { value: "N" }),
+  flag("cpu-rt-period", "string", "real-time period in microseconds", { value: "N" }),
+  flag("cpu-rt-runtime", "string", "real-time runtime in microseconds", { value: "N" }),
+  flag("cpu-idle", "string", "1: run only when nothing else wants to; 0: normal", { value: "N" }),
+  flag("cpuset-cpus", "string", "CPUs to use (0-3,7)", { value: "LIST" }),
+  flag("cpuset-mems", "string", "memory nodes to use", { value: "LIST" }),
+  flag("memory", "string", "memory limit in bytes, or with b, k, m, g, t, p; -1 = unlimited", { value: "SIZE" }),
+  flag("memory-reservation", "string", "memory protected under pressure", { value: "SIZE" }),
+  flag("memory-swap", "string", "limit of memory and swap together; -1 = unlimited swap", { value: "SIZE" }),
+  flag("pids-limit", "string", "most processes; -1 = unlimited", { value: "N" }),
+  flag("l3-cache-schema", "string", "share of the L3 cache, as in linux.intelRdt (L3:0=ff;1=c0)", { value: "SCHEMA" }),
+  flag("mem-bw-schema", "string", "share of the memory bandwidth, as in linux.intelRdt (MB:0=50;1=70)", { value: "SCHEMA" }),
+  flag("kernel-memory", "string", "has no effect", { hidden: true }),
+  flag("kernel-memory-tcp", "string", "has no effect", { hidden: true }),
+];
+
+export const CONTROL_VERBS: readonly VerbDefinition[] = [
+  {
+    name: "kill",
+    summary: "send a signal to the container's process",
+    positionals: "<container-id> [signal]",
+    minimum: 1,
+    maximum: 2,
+    flags: [flag("all", "boolean", "send it to every process of the container", { short: "a" })],
+  },
+  {
+    name: "pause",
+    summary: "stop every process of a container where it is",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [],
+  },
+  {
+    name: "resume",
+    summary: "let the processes of a paused container go on",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [],
+  },
+  {
+    name: "update",
+    summary: "change the limits of a container",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: UPDATE_FLAGS,
+  },
+  {
+    name: "delete",
+    summary: "delete what a stopped container left",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" })],
+  },
+];

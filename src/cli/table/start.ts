@@ -1,0 +1,67 @@
+/** Verbs that make a container or a process in it. */
+import { CREATE_FLAGS } from "./create-flags.ts";
+import { flag, type VerbDefinition } from "./definition.ts";
+
+export const START_VERBS: readonly VerbDefinition[] = [
+  {
+    name: "create",
+    summary: "create a container",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: CREATE_FLAGS,
+  },
+  {
+    name: "start",
+    summary: "start the process of a created container",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [],
+  },
+  {
+    name: "run",
+    summary: "create and start a container",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [
+      ...CREATE_FLAGS,
+      flag("detach", "boolean", "do not wait for the container to end", { short: "d" }),
+      flag("keep", "boolean", "keep state and cgroup when the container has ended"),
+      flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
+    ],
+  },
+  {
+    name: "exec",
+    summary: "run a further process in a container",
+    positionals: "<container-id> [command...]",
+    minimum: 1,
+    maximum: Number.POSITIVE_INFINITY,
+    stopsAtFirst: true,
+    failureStatus: 255,
+    flags: [
+      flag("tty", "boolean", "give the process a terminal", { short: "t" }),
+      flag("console-socket", "string", "unix socket that receives the terminal's master side", { value: "SOCKET" }),
+      flag("cwd", "string", "working directory in the container", { value: "DIR" }),
+      flag("env", "string", "set an environment variable, NAME=VALUE", { short: "e", value: "ENTRY", repeatable: true }),
+      flag("user", "string", "numeric user and group, UID or UID:GID", { short: "u", value: "USER" }),
+      flag("additional-gids", "string", "add a supplementary group", { short: "g", value: "GID", repeatable: true }),
+      flag("process", "string", "read the process from this JSON file instead", { short: "p", value: "FILE" }),
+      flag("detach", "boolean", "do not wait for the process to end", { short: "d" }),
+      flag("pid-file", "string", "write the pid of the process to this file", { value: "FILE" }),
+      flag("no-new-privs", "boolean", "the process cannot gain privileges by execve"),
+      flag("cap", "string", "add a capability to the bounding, permitted and effective sets", {
+        short: "c",
+        value: "NAME",
+        repeatable: true,
+      }),
+      flag("apparmor", "string", "AppArmor profile of the process", { value: "PROFILE" }),
+      flag("process-label", "string", "SELinux label of the process", { value: "LABEL" }),
+      flag("preserve-fds", "number", "hand this many descriptors above stdio to the process", { value: "N" }),
+      flag("cgroup", "string", "join this cgroup below the container's own, [CONTROLLER,...:]PATH", { value: "CGROUP", repeatable: true }),
+      flag("ignore-paused", "boolean", "also in a paused container; the process starts when it is resumed"),
+      flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
+    ],
+  },
+];
