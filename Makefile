@@ -161,7 +161,7 @@ test-native test-e2e test-differential: test-%: setup-test bin/runt $(TEST_TOOLS
 
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
-test-all: test test-engines mutants test-guest
+test-all: test test-engines mutants test-guest-long
 
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines
@@ -187,10 +187,11 @@ mutants: setup-test bin/runt
 
 # A machine with systemd and cgroup v2, then v1, emulated by QEMU: as root, some minutes. GUEST='--modes v2 --lanes guest' for a part
 # (test/guest/main.ts).
-.PHONY: test-guest
-test-guest: bin/runt $(TEST_TOOLS)
+# test-guest-long: with all of test/e2e on v2, and more churn of systemd's units.
+.PHONY: test-guest test-guest-long
+test-guest test-guest-long: bin/runt $(TEST_TOOLS)
 	@tools/setup.sh guest
-	$(TSX) test/guest/main.ts $(GUEST)
+	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
 
 .PHONY: lint
 lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init

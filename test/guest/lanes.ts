@@ -6,6 +6,8 @@ export type Mode = (typeof MODES)[number];
 export interface Lane {
   readonly name: string;
   readonly modes: readonly Mode[];
+  /** Only with --long, or by its name. */
+  readonly long?: boolean;
   /** Seconds without a line of output after which it counts as hanging. */
   readonly silence: number;
   /** Its report (counts.ts) goes to $REPORT. */
@@ -15,10 +17,14 @@ export interface Lane {
 /** More than one test may take, stretched as its time is in the guest. */
 const TEST_SILENCE = 600;
 
-// One worker for all files: each costs six seconds to start.
-const vitest = (project: string, ...files: readonly string[]) =>
-  `node node_modules/vitest/vitest.mjs run --project ${project} ${files.join(" ")} --no-isolate --reporter=verbose --reporter=json --outputFile.json=$REPORT`;
-const CGROUP_FILES = ["events", "exec.test", "lifecycle", "limits", "pause", "run.test", "update"];
+/** Churn of systemd's units is slow there: the short run has fewer. */
+const MANY_CONTAINERS = 200;
+
+// One worker for all files, and one run for all projects: starting vitest takes half a minute there.
+const vitest = (projects: readonly string[], ...more: readonly string[]) =>
+  `node node_modules/vitest/vitest.mjs run ${projects.map((project) => `--project ${project}`).join(" ")} ${more.join(" ")} --no-isolate --reporter=verbose --reporter=json --outputFile.json=$REPORT`;
+/** Of test/e2e what depends on the hierarchies, which in the guest systemd and not the host has laid out. */
+const CGROUP_FILES = ["events", "exec.test", "lifecycle", "limits", "pause", "run.test", "update"].map((name) => `test/e2e/${name}`);
 /** Groups of test/conformance that depend on the hierarchies; docs/conformance.md has their outcome beside that of a v1 host. */
 const CGROUP_GROUPS = "CGP,RES,MEM,CPU,BLK,OTH";
 const tsx = (script: string) => `node node_modules/tsx/dist/cli.mjs ${script} --json $REPORT`;
@@ -26,12 +32,18 @@ const tsx = (script: string) => `node node_modules/tsx/dist/cli.mjs ${script} --
 export const SYSTEM_CALLS = "system-calls";
 
 export const LANES: readonly Lane[] = [
-  { name: "guest", modes: ["v2", "v1"], silence: TEST_SILENCE, command: vitest("guest") },
-  { name: SYSTEM_CALLS, modes: ["v2"], silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
+  { name: "guest", modes: MODES, silence: TEST_SILENCE, command: vitest(["guest", "e2e"], "test/guest/cases", ...CGROUP_FILES) },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
-  { name: "e2e", modes: ["v2"], silence: TEST_SILENCE, command: vitest("e2e") },
-  // All of it runs on v1 wherever the host is one: here what depends on the hierarchies, which systemd and not the host has laid out.
-  { name: "e2e-cgroups", modes: ["v1"], silence: TEST_SILENCE, command: vitest("e2e", ...CGROUP_FILES) },
+  { name: SYSTEM_CALLS, modes: ["v2"], silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
+  // The rest of e2e depends on the kernel at most, and runs wherever `make test` does.
+  { name: "e2e", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["e2e"]) },
+  {
+    name: "churn",
+    modes: MODES,
+    long: true,
+    silence: 2 * TEST_SILENCE,
+    command: `RUNT_TEST_CONTAINERS=${MANY_CONTAINERS} ${vitest(["guest"], "systemd.test", "-t workers")}`,
+  },
 ];
 
 /** Those named in a list with commas, in their own order; all when there is no list. */

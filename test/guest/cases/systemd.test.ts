@@ -20,7 +20,7 @@ const RESOURCES = {
 };
 const PREFIX = `t${process.pid}`;
 /** Each takes a second or two in an emulated machine. */
-const CONTAINERS = Number(process.env["RUNT_TEST_CONTAINERS"] ?? 64);
+const CONTAINERS = Number(process.env["RUNT_TEST_CONTAINERS"] ?? 24);
 const WORKERS = 8;
 
 describe.skipIf(!systemdRuns)("the systemd driver (needs systemd)", () => {
