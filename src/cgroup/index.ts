@@ -6,7 +6,7 @@ export { createCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
 export { deleteCgroup, markedParents } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
-export { freeze, isFrozen, thaw } from "./driver/freeze.ts";
+export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";

@@ -4,8 +4,8 @@ import type { CgroupSteps } from "../cgroup/compile/steps.ts";
 import { type CgroupFacts, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
-import * as host from "../host/index.ts";
 import type { CgroupRecord } from "../state/index.ts";
+import type { HostKnowledge } from "./knowledge.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 
@@ -17,12 +17,17 @@ export interface Placement {
 }
 
 /** @throws RuntError config-invalid or cgroup */
-export function placeContainer(options: RuntimeOptions, id: string, config: ContainerConfig, facts: CgroupFacts): Placement {
+export function placeContainer(
+  options: RuntimeOptions,
+  id: string,
+  config: ContainerConfig,
+  facts: CgroupFacts,
+  knowledge: HostKnowledge,
+): Placement {
   const { cgroupsPath, resources, annotations } = config;
   const { rootless } = options;
   if (options.systemd) {
-    const { readSystemd, compileUnit } = systemd();
-    const { path, steps } = compileUnit(facts, readSystemd(rootless && hasUserManager()), {
+    const { path, steps } = systemd().compileUnit(facts, knowledge.systemd(rootless), {
       id,
       cgroupsPath,
       resources,
@@ -34,9 +39,4 @@ export function placeContainer(options: RuntimeOptions, id: string, config: Cont
   }
   const path = resolveCgroup(cgroupsPath, id);
   return { path, steps: compileCgroup(facts, path, resources, { rootless }) };
-}
-
-/** Root of a user namespace may be root of a whole system in it, whose systemd is the one to ask. */
-function hasUserManager(): boolean {
-  return host.geteuid() !== 0 || Boolean(host.getenv("XDG_RUNTIME_DIR") || host.getenv("DBUS_SESSION_BUS_ADDRESS"));
 }

@@ -1,0 +1,71 @@
+/** Everything that a version of cgroups cannot do of what is asked, not only the first: the writers of a create, with a sink that goes on. Pure. */
+import type { ResourceConfig } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
+import type { CgroupFacts } from "../facts.ts";
+import { createSink, type Sink } from "./sink.ts";
+import { writeV1 } from "./v1.ts";
+import { writeV2 } from "./v2.ts";
+
+export interface CgroupProblem {
+  readonly severity: "error" | "warning";
+  /** value: no version could; field: this version cannot; controller: this host does not offer it. */
+  readonly kind: "value" | "field" | "controller";
+  readonly pointer: string;
+  readonly message: string;
+}
+
+const RESOURCES = "/linux/resources";
+
+export function cgroupProblems(facts: CgroupFacts, resources: ResourceConfig, rootless: boolean): readonly CgroupProblem[] {
+  const problems: CgroupProblem[] = [];
+  const sink = collecting(facts, problems);
+  for (const part of sections(resources)) {
+    try {
+      if (facts.version === 1) writeV1(sink, part, { rootless });
+      else writeV2(sink, part);
+    } catch (error) {
+      if (!(error instanceof RuntError)) throw error;
+      problems.push({ severity: "error", kind: "value", pointer: error.details.pointer ?? RESOURCES, message: error.message });
+    }
+  }
+  return problems;
+}
+
+/** One section at a time: what a writer throws ends it. */
+function sections(resources: ResourceConfig): readonly ResourceConfig[] {
+  const nothing: ResourceConfig = { hugepageLimits: [], rdma: {}, unified: {}, devices: [] };
+  const { memory, cpu, pids, blockIO, network, hugepageLimits, rdma, unified, devices } = resources;
+  return [
+    ...(memory ? [{ ...nothing, memory }] : []),
+    ...(cpu ? [{ ...nothing, cpu }] : []),
+    ...(pids ? [{ ...nothing, pids }] : []),
+    ...(blockIO ? [{ ...nothing, blockIO }] : []),
+    ...(network ? [{ ...nothing, network }] : []),
+    ...(hugepageLimits.length > 0 ? [{ ...nothing, hugepageLimits }] : []),
+    ...(Object.keys(rdma).length > 0 ? [{ ...nothing, rdma }] : []),
+    ...Object.entries(unified).map(([key, value]) => ({ ...nothing, unified: { [key]: value } })),
+    ...(devices.length > 0 ? [{ ...nothing, devices }] : []),
+  ];
+}
+
+function collecting(facts: CgroupFacts, problems: CgroupProblem[]): Sink {
+  const inner = createSink(facts, "/x");
+  const attempt = (kind: CgroupProblem["kind"], action: () => void): void => {
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof RuntError)) throw error;
+      problems.push({ severity: "error", kind, pointer: error.details.pointer ?? RESOURCES, message: error.message });
+    }
+  };
+  return {
+    writes: inner.writes,
+    warnings: inner.warnings,
+    write: (...args) => attempt("controller", () => inner.write(...args)),
+    // The writers go on behind a refusal here: nothing of it is executed.
+    refuse: ((...args: Parameters<Sink["refuse"]>) => attempt("field", () => inner.refuse(...args))) as Sink["refuse"],
+    warn(pointer, message) {
+      problems.push({ severity: "warning", kind: "value", pointer: `${RESOURCES}/${pointer}`, message });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** Which facts of the host a plan depends on: whatever was asked while it was compiled, and the answers. */
+import type { HostKnowledge } from "../knowledge.ts";
+
+export interface Asked {
+  /** Answers the same, and remembers. */
+  readonly knowledge: HostKnowledge;
+  /** Question -> answer. */
+  answers(): Readonly<Record<string, unknown>>;
+}
+
+export function remember(source: HostKnowledge): Asked {
+  const known: Record<string, unknown> = {};
+  const keep = <T>(question: string, answer: T): T => {
+    known[question] = answer;
+    return answer;
+  };
+  return {
+    answers: () => known,
+    knowledge: {
+      caller: () => keep("caller", source.caller()),
+      idPrograms: () => keep("idPrograms", source.idPrograms()),
+      cgroups: () => keep("cgroups", source.cgroups()),
+      mayMakeCgroups: () => keep("mayMakeCgroups", source.mayMakeCgroups()),
+      systemd: (rootless) => keep("systemd", source.systemd(rootless)),
+      apparmor: () => keep("apparmor", source.apparmor()),
+      selinux: () => keep("selinux", source.selinux()),
+      resctrl: (...group) => keep("resctrl", source.resctrl(...group)),
+      refuse: (config) => source.refuse(config),
+    },
+  };
+}

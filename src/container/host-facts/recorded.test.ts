@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { ContainerConfig } from "../../config/types.ts";
+import { remember } from "./asked.ts";
+import { featureRows } from "./features.ts";
+import { NO_HOST } from "./none.ts";
+import { recordedKnowledge } from "./recorded.ts";
+
+const rootless = { ...NO_HOST, caller: { ...NO_HOST.caller, uid: 1000, gid: 1000 } };
+
+describe("recorded facts", () => {
+  it("answer what is asked of a host, and what was asked is remembered", () => {
+    const { knowledge, answers } = remember(recordedKnowledge(NO_HOST));
+    expect(knowledge.cgroups()).toEqual({
+      version: 2,
+      hierarchies: [{ mountpoint: "/sys/fs/cgroup", controllers: NO_HOST.cgroup.hierarchies[0]?.controllers }],
+    });
+    expect(knowledge.caller()).toEqual({ uid: 0, gid: 0 });
+    expect(Object.keys(answers())).toEqual(["cgroups", "caller"]);
+  });
+
+  it("have the manager of a rootless caller or none", () => {
+    const user = { socket: "/run/user/1000/systemd/private", direct: true, version: 255, root: "/user.slice" };
+    expect(recordedKnowledge(NO_HOST).systemd(false)).toMatchObject({ user: false, socket: "/run/systemd/private" });
+    expect(recordedKnowledge({ ...rootless, systemd: { ...rootless.systemd, user } }).systemd(true)).toEqual({ ...user, user: true });
+    expect(() => recordedKnowledge(rootless).systemd(true)).toThrow(expect.objectContaining({ code: "cgroup" }));
+  });
+
+  it("know the groups of resctrl", () => {
+    const known = recordedKnowledge({
+      ...NO_HOST,
+      resctrl: { mount: "/sys/fs/resctrl", groups: ["gold"], monitors: ["gold/mon_groups/old"] },
+    });
+    expect(known.resctrl("c", "gold", true)).toEqual({
+      mount: "/sys/fs/resctrl",
+      group: "gold",
+      made: false,
+      keep: true,
+      monitor: "gold/mon_groups/c",
+    });
+    expect(known.resctrl("c", undefined, false)).toMatchObject({ group: "c", made: true, keep: false });
+    expect(known.resctrl("c", "/", false)).toMatchObject({ group: "", made: false });
+    expect(() => known.resctrl("old", "gold", true)).toThrow(expect.objectContaining({ code: "resctrl" }));
+    expect(() => recordedKnowledge(NO_HOST).resctrl("c", undefined, false)).toThrow(expect.objectContaining({ code: "resctrl" }));
+  });
+
+  it("refuse a network device that the host does not have", () => {
+    const wants = { netDevices: [{ device: "eth1", name: "eth1", from: "/linux/netDevices/eth1" }] } as unknown as ContainerConfig;
+    expect(() => recordedKnowledge(NO_HOST).refuse(wants)).toThrow(
+      expect.objectContaining({ details: { pointer: "/linux/netDevices/eth1" } }),
+    );
+    expect(() => recordedKnowledge({ ...NO_HOST, netDevices: ["eth1"] }).refuse(wants)).not.toThrow();
+  });
+});
+
+describe("features", () => {
+  const row = (facts: typeof NO_HOST, name: string) => featureRows(facts).find(({ feature }) => feature === name);
+
+  it("say what is missing, for what, and what to do", () => {
+    expect(row(NO_HOST, "AppArmor")).toMatchObject({
+      availability: "missing",
+      need: "process.apparmorProfile",
+      fix: expect.stringContaining("apparmor=1"),
+    });
+    expect(row(NO_HOST, "systemd")).toMatchObject({ availability: "available", detail: "system 255", fix: "" });
+    expect(
+      row({ ...NO_HOST, capabilities: [], caller: { ...NO_HOST.caller, effective: ["CAP_SYS_ADMIN"] } }, "capabilities"),
+    ).toMatchObject({ availability: "partly" });
+    expect(row({ ...NO_HOST, cgroup: { ...NO_HOST.cgroup, hierarchies: [] } }, "cgroup")).toMatchObject({ availability: "missing" });
+  });
+});
