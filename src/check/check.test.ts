@@ -273,7 +273,7 @@ describe("warned about", () => {
 it("reports all errors, and throws the first with its remedy", () => {
   expect(codes({ ociVersion: "x", root: null, hostname: "h" })).toEqual(["oci-version-syntax", "root-missing", "hostname-shared"]);
   expect(() => checkSpec({ ...MINIMAL, ociVersion: "x" })).toThrow(
-    expect.objectContaining({ details: { pointer: "/ociVersion", hint: 'use "1.3.0"' } }),
+    expect.objectContaining({ details: { finding: "oci-version-syntax", pointer: "/ociVersion", hint: 'use "1.3.0"' } }),
   );
 });
 

@@ -1,9 +1,9 @@
 /** What a configuration must satisfy before anything is done with it, beyond its structure. */
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
-import { annotationKeys } from "./annotations.ts";
+import { annotationKeys, containerType } from "./annotations.ts";
 import { deviceEffects, deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
-import type { Check, CheckFacts, Finding } from "./finding.ts";
+import { type Check, type CheckFacts, type Finding, reportInto } from "./finding.ts";
 import { hooks } from "./hooks.ts";
 import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, userMappings, userNamespaceMappings } from "./id-mappings.ts";
 import { intelRdtGroup, intelRdtSchemas } from "./intel-rdt.ts";
@@ -23,8 +23,8 @@ import { seccompListener, seccompProfile } from "./seccomp.ts";
 
 export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
 
-/** In the order in which they run and report. */
-const CHECKS: readonly Check[] = [
+/** What create refuses and warns of, in the order in which they run and report. */
+export const CHECKS: readonly Check[] = [
   ociVersion,
   rootPath,
   rootOfWindows,
@@ -76,22 +76,21 @@ const CHECKS: readonly Check[] = [
   seccompProfile,
   seccompListener,
   annotationKeys,
+  containerType,
 ];
 
-/** What holds for the process of `exec`, and for the resources and the schemas of `update`, on their own. */
+/** What holds for the process of `exec`, for the resources and the schemas of `update`, and for the mounts of a running container, on their own. */
 const PART_CHECKS = {
   process: [nulBytes, processCwd, processArgs, userIds, rlimits, oomScoreAdj, scheduler, ioPriority, ambientCapabilities, labels],
   resources: [memoryLimits, cpuBurst, blockIO, pageSizes, rdmaLimits, unifiedKeys],
   schemas: [intelRdtSchemas],
+  mounts: [nulBytes, mountDestinations, mountMappings, mountsBelowProc],
 } as const satisfies Record<string, readonly Check[]>;
 
 /** Every finding of every check. */
 export function findProblems(spec: Spec, facts: CheckFacts = {}, checks: readonly Check[] = CHECKS): readonly Finding[] {
   const findings: Finding[] = [];
-  const add = (severity: Finding["severity"]) => (code: string, pointer: string, message: string, remedy?: string) => {
-    findings.push({ code, severity, pointer, message, ...(remedy !== undefined && { remedy }) });
-  };
-  const report = { error: add("error"), warning: add("warning") };
+  const report = reportInto(findings);
   for (const check of checks) check(spec, report, facts);
   return findings;
 }
@@ -113,6 +112,7 @@ function refuseErrors(findings: readonly Finding[]): readonly Finding[] {
   const error = findings.find(({ severity }) => severity === "error");
   if (error !== undefined) {
     throw new RuntError("config-invalid", error.message, {
+      finding: error.code,
       pointer: error.pointer,
       ...(error.remedy !== undefined && { hint: error.remedy }),
     });

@@ -77,7 +77,11 @@ describe("process.ioPriority", () => {
       expect.objectContaining({
         code: "config-invalid",
         message: "process.ioPriority.class: required but missing",
-        details: { pointer: "/process/ioPriority/class", hint: "one of IOPRIO_CLASS_RT, IOPRIO_CLASS_BE, IOPRIO_CLASS_IDLE" },
+        details: {
+          finding: "io-priority-class",
+          pointer: "/process/ioPriority/class",
+          hint: "one of IOPRIO_CLASS_RT, IOPRIO_CLASS_BE, IOPRIO_CLASS_IDLE",
+        },
       }),
     );
   });

@@ -9,10 +9,13 @@ const BITS: ReadonlyMap<string, bigint> = new Map(CAPABILITIES.map((name, number
 
 const SETS = ["bounding", "effective", "permitted", "inheritable", "ambient"] as const;
 
-/** undefined when the configuration has no capabilities object. Unknown names are left out with a warning (config, capabilities). */
+/** What the process of a container has without a capabilities object: nobody has asked for any. */
+export const NO_CAPABILITIES: CapabilitySets = { bounding: 0n, effective: 0n, permitted: 0n, inheritable: 0n, ambient: 0n };
+
+/** undefined when there is no capabilities object: what that means is not the same for a container and for exec. Unknown names are left out with a warning (config, capabilities). */
 export function deriveCapabilities(capabilities: SpecProcess["capabilities"], pointer: string, warn: Warn): CapabilitySets | undefined {
   if (capabilities === null || capabilities === undefined) return undefined;
-  const masks = { bounding: 0n, effective: 0n, permitted: 0n, inheritable: 0n, ambient: 0n };
+  const masks = { ...NO_CAPABILITIES };
   for (const set of SETS) {
     const names = capabilities[set] ?? [];
     for (let index = 0; index < names.length; index++) {

@@ -2,6 +2,7 @@
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import { absolutePath } from "../spec/path.ts";
+import { NO_CAPABILITIES } from "./capabilities.ts";
 import { deviceRuleMode } from "./device-rules.ts";
 import { deriveDevices } from "./devices.ts";
 import { deriveHooks } from "./hooks.ts";
@@ -45,7 +46,7 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     ...(spec.hostname && { hostname: spec.hostname }),
     ...(spec.domainname && { domainname: spec.domainname }),
     annotations: spec.annotations ?? {},
-    ...(spec.process && { process: deriveProcess(spec.process, "/process", warn) }),
+    ...(spec.process && { process: { capabilities: NO_CAPABILITIES, ...deriveProcess(spec.process, "/process", warn) } }),
     namespaces,
     ...ids,
     ...(timeOffsets !== undefined && { timeOffsets }),

@@ -13,5 +13,6 @@ export function deviceRuleMode(
   if (value === "false") return { onlyListedDevices: true };
   throw new RuntError("config-invalid", `annotation ${ANNOTATION}: ${JSON.stringify(value)} is neither "true" nor "false"`, {
     pointer: `/annotations/${ANNOTATION}`,
+    finding: "annotation-device-rules",
   });
 }

@@ -42,7 +42,11 @@ describe("parseIdMapOption", () => {
     ["uids=@0-1-1;gids=0-1-1", "is relative to a new user namespace, and there is none"],
   ])("refuses %s", (value, why) => {
     expect(() => parseIdMapOption(value, undefined, AT)).toThrow(
-      expect.objectContaining({ code: "config-invalid", message: expect.stringContaining(why), details: { pointer: AT } }) as RuntError,
+      expect.objectContaining({
+        code: "config-invalid",
+        message: expect.stringContaining(why),
+        details: { pointer: AT, finding: "mount-idmap" },
+      }) as RuntError,
     );
   });
 

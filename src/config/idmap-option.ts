@@ -10,7 +10,8 @@ const IDS = 2 ** 32;
  * @throws RuntError "config-invalid"
  */
 export function parseIdMapOption(value: string, container: IdMappings | undefined, pointer: string): IdMappings {
-  const invalid = (why: string) => new RuntError("config-invalid", `mount option "idmap=${value}": ${why}`, { pointer });
+  const invalid = (why: string) =>
+    new RuntError("config-invalid", `mount option "idmap=${value}": ${why}`, { pointer, finding: "mount-idmap" });
   const ranges = (text: string, own: readonly IdMapping[] | undefined): readonly IdMapping[] =>
     text.split("#").map((range) => {
       const [, relative, ...numbers] = RANGE.exec(range) ?? [];

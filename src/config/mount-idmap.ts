@@ -54,6 +54,7 @@ export function deriveMountIdMap(
   if (userNamespace?.path !== undefined) return { recursive, source: { path: userNamespace.path } };
   throw new RuntError("config-invalid", `mount of "${mount.destination}": id-mapped mounts must have both uid and gid mappings specified`, {
     pointer: request.at,
+    finding: "mount-idmap",
     hint: "give the mount uidMappings and gidMappings, or the container a user namespace",
   });
 }

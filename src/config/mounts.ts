@@ -95,13 +95,13 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
   const base = { from, target: targetOf(mount.destination, from, warn), ...parsed.attributes };
   const { superFlags, data } = parsed;
   const idmap = deriveMountIdMap(mount, parsed.idmap, ids, from, warn);
-  const refuse = (what: string, pointer = `${from}/options`) =>
-    new RuntError("config-invalid", `mount of "${mount.destination}": ${what}`, { pointer });
+  const refuse = (finding: string, what: string, pointer = `${from}/options`) =>
+    new RuntError("config-invalid", `mount of "${mount.destination}": ${what}`, { pointer, finding });
 
   if (parsed.remount) {
-    if (idmap !== undefined) throw refuse("ids cannot be mapped by a remount");
-    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
-    if (parsed.links.length > 0) throw refuse(LINKS_ARE_FOR_BINDS);
+    if (idmap !== undefined) throw refuse("mount-idmap", "ids cannot be mapped by a remount");
+    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
+    if (parsed.links.length > 0) throw refuse("mount-link-option", LINKS_ARE_FOR_BINDS);
     const superblock = parsed.bind === undefined && (parsed.superTouched || data.length > 0);
     if (!superblock) warnBindOnly(parsed, `${from}/options`, mount, warn);
     return superblock
@@ -118,10 +118,10 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
     );
   if (parsed.bind !== undefined || implied) {
     warnBindOnly(parsed, `${from}/options`, mount, warn);
-    if (!mount.source) throw refuse("a bind mount needs a source", from);
-    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
+    if (!mount.source) throw refuse("mount-source-empty", "a bind mount needs a source", from);
+    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
     if (parsed.links.includes("copy") && parsed.links.some((link) => link !== "copy"))
-      throw refuse("copy-symlink is mutually exclusive with src-nofollow and dest-nofollow");
+      throw refuse("mount-link-option", "copy-symlink is mutually exclusive with src-nofollow and dest-nofollow");
     return {
       kind: "bind",
       ...base,
@@ -133,19 +133,19 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
       ...(parsed.links.includes("target") && { onLink: true as const }),
     };
   }
-  if (parsed.links.length > 0) throw refuse(LINKS_ARE_FOR_BINDS);
+  if (parsed.links.length > 0) throw refuse("mount-link-option", LINKS_ARE_FOR_BINDS);
 
   if (mount.type === "cgroup" || mount.type === "cgroup2") {
-    if (idmap !== undefined) throw refuse("a cgroup mount cannot be id-mapped");
-    if (parsed.copyUp) throw refuse("tmpcopyup is for tmpfs only");
+    if (idmap !== undefined) throw refuse("mount-idmap", "a cgroup mount cannot be id-mapped");
+    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
     if (data.length > 0) {
       warn("mount-data-ignored", `${from}/options`, `mount of "${mount.destination}": "${data.join(",")}" has no effect on a cgroup mount`);
     }
     return { kind: "cgroup", ...base };
   }
-  if (!mount.type) throw refuse("needs a type, or the option bind", from);
+  if (!mount.type) throw refuse("mount-type-missing", "needs a type, or the option bind", from);
   const { copyUp } = parsed;
-  if (copyUp && mount.type !== "tmpfs") throw refuse("tmpcopyup is for tmpfs only");
+  if (copyUp && mount.type !== "tmpfs") throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
   return {
     kind: "filesystem",
     ...base,
@@ -181,7 +181,7 @@ function warnBindOnly(parsed: ParsedOptions, pointer: string, mount: SpecMount, 
     throw new RuntError(
       "config-invalid",
       `mount of "${mount.destination}": bind mounts cannot have any filesystem-specific options applied: "${parsed.data.join(",")}"`,
-      { pointer },
+      { pointer, finding: "mount-bind-data" },
     );
   }
   if ((parsed.superFlags & ~1n) !== 0n) {

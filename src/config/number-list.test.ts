@@ -14,7 +14,11 @@ describe("a list of CPUs", () => {
 
   it.each(["a", "3-1", "-1", "0-", "9000", "1-9000", "0x1", ",", " ", "1 2", "99999999"])("%j is none", (text) => {
     expect(() => cpuList(text, "/at")).toThrow(
-      expect.objectContaining({ message: `"${text}" is not a list of CPUs`, code: "config-invalid", details: { pointer: "/at" } }),
+      expect.objectContaining({
+        message: `"${text}" is not a list of CPUs`,
+        code: "config-invalid",
+        details: { pointer: "/at", finding: "list-syntax" },
+      }),
     );
   });
 });

@@ -16,7 +16,7 @@ export function nodeList(text: string, pointer: string): readonly number[] {
 }
 
 function numberList(text: string, limit: number, what: string, pointer: string): readonly number[] {
-  const refuse = () => new RuntError("config-invalid", `"${text}" is not a list of ${what}`, { pointer });
+  const refuse = () => new RuntError("config-invalid", `"${text}" is not a list of ${what}`, { pointer, finding: "list-syntax" });
   const numbers = new Set<number>();
   for (const part of text.split(",").map((entry) => entry.trim())) {
     // runc allows commas too many.

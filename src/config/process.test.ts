@@ -101,7 +101,7 @@ describe("env", () => {
     ["A=x\0y", 'invalid environment variable: "A" contains a NUL byte'],
   ])("refuses %j", (entry, message) => {
     expect(() => derive({ env: ["PATH=/bin", entry] })).toThrow(
-      expect.objectContaining({ code: "config-invalid", message, details: { pointer: "/process/env/1" } }),
+      expect.objectContaining({ code: "config-invalid", message, details: { pointer: "/process/env/1", finding: "env-syntax" } }),
     );
   });
 });

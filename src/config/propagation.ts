@@ -7,7 +7,10 @@ export function propagationFlags(word: string): number {
   if (word === "") return 0;
   const flags = MOUNT_OPTIONS.get(word)?.propagation;
   if (flags === undefined) {
-    throw new RuntError("config-invalid", `unknown rootfsPropagation "${word}"`, { pointer: "/linux/rootfsPropagation" });
+    throw new RuntError("config-invalid", `unknown rootfsPropagation "${word}"`, {
+      pointer: "/linux/rootfsPropagation",
+      finding: "root-propagation-unknown",
+    });
   }
   return flags;
 }

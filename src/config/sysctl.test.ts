@@ -60,6 +60,8 @@ describe("deriveSysctl", () => {
   });
 
   it("points at the key", () => {
-    expect(() => one("vm/swappiness")).toThrow(expect.objectContaining({ details: { pointer: "/linux/sysctl/vm~1swappiness" } }));
+    expect(() => one("vm/swappiness")).toThrow(
+      expect.objectContaining({ details: { pointer: "/linux/sysctl/vm~1swappiness", finding: "sysctl-host" } }),
+    );
   });
 });

@@ -41,19 +41,19 @@ export function deriveSysctl(
   domainname?: string | null,
 ): ContainerConfig["sysctl"] {
   return Object.entries(sysctl).map(([key, value]) => {
-    const refuse = (reason: string) =>
-      new RuntError("config-invalid", `sysctl "${key}" ${reason}`, { pointer: `/linux/sysctl/${pointerToken(key)}` });
+    const refuse = (finding: string, reason: string) =>
+      new RuntError("config-invalid", `sysctl "${key}" ${reason}`, { pointer: `/linux/sysctl/${pointerToken(key)}`, finding });
     const path = sysctlPath(key);
     if (path.split("/").some((part) => part === "" || part === "." || part === "..") || path.includes("\0"))
-      throw refuse("is not a valid key");
-    if (value.includes("\0")) throw refuse("has a NUL byte in its value");
-    if (path === "kernel/hostname") throw refuse('is not allowed as it conflicts with the field "hostname"');
+      throw refuse("sysctl-key", "is not a valid key");
+    if (value.includes("\0")) throw refuse("sysctl-key", "has a NUL byte in its value");
+    if (path === "kernel/hostname") throw refuse("sysctl-conflict", 'is not allowed as it conflicts with the field "hostname"');
     if (path === "kernel/domainname" && domainname && domainname !== value)
-      throw refuse('is not allowed as it conflicts with the field "domainname"');
+      throw refuse("sysctl-conflict", 'is not allowed as it conflicts with the field "domainname"');
     const type = owner(path);
-    if (type === undefined) throw refuse("is not in a separate kernel namespace");
+    if (type === undefined) throw refuse("sysctl-host", "is not in a separate kernel namespace");
     if (!namespaces.some((namespace) => namespace.type === type)) {
-      throw refuse(`is not in a separate kernel namespace: the container has no ${type} namespace of its own`);
+      throw refuse("sysctl-shared", `is not in a separate kernel namespace: the container has no ${type} namespace of its own`);
     }
     return { key, path, value, namespace: type };
   });

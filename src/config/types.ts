@@ -183,7 +183,7 @@ export interface ProcessConfig {
   readonly additionalGids: readonly number[];
   /** Default 0o022. */
   readonly umask: number;
-  /** undefined: the configuration has no capabilities object; the sets stay as they are. */
+  /** undefined: a process document of exec without a capabilities object; the container's are taken. */
   readonly capabilities?: CapabilitySets;
   readonly noNewPrivileges: boolean;
   readonly rlimits: readonly Rlimit[];

@@ -3,7 +3,7 @@ import type { SchemaError } from "../../build/gen/validate.js";
 import { RuntError } from "../errors/index.ts";
 import { type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
 
-const INTEGERS: Readonly<Record<string, string>> = {
+export const INTEGERS: Readonly<Record<string, string>> = {
   uint16: "an integer from 0 to 65535",
   uint32: "an integer from 0 to 4294967295",
   int32: "an integer from -2147483648 to 2147483647",
@@ -14,7 +14,7 @@ const INTEGERS: Readonly<Record<string, string>> = {
 const LONGEST = 40;
 
 /** The value as it is named in a message: numbers by their value, everything else by its type. */
-function describe(value: JsonValue | undefined): string {
+export function describe(value: JsonValue | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -23,7 +23,8 @@ function describe(value: JsonValue | undefined): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
 }
 
-function lookup(root: JsonValue, pointer: string): JsonValue | undefined {
+/** The value at a JSON pointer; undefined when there is none. */
+export function lookup(root: JsonValue, pointer: string): JsonValue | undefined {
   let value: JsonValue | undefined = root;
   for (const token of pointer.split("/").slice(1)) {
     if (typeof value !== "object" || value === null) return undefined;

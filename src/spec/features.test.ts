@@ -3,11 +3,11 @@ import { supportedMountOptions } from "../config/mount-options.ts";
 import { featuresDocument } from "./features.ts";
 
 it("lists exactly the option table", () => {
-  expect(featuresDocument({ version: "1", commit: "" }).mountOptions).toEqual(supportedMountOptions());
+  expect(featuresDocument({ version: "1", commit: "" }, { criu: false }).mountOptions).toEqual(supportedMountOptions());
 });
 
 it("claims all namespaces and capabilities, and nothing that does not work yet", () => {
-  const features = featuresDocument({ version: "1.2.3", commit: "abc" });
+  const features = featuresDocument({ version: "1.2.3", commit: "abc" }, { criu: true });
   const { linux, hooks, annotations } = features;
   expect(linux.namespaces).toHaveLength(8);
   expect(linux.capabilities).toHaveLength(41);
@@ -25,6 +25,10 @@ it("claims all namespaces and capabilities, and nothing that does not work yet",
   expect(linux.seccomp.supportedFlags).toEqual(linux.seccomp.knownFlags);
   expect(linux.mountExtensions.idmap.enabled).toBe(true);
   expect(linux.cgroup).toEqual({ v1: true, v2: true, systemd: true, systemdUser: true, rdma: true });
-  expect(features.potentiallyUnsafeConfigAnnotations).toEqual(["io.runt.default-device-rules", "org.systemd.property."]);
-  expect(annotations).toEqual({ "org.opencontainers.runt.version": "1.2.3", "org.opencontainers.runt.commit": "abc" });
+  expect(features.potentiallyUnsafeConfigAnnotations).toEqual(["io.runt.default-device-rules", "org.criu.config", "org.systemd.property."]);
+  expect(annotations).toEqual({
+    "org.opencontainers.runt.version": "1.2.3",
+    "org.opencontainers.runt.commit": "abc",
+    "org.opencontainers.runc.checkpoint.enabled": "true",
+  });
 });

@@ -84,8 +84,13 @@ export const MOUNT_OPTION_NAMES = [
   "unbindable",
 ] as const;
 
+/** What depends on other programs of the host. */
+export interface HostPrograms {
+  readonly criu: boolean;
+}
+
 /** JSON value of the document. Empty lists and false mean "not supported"; an absent field would mean "unknown". */
-export function featuresDocument({ version, commit }: BuildInfo) {
+export function featuresDocument({ version, commit }: BuildInfo, { criu }: HostPrograms) {
   return {
     ociVersionMin: OCI_VERSION_MIN,
     ociVersionMax: OCI_VERSION_MAX,
@@ -112,8 +117,10 @@ export function featuresDocument({ version, commit }: BuildInfo) {
     },
     annotations: {
       "org.opencontainers.runt.version": version,
+      // Under the name that every engine knows.
+      "org.opencontainers.runc.checkpoint.enabled": String(criu),
       ...(commit !== "" && { "org.opencontainers.runt.commit": commit }),
     },
-    potentiallyUnsafeConfigAnnotations: ["io.runt.default-device-rules", "org.systemd.property."],
+    potentiallyUnsafeConfigAnnotations: ["io.runt.default-device-rules", "org.criu.config", "org.systemd.property."],
   };
 }

@@ -11,6 +11,8 @@ export interface JsonOptions {
   readonly positions?: Map<string, number>;
   /** Filled with the pointers of object members that occur more than once (the last one wins). */
   readonly duplicates?: string[];
+  /** Told where data behind the document begins, which is an error otherwise. */
+  readonly trailing?: (offset: number) => void;
   /** Name of the document in messages. */
   readonly file?: string;
 }
@@ -192,6 +194,9 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
 
   const value = parseValue("");
   skipBlanks();
-  if (at < text.length) fail(`unexpected data after the end of the document: ${found()}`);
+  if (at < text.length) {
+    if (options.trailing === undefined) fail(`unexpected data after the end of the document: ${found()}`);
+    else options.trailing(at);
+  }
   return value;
 }

@@ -3,6 +3,7 @@ import validate from "../../build/gen/validate.js";
 import { RuntError } from "../errors/index.ts";
 import { explain } from "./explain.ts";
 import { parseJson } from "./json.ts";
+import { flatCapabilities } from "./old-forms.ts";
 import type { Spec } from "./types.ts";
 
 /**
@@ -11,27 +12,30 @@ import type { Spec } from "./types.ts";
  * @throws RuntError "config-syntax" (line, column) or "config-schema" (pointer, line, column)
  */
 export function parseSpec(text: string, exact: boolean): Spec {
-  const value = exact ? parseJson(text) : parseFast(text);
+  const { value, changed } = flatCapabilities(exact ? parseJson(text) : parseFast(text));
   if (value === null) throw new RuntError("config-schema", "config cannot be null", { pointer: "" });
   if (!validate(value)) {
     const error = validate.errors?.[0];
-    throw error === undefined ? new RuntError("internal", "the validator gave no reason") : explain(text, error);
+    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+    // The list stands where the text has it.
+    throw explain(
+      text,
+      changed ? { ...error, instancePath: error.instancePath.replace("/capabilities/bounding", "/capabilities") } : error,
+    );
   }
   return value as Spec;
 }
 
 /**
- * Parse and validate a document that stands for one field of config.json: the process of `exec`, the resources of `update`.
+ * Parse and validate a document that stands for one field of config.json: the process of `exec`, the resources of `update`; or for the
+ * `mounts` of a container that runs: an object with that field, like config.json itself.
  * @param file its name in messages
  * @throws RuntError like parseSpec
  */
-export function parsePart(text: string, exact: boolean, part: "process" | "resources", file: string): Spec {
+export function parsePart(text: string, exact: boolean, part: "process" | "resources" | "mounts", file: string): Spec {
   const value = exact ? parseJson(text, { file }) : parseFast(text, file);
   if (value === null) throw new RuntError("config-schema", `${file}: ${part} cannot be null`, { pointer: "" });
-  const [spec, place] =
-    part === "process"
-      ? [{ ociVersion: "", process: value }, "/process"]
-      : [{ ociVersion: "", linux: { resources: value } }, "/linux/resources"];
+  const [spec, place] = PARTS[part](value);
   if (!validate(spec)) {
     const error = validate.errors?.[0];
     if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
@@ -39,6 +43,13 @@ export function parsePart(text: string, exact: boolean, part: "process" | "resou
   }
   return spec as Spec;
 }
+
+/** A spec with nothing else, and the JSON pointer in it of what the document is. */
+const PARTS = {
+  process: (value: unknown) => [{ ociVersion: "", process: value }, "/process"],
+  resources: (value: unknown) => [{ ociVersion: "", linux: { resources: value } }, "/linux/resources"],
+  mounts: (value: unknown) => [{ ociVersion: "", mounts: (value as { readonly mounts?: unknown }).mounts }, ""],
+} as const satisfies Record<string, (value: unknown) => readonly [object, string]>;
 
 function parseFast(text: string, file?: string): unknown {
   try {

@@ -1,9 +1,10 @@
 /** Why a program could not be found or executed: sentences that name the culprit. */
+
+import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "../../check/host/elf.ts";
+import { describeOther, parseFirstLine } from "../../check/host/script.ts";
 import * as host from "../../host/index.ts";
-import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./elf.ts";
+import { closeNames } from "../../spec/similar.ts";
 import { type Found, find, isDirectory, isRegular, latin1, linkText, mountOf, namesIn, readPart, type Scene, splitPath } from "./scene.ts";
-import { describeOther, parseFirstLine } from "./script.ts";
-import { closeNames } from "./similar.ts";
 
 /** As much as the kernel reads to tell what a file is (BINPRM_BUF_SIZE), and room for the program headers behind it. */
 const HEAD_SIZE = 4096;

@@ -1,0 +1,43 @@
+/** Every code of `runt validate` with its texts, in the order of docs/findings.md. */
+import { DEVICES_AND_RULES } from "./devices.ts";
+import type { Entries, Entry } from "./entry.ts";
+import { HOOKS_OF_ALL_KINDS } from "./hooks.ts";
+import { IDS } from "./ids.ts";
+import { LIMITS } from "./limits.ts";
+import { MOUNT_WORDS } from "./mount-options.ts";
+import { MOUNTS } from "./mounts.ts";
+import { NAMESPACES } from "./namespaces.ts";
+import { NETWORK } from "./network.ts";
+import { PODS } from "./pods.ts";
+import { POLICIES } from "./policies.ts";
+import { PROCESS } from "./process.ts";
+import { PROGRAM } from "./program.ts";
+import { RESOURCES } from "./resources.ts";
+import { SECCOMP } from "./seccomp.ts";
+import { TEXT } from "./text.ts";
+
+export { type Edits, type Entry, type Example, type ExampleFile, sectionText } from "./entry.ts";
+
+/** Title of a chapter, and its entries. */
+export const CHAPTERS: readonly (readonly [title: string, entries: Entries])[] = [
+  ["The file and its structure", TEXT],
+  ["The root filesystem and the program", PROGRAM],
+  ["Settings of the process", PROCESS],
+  ["Mounts and paths", MOUNTS],
+  ["Mount options, and ids of a mount", MOUNT_WORDS],
+  ["Namespaces, names and clocks", NAMESPACES],
+  ["Id mappings", IDS],
+  ["Network devices and sysctls", NETWORK],
+  ["Devices", DEVICES_AND_RULES],
+  ["Hooks", HOOKS_OF_ALL_KINDS],
+  ["Memory policy, personality, intelRdt", POLICIES],
+  ["Memory, CPU time and processes", LIMITS],
+  ["Control groups and other limits", RESOURCES],
+  ["System call filters", SECCOMP],
+  ["Pods", PODS],
+];
+
+/** undefined: no such code. */
+export function entryOf(code: string): Entry | undefined {
+  return CHAPTERS.map(([, entries]) => (Object.hasOwn(entries, code) ? entries[code] : undefined)).find((found) => found !== undefined);
+}

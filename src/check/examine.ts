@@ -1,0 +1,129 @@
+/** From the text of config.json to every finding that the text itself gives: syntax, structure, and the checks over what is sound. */
+import { RuntError } from "../errors/index.ts";
+import { type JsonValue, parseJson } from "../spec/json.ts";
+import { flatCapabilities } from "../spec/old-forms.ts";
+import { findStructure, type StrangeName } from "../spec/structure.ts";
+import type { Spec } from "../spec/types.ts";
+import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
+import { CHECKS } from "./index.ts";
+import { soundParts } from "./sound.ts";
+import { SPEC_CHECKS } from "./spec/index.ts";
+
+export interface Examination {
+  readonly findings: Finding[];
+  /** Offset of every value in the text, by its pointer. */
+  readonly positions: ReadonlyMap<string, number>;
+  /** Parts of the configuration cannot be looked at. */
+  readonly broken: boolean;
+  /** The document as it stands; undefined when it could not be parsed. */
+  readonly value?: JsonValue;
+  /** What the checks of the host may look at; it throws where it is broken. */
+  readonly spec?: Spec;
+}
+
+/** @param facts of the caller; `rootless` alone needs no host */
+export function examine(text: string, facts: CheckFacts = {}): Examination {
+  const findings: Finding[] = [];
+  const report = reportInto(findings);
+  const positions = new Map<string, number>();
+  const value = parse(text, positions, report);
+  if (value === undefined) return { findings, positions, broken: true };
+  const { spec, broken } = examineStructure(value, text, positions, report);
+  if (spec !== undefined) runChecks([...CHECKS, ...SPEC_CHECKS], (check) => check(spec, report, facts), findings, broken);
+  return { findings, positions, broken, value, ...(spec && { spec }) };
+}
+
+/**
+ * Run each.
+ * @param broken parts are missing: a check that stumbles over one has said nothing. Otherwise stumbling is a defect of the check.
+ */
+export function runChecks<T>(checks: readonly T[], run: (check: T) => void, findings: Finding[], broken: boolean): void {
+  for (const check of checks) {
+    const { length } = findings;
+    try {
+      run(check);
+    } catch (error) {
+      // BrokenPart, or TypeError: a hole in a list is met as undefined.
+      if (!broken) throw error;
+      findings.length = length;
+    }
+  }
+}
+
+function parse(text: string, positions: Map<string, number>, report: Report): JsonValue | undefined {
+  if (text.charCodeAt(0) === 0xfeff) report.warning("byte-order-mark", "", "the file begins with a byte order mark");
+  const duplicates: string[] = [];
+  let trailing: number | undefined;
+  let value: JsonValue;
+  try {
+    value = parseJson(text, { positions, duplicates, trailing: (offset) => (trailing = offset) });
+  } catch (error) {
+    if (!(error instanceof RuntError)) throw error;
+    const { line = 1, column = 1 } = error.details;
+    positions.set("", offsetOf(text, line, column));
+    report.error("config-syntax", "", error.message.replace(/^[^:]*:\d+:\d+: /, ""));
+    return undefined;
+  }
+  if (trailing !== undefined) {
+    positions.set("", trailing);
+    report.error("trailing-data", "", "there is more behind the end of the document");
+  }
+  for (const pointer of new Set(duplicates))
+    report.warning("field-duplicate", pointer, `${pointer.slice(pointer.lastIndexOf("/") + 1)} is given more than once, the last one wins`);
+  return value;
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let left = line; left > 1; left--) start = text.indexOf("\n", start) + 1;
+  return start + column - 1;
+}
+
+function examineStructure(
+  value: JsonValue,
+  text: string,
+  positions: ReadonlyMap<string, number>,
+  report: Report,
+): { readonly spec: Spec | undefined; readonly broken: boolean } {
+  const flat = flatCapabilities(value);
+  const { violations, strangers } = findStructure(flat.value);
+  if (flat.changed)
+    report.warning("capabilities-list", "/process/capabilities", "a plain list is the form of before version 1.0, and fills all five sets");
+  const codes = { type: "field-type", missing: "field-missing", range: "field-range" } as const;
+  for (const { kind, pointer, reason } of violations) {
+    // A list that was spread over five sets is wrong once, where it stands.
+    if (flat.changed && /^\/process\/capabilities\/(?!bounding)/.test(pointer)) continue;
+    report.error(codes[kind], flat.changed ? pointer.replace("/capabilities/bounding", "/capabilities") : pointer, reason);
+  }
+  for (const stranger of strangers) reportStranger(stranger, report);
+  reportNumbers(value, text, positions, report);
+  return { spec: soundParts(flat.value, violations), broken: violations.length > 0 };
+}
+
+function reportStranger({ pointer, name, inCase, close }: StrangeName, report: Report): void {
+  if (inCase !== undefined) {
+    report.warning(
+      "field-case",
+      pointer,
+      `"${name}" is not "${inCase}" and has no effect; runtimes written in Go take it`,
+      `write "${inCase}"`,
+    );
+    return;
+  }
+  const meant = close.length === 0 ? "" : close.length <= 3 ? `; did you mean ${close.join(" or ")}?` : `; known here: ${close.join(", ")}`;
+  report.warning("field-unknown", pointer, `"${name}" is not a field of the specification and has no effect${meant}`);
+}
+
+/** An integer written as 1e3 or 10.0: this runtime takes it, decoders written in Go do not. */
+function reportNumbers(value: JsonValue, text: string, positions: ReadonlyMap<string, number>, report: Report): void {
+  if (!/\d[.eE]\d*/.test(text)) return;
+  const look = (item: JsonValue, pointer: string): void => {
+    if (typeof item === "number" && Number.isInteger(item)) {
+      const written = /^-?[\d.eE+-]+/.exec(text.slice(positions.get(pointer) ?? 0, (positions.get(pointer) ?? 0) + 40))?.[0] ?? "";
+      if (/[.eE]/.test(written)) report.advice("number-form", pointer, `${written} is an integer in a form that other runtimes refuse`);
+    } else if (typeof item === "object" && item !== null) {
+      for (const [key, member] of Object.entries(item)) look(member, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    }
+  };
+  look(value, "");
+}

@@ -1,0 +1,45 @@
+/** Whether a user may do something with a file, as the kernel decides from owner, group and permission bits. */
+import type { Spec } from "../../spec/types.ts";
+import { namespaceOf } from "../namespaces.ts";
+import type { FileFacts } from "./view.ts";
+
+/** The process as the files on the host see it. */
+export interface User {
+  readonly uid: number;
+  readonly gids: readonly number[];
+  /** Permission bits do not stop it (CAP_DAC_OVERRIDE). */
+  readonly overrides: boolean;
+  /** As the container calls it. */
+  readonly name: string;
+}
+
+/** undefined: its ids on the host are not known. */
+export function userOf(spec: Spec): User | undefined {
+  const { uid, gid, additionalGids } = spec.process?.user ?? {};
+  const namespace = namespaceOf(spec, "user");
+  if (namespace?.path) return undefined;
+  const effective = spec.process?.capabilities?.effective ?? [];
+  const map = (id: number, mappings: readonly { containerID: number; hostID: number; size: number }[] | null | undefined): number =>
+    namespace === undefined
+      ? id
+      : (mappings
+          ?.map((entry) => (id >= entry.containerID && id < entry.containerID + entry.size ? id - entry.containerID + entry.hostID : -1))
+          .find((found) => found >= 0) ?? -1);
+  return {
+    uid: map(uid ?? 0, spec.linux?.uidMappings),
+    gids: [gid ?? 0, ...(additionalGids ?? [])].map((id) => map(id, spec.linux?.gidMappings)),
+    overrides: namespace === undefined && effective.includes("CAP_DAC_OVERRIDE"),
+    name: `uid ${uid ?? 0}`,
+  };
+}
+
+/** Bit 1 of the class the user is in: execute a file, search a directory. */
+export function mayExecute({ uid, gids, overrides }: User, { kind, mode, uid: owner, gid: group }: FileFacts): boolean {
+  if (overrides) return kind === "directory" || (mode & 0o111) !== 0;
+  const bits = uid === owner ? mode >> 6 : gids.includes(group) ? mode >> 3 : mode;
+  return (bits & 1) !== 0;
+}
+
+export function modeText({ mode, uid, gid }: FileFacts): string {
+  return `mode 0${mode.toString(8)}, owner ${uid}:${gid}`;
+}

@@ -1,0 +1,39 @@
+import { cleanPath } from "../../spec/path.ts";
+import type { HostCheck } from "./host-check.ts";
+
+/** config-linux, devices: numbers that the host has another device for, and files that are in the way. */
+export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene }) => {
+  const drivers = view.live ? view.text("/proc/devices") : undefined;
+  linux?.devices?.forEach((device, index) => {
+    const pointer = `/linux/devices/${index}`;
+    const path = cleanPath(device.path);
+    const [major, minor] = [Number(device.major ?? 0), Number(device.minor ?? 0)];
+    const kind = device.type === "b" ? "block" : device.type === "p" ? "fifo" : "char";
+    if (view.live && kind !== "fifo") {
+      const own = view.stat(path);
+      if (own !== undefined && own !== "unknown" && own.kind === kind && (own.major !== major || own.minor !== minor))
+        report.warning("device-differs", pointer, `"${path}" is ${own.major}:${own.minor} on this host, here ${major}:${minor}`);
+      else if (drivers !== undefined && !hasDriver(drivers, kind, major))
+        report.warning("device-driver", pointer, `"${path}": no driver of this host has the ${kind} number ${major}`);
+    }
+    if (scene === undefined || (mounts ?? []).some(({ destination }) => isAbove(cleanPath(`/${destination}`), path))) return;
+    const found = scene.find(path);
+    if (found.status !== "found" || found.facts.kind === kind) return;
+    report.error(
+      "device-in-the-way",
+      `${pointer}/path`,
+      `the root filesystem has a ${found.facts.kind} at "${path}"`,
+      "remove it from the image, or mount a tmpfs on /dev",
+    );
+  });
+};
+
+function isAbove(directory: string, path: string): boolean {
+  return directory === "/" || path === directory || path.startsWith(`${directory}/`);
+}
+
+/** proc(5), /proc/devices: two lists, of which the second is that of block devices. */
+function hasDriver(text: string, kind: "block" | "char", major: number): boolean {
+  const [chars = "", blocks = ""] = text.split("Block devices:");
+  return new RegExp(`^\\s*${major}\\s`, "m").test(kind === "block" ? blocks : chars);
+}

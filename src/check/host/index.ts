@@ -1,0 +1,71 @@
+/** Checks that look at the host and at the files of the bundle. In report order. */
+import type { Spec } from "../../spec/types.ts";
+import { runChecks } from "../examine.ts";
+import { type Finding, reportInto } from "../finding.ts";
+import { apparmorProfile } from "./apparmor.ts";
+import { boundCapabilities } from "./capabilities.ts";
+import { affinityCpus, memoryNodes, quotaAboveHost } from "./cpus.ts";
+import { workingDirectory } from "./cwd.ts";
+import { deviceFiles } from "./devices.ts";
+import { hookPrograms } from "./hooks.ts";
+import type { HostCheck } from "./host-check.ts";
+import { rootOwner, subordinateIds } from "./ids.ts";
+import { mountPlaces } from "./mount-places.ts";
+import { mountSources } from "./mount-sources.ts";
+import { filesystemTypes } from "./mount-types.ts";
+import { hostNamespaces, namespaceFiles } from "./namespaces.ts";
+import { program } from "./program.ts";
+import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, occupiedCgroup } from "./resources.ts";
+import { oomScoreOfCaller, rlimitsOfHost } from "./rlimits.ts";
+import { rootFilesystem } from "./rootfs.ts";
+import { sandboxFits, sandboxThere } from "./sandbox.ts";
+import { openScene } from "./scene.ts";
+import { filterFeatures, listenerSocket } from "./seccomp.ts";
+import { sysctlFiles } from "./sysctl.ts";
+import { clocks } from "./time.ts";
+import type { HostView } from "./view.ts";
+
+const HOST_CHECKS: readonly HostCheck[] = [
+  rootFilesystem,
+  rlimitsOfHost,
+  oomScoreOfCaller,
+  boundCapabilities,
+  apparmorProfile,
+  hostNamespaces,
+  namespaceFiles,
+  clocks,
+  subordinateIds,
+  rootOwner,
+  filesystemTypes,
+  mountSources,
+  mountPlaces,
+  program,
+  workingDirectory,
+  deviceFiles,
+  affinityCpus,
+  memoryNodes,
+  quotaAboveHost,
+  memoryOfHost,
+  hugepageSizes,
+  blockDevices,
+  networkNames,
+  cgroupFiles,
+  occupiedCgroup,
+  sysctlFiles,
+  hookPrograms,
+  filterFeatures,
+  listenerSocket,
+  sandboxThere,
+  sandboxFits,
+];
+
+/** @param broken parts of the configuration cannot be looked at */
+export function examineHost(spec: Spec, view: HostView, broken: boolean): readonly Finding[] {
+  const findings: Finding[] = [];
+  const report = reportInto(findings);
+  let scene: ReturnType<typeof openScene>;
+  runChecks([openScene], (open) => (scene = open(spec, view)), findings, broken);
+  const input = { view, ...(scene && { scene }) };
+  runChecks(HOST_CHECKS, (check) => check(spec, report, input), findings, broken);
+  return findings;
+}

@@ -1,0 +1,53 @@
+import { cleanPath } from "../../spec/path.ts";
+import type { SpecMount } from "../../spec/types.ts";
+import { isBind } from "../spec/mount-words.ts";
+import type { HostCheck } from "./host-check.ts";
+import { absolute, type NotFound } from "./scene.ts";
+import type { FileFacts, HostView } from "./view.ts";
+
+/** What is mounted: a directory, a file, or "unknown". */
+function kindOfSource(mount: SpecMount, view: HostView): FileFacts["kind"] | "unknown" {
+  if (!isBind(mount)) return "directory";
+  if (!mount.source || !view.live) return "unknown";
+  const facts = view.stat(absolute(view.bundle ?? "/", mount.source));
+  return facts === undefined || facts === "unknown" ? "unknown" : facts.kind;
+}
+
+/** config, mounts: a directory goes on a directory and a file on a file; what is not there is made, if it can be. */
+export const mountPlaces: HostCheck = ({ mounts }, report, { view, scene }) => {
+  if (scene === undefined) return;
+  mounts?.forEach((mount, index) => {
+    if (mount.options?.includes("remount") || mount.options?.includes("dest-nofollow")) return;
+    const place = scene.destination(index);
+    if (place === undefined) return;
+    const pointer = `/mounts/${index}/destination`;
+    const source = kindOfSource(mount, view);
+    if (place.status === "opaque") {
+      // All that may be mounted on in a procfs (mount-inside-proc) are files.
+      if (source === "directory" && cleanPath(`/${mount.destination}`).startsWith("/proc/"))
+        report.error("mount-kind", pointer, `a directory cannot be mounted on "${mount.destination}", which is a file`);
+      return;
+    }
+    if (place.status === "found") {
+      if (source === "unknown" || (source === "directory") === (place.facts.kind === "directory")) return;
+      const [what, there] = source === "directory" ? ["a directory", `a ${nameOf(place.facts)}`] : ["a file", "a directory"];
+      report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
+    } else if (place.status === "missing") {
+      const readOnly = readOnlyReason(place, scene.root.isWritable("/"));
+      if (readOnly !== undefined)
+        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${readOnly}`);
+    } else if (place.status === "not-a-directory")
+      report.error("mount-kind", pointer, `"${place.parent}", on the way to "${mount.destination}", is not a directory`);
+  });
+};
+
+function nameOf({ kind }: FileFacts): string {
+  return kind === "file" || kind === "fifo" || kind === "socket" ? kind : `${kind} device`;
+}
+
+/** Why nothing can be made there. */
+function readOnlyReason({ parent, layer }: NotFound, rootIsWritable: boolean): string | undefined {
+  if (layer.index === -1) return rootIsWritable ? undefined : "the root filesystem lies on a read-only one";
+  const readOnly = layer.options.lastIndexOf("ro") > layer.options.lastIndexOf("rw") || layer.options.includes("rro");
+  return readOnly ? `${parent} is in the read-only mount of ${layer.at}` : undefined;
+}

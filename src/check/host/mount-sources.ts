@@ -1,0 +1,23 @@
+import { isBind } from "../spec/mount-words.ts";
+import type { HostCheck } from "./host-check.ts";
+import { nearest } from "./names.ts";
+import { absolute } from "./scene.ts";
+
+/** config, mounts: the source of a bind mount is there. */
+export const mountSources: HostCheck = ({ mounts }, report, { view }) => {
+  const tree = view.live ? view.tree("/") : undefined;
+  if (tree === undefined) return;
+  mounts?.forEach((mount, index) => {
+    if (!isBind(mount) || !mount.source || mount.options?.includes("remount")) return;
+    if (!mount.source.startsWith("/") && view.bundle === undefined) return;
+    if (mount.options?.includes("src-nofollow") || mount.options?.includes("copy-symlink")) return;
+    const source = absolute(view.bundle ?? "/", mount.source);
+    if (view.stat(source) !== undefined) return;
+    const near = nearest(tree, source);
+    report.error(
+      "mount-source-missing",
+      `/mounts/${index}/source`,
+      `"${mount.source}" does not exist${near === undefined ? "" : `; nearest: ${near}`}`,
+    );
+  });
+};

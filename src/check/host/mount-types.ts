@@ -1,0 +1,29 @@
+import { closeNames } from "../../spec/similar.ts";
+import { isBind } from "../spec/mount-words.ts";
+import type { HostCheck } from "./host-check.ts";
+import type { HostView } from "./view.ts";
+
+/** Made by the runtime from whatever the host has. */
+const OWN = ["cgroup", "cgroup2", "bind"];
+
+/** proc(5), /proc/filesystems: built in or loaded; others may come with a module when they are mounted. */
+export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
+  const known = view.facts.filesystems;
+  if (!known || known.length === 0) return;
+  mounts?.forEach((mount, index) => {
+    const { type } = mount;
+    if (!type || isBind(mount) || OWN.includes(type) || type.startsWith("fuse.") || known.includes(type)) return;
+    const close = closeNames(type, known);
+    const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+    const modules = modulesOf(view);
+    if (modules?.includes(`/${type}.ko`)) return;
+    const pointer = `/mounts/${index}/type`;
+    if (modules === undefined) report.warning("mount-type-unknown", pointer, `the kernel has no filesystem "${type}" loaded${meant}`);
+    else report.error("filesystem-missing", pointer, `the kernel has no filesystem "${type}", nor a module for it${meant}`);
+  });
+};
+
+/** modules.dep(5): every module by its file. undefined: nobody says which there are. */
+function modulesOf({ facts, live, text }: HostView): string | undefined {
+  return live && facts.kernel?.release ? text(`/lib/modules/${facts.kernel.release}/modules.dep`) : undefined;
+}

@@ -1,0 +1,82 @@
+import type { Spec } from "../../spec/types.ts";
+import type { Report } from "../finding.ts";
+import { mayExecute, modeText, type User, userOf } from "./access.ts";
+import { explainFormat } from "./executable.ts";
+import type { HostCheck } from "./host-check.ts";
+import { closeTo } from "./names.ts";
+import type { Found, NotFound, Scene } from "./scene.ts";
+
+const POINTER = "/process/args/0";
+
+function pathOf({ process }: Spec): readonly string[] {
+  const entry = process?.env?.find((candidate) => candidate.startsWith("PATH="));
+  return entry === undefined ? [] : entry.slice("PATH=".length).split(":");
+}
+
+/** execvp(3) in the files of the container: the program is there, is a file, may be executed, and what it needs to run is there too. */
+export const program: HostCheck = (spec, report, { view, scene }) => {
+  const name = spec.process?.args?.[0];
+  if (scene === undefined || !name || !spec.process) return;
+  const user = userOf(spec);
+  const found = name.includes("/") ? scene.find(inDirectory(spec.process.cwd, name)) : search(spec, scene, name, user, report);
+  if (found === undefined || found.status === "opaque") return;
+  if (found.status !== "found") {
+    reportMissing(name, scene, found, report);
+    return;
+  }
+  if (!isExecutable(found, user, name, report)) return;
+  const problem = explainFormat(scene, found, view);
+  if (problem !== undefined) report.error(problem.code, POINTER, problem.message);
+};
+
+function inDirectory(cwd: string, name: string): string {
+  return name.startsWith("/") ? name : `${cwd}/${name}`;
+}
+
+/** What PATH leads to. undefined: reported already, or nobody can tell before everything is mounted. */
+function search(spec: Spec, scene: Scene, name: string, user: User | undefined, report: Report): Found | undefined {
+  const directories = pathOf(spec).filter((directory) => directory.startsWith("/"));
+  if (directories.length === 0) return undefined;
+  let refused: Found | undefined;
+  for (const directory of directories) {
+    const found = scene.find(`${directory}/${name}`);
+    if (found.status === "opaque") return undefined;
+    if (found.status !== "found") continue;
+    const usable = found.facts.kind === "file" && (user === undefined ? (found.facts.mode & 0o111) !== 0 : mayExecute(user, found.facts));
+    if (usable) return found;
+    refused ??= found;
+  }
+  if (refused !== undefined) return refused;
+  const names = directories.flatMap((directory) => {
+    const place = scene.find(directory);
+    return place.status === "found" ? place.tree.names(place.inTree) : [];
+  });
+  const close = closeTo(name, names);
+  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  report.error("program-missing", POINTER, `"${name}" is in none of ${directories.join(", ")}${meant}`);
+  return undefined;
+}
+
+function reportMissing(name: string, scene: Scene, { status, parent, name: missing }: NotFound, report: Report): void {
+  if (status === "not-a-directory") report.error("program-missing", POINTER, `"${name}": ${parent} is not a directory`);
+  else if (status === "loop") report.error("program-missing", POINTER, `"${name}": too many links at ${parent}/${missing}`);
+  else {
+    const place = scene.find(parent);
+    const close = place.status === "found" ? closeTo(missing, place.tree.names(place.inTree)) : [];
+    const base = parent === "/" ? "" : parent;
+    const meant = close.length > 0 ? `; did you mean ${close.map((other) => `${base}/${other}`).join(" or ")}?` : "";
+    report.error("program-missing", POINTER, `"${name}" does not exist: ${parent === "/" ? "the root" : parent} has no ${missing}${meant}`);
+  }
+}
+
+function isExecutable({ facts, layer, path }: Found, user: User | undefined, name: string, report: Report): boolean {
+  if (facts.kind !== "file") report.error("program-kind", POINTER, `"${name}" is a ${facts.kind}, not a program`);
+  else if ((facts.mode & 0o111) === 0)
+    report.error("program-not-executable", POINTER, `"${path}" has no execute permission (${modeText(facts)})`);
+  else if (layer.options.lastIndexOf("noexec") > layer.options.lastIndexOf("exec"))
+    report.error("program-noexec", POINTER, `"${path}" is in the mount of "${layer.at}", which has the option noexec`);
+  else if (user !== undefined && user.uid >= 0 && !mayExecute(user, facts) && !(user.uid === 0))
+    report.error("program-denied", POINTER, `${user.name} may not execute "${path}" (${modeText(facts)})`);
+  else return true;
+  return false;
+}

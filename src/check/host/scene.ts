@@ -1,0 +1,192 @@
+/**
+ * The files as the container would see them: its root filesystem with every mount on it, links followed inside. Nothing is mounted:
+ * paths are walked name by name, and each name is looked up where it really lies.
+ */
+import { cleanPath } from "../../spec/path.ts";
+import type { Spec, SpecMount } from "../../spec/types.ts";
+import { isBind } from "../spec/mount-words.ts";
+import type { FileFacts, HostView, Tree } from "./view.ts";
+
+/** The root filesystem, or a mount. */
+interface Layer {
+  /** Where it is, links resolved. */
+  readonly at: string;
+  /** Entry of `mounts`; -1 for the root filesystem. */
+  readonly index: number;
+  /** Where its files are; undefined: nobody knows what is in it before it is mounted. */
+  readonly files?: { readonly tree: Tree; readonly path: string };
+  readonly options: readonly string[];
+}
+
+export interface Found {
+  readonly status: "found";
+  /** Without links: as pwd -P would say. */
+  readonly path: string;
+  readonly facts: FileFacts;
+  readonly layer: Layer;
+  /** To read it: in the tree of its layer. */
+  readonly tree: Tree;
+  readonly inTree: string;
+}
+
+/** missing: a name is not there. opaque: it is in a filesystem that does not exist yet. */
+export interface NotFound {
+  readonly status: "missing" | "opaque" | "loop" | "not-a-directory";
+  /** The last directory that is there, and the name in it that stopped the walk. */
+  readonly parent: string;
+  readonly name: string;
+  /** What would have followed. */
+  readonly rest: readonly string[];
+  readonly layer: Layer;
+}
+
+export interface Scene {
+  find(path: string): Found | NotFound;
+  /** Where an entry of `mounts` goes: what was there before it, and under which path it is then. */
+  destination(index: number): Found | NotFound | undefined;
+  readonly root: Tree;
+}
+
+/** As the kernel: path_resolution(7). */
+const MOST_LINKS = 40;
+const DIRECTORY: FileFacts = { kind: "directory", mode: 0o755, uid: 0, gid: 0, major: 0, minor: 0 };
+
+/** undefined: there is no root filesystem to look at. */
+export function openScene(spec: Spec, view: HostView): Scene | undefined {
+  const path = spec.root?.path;
+  if (!path || (view.bundle === undefined && !path.startsWith("/"))) return undefined;
+  const root = view.tree(absolute(view.bundle ?? "/", path));
+  if (root === undefined) return undefined;
+  const layers = newLayers({ at: "/", index: -1, files: { tree: root, path: "/" }, options: [] });
+  const destinations: (Found | NotFound)[] = [];
+  (spec.mounts ?? []).forEach((mount, index) => {
+    const place = walk(layers, mount.destination);
+    destinations[index] = place;
+    if (mount.options?.includes("remount")) return;
+    const at = place.status === "found" ? place.path : cleanPath([place.parent, place.name, ...place.rest].join("/"));
+    if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], ...filesOf(mount, view) });
+  });
+  return { find: (wanted) => walk(layers, wanted), destination: (index) => destinations[index], root };
+}
+
+export function absolute(base: string, path: string): string {
+  return path.startsWith("/") ? path : `${base}/${path}`;
+}
+
+function filesOf(mount: SpecMount, view: HostView): Pick<Layer, "files"> {
+  if (!isBind(mount) || !mount.source || !view.live) return {};
+  const source = absolute(view.bundle ?? "/", mount.source);
+  const facts = view.stat(source);
+  if (facts === undefined || facts === "unknown") return {};
+  if (facts.kind === "directory") {
+    const tree = view.tree(source);
+    return tree === undefined ? {} : { files: { tree, path: "/" } };
+  }
+  // A single file: its directory is the tree, and it is the only thing in it that can be reached.
+  const slash = source.lastIndexOf("/");
+  const tree = view.tree(source.slice(0, slash) || "/");
+  return tree === undefined ? {} : { files: { tree, path: source.slice(slash) } };
+}
+
+/** path_resolution(7): nothing is mounted at a longer path. */
+const PATH_MAX = 4096;
+
+/** In the order in which they are mounted, to be found by where they are. */
+interface Layers {
+  readonly list: Layer[];
+  /** The last layer at a path. */
+  readonly last: Map<string, number>;
+  /** Every directory that has a mount point below it. */
+  readonly above: Set<string>;
+}
+
+function newLayers(root: Layer): Layers {
+  return { list: [root], last: new Map([["/", 0]]), above: new Set() };
+}
+
+function addLayer({ list, last, above }: Layers, layer: Layer): void {
+  last.set(layer.at, list.push(layer) - 1);
+  for (const at of parents(layer.at)) above.add(at);
+}
+
+/** "/a/b/c" -> "/a/b", "/a", "/". */
+function* parents(path: string): Generator<string> {
+  for (let at = path; at !== "/"; ) {
+    at = at.slice(0, at.lastIndexOf("/")) || "/";
+    yield at;
+  }
+}
+
+/** The last of the mounts on the way is on top. */
+function layerOf({ list, last }: Layers, path: string): Layer {
+  let top = last.get(path) ?? 0;
+  for (const at of parents(path)) top = Math.max(top, last.get(at) ?? 0);
+  return list[top]!;
+}
+
+function walk(layers: Layers, wanted: string): Found | NotFound {
+  let rest = wanted.split("/").filter((name) => name !== "" && name !== ".");
+  let here = "/";
+  let links = 0;
+  let found = lookAt(layers, "/");
+  while (rest.length > 0) {
+    const [name = "", ...others] = rest;
+    if (name === "..") {
+      here = here.slice(0, here.lastIndexOf("/")) || "/";
+      found = lookAt(layers, here);
+      rest = others;
+      continue;
+    }
+    const stop = (status: NotFound["status"], layer: Layer): NotFound => ({ status, parent: here, name, rest: others, layer });
+    if (typeof found !== "string" && found.facts.kind !== "directory") return stop("not-a-directory", found.layer);
+    const next = here === "/" ? `/${name}` : `${here}/${name}`;
+    const file = lookAt(layers, next);
+    if (typeof file === "string") {
+      // A mount point further down is there even if nobody knows what is around it.
+      const known = file === "opaque" && layers.above.has(next);
+      if (!known) return stop(file, layerOf(layers, next));
+      found = { status: "found", path: next, facts: DIRECTORY, layer: layerOf(layers, next), tree: NOTHING, inTree: next };
+      here = next;
+      rest = others;
+      continue;
+    }
+    if (file.facts.kind === "symlink") {
+      links += 1;
+      const text = file.tree.link(file.inTree);
+      if (text === undefined || links > MOST_LINKS) return stop("loop", file.layer);
+      rest = [...text.split("/").filter((part) => part !== "" && part !== "."), ...others];
+      if (text.startsWith("/")) {
+        here = "/";
+        found = lookAt(layers, "/");
+      }
+      continue;
+    }
+    found = file;
+    here = next;
+    rest = others;
+  }
+  if (typeof found === "string") return { status: found, parent: here, name: "", rest: [], layer: layerOf(layers, here) };
+  return found;
+}
+
+/** One path without links before its last name. */
+function lookAt(layers: Layers, path: string): Found | "missing" | "opaque" {
+  const layer = layerOf(layers, path);
+  const inLayer = layer.at === "/" ? path : path.slice(layer.at.length);
+  const { files } = layer;
+  if (files === undefined) {
+    if (inLayer !== "" && inLayer !== "/") return "opaque";
+    return { status: "found", path, facts: DIRECTORY, layer, tree: NOTHING, inTree: "/" };
+  }
+  const inTree = files.path === "/" ? inLayer || "/" : files.path + inLayer;
+  const facts = files.tree.look(inTree);
+  return facts === undefined ? "missing" : { status: "found", path, facts, layer, tree: files.tree, inTree };
+}
+
+const NOTHING: Tree = {
+  look: () => undefined,
+  link: () => undefined,
+  names: () => [],
+  read: () => new ArrayBuffer(0),
+  isWritable: () => true,
+};

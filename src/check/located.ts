@@ -1,0 +1,108 @@
+/** Findings with their places in the file, in the order of the file. */
+import { lookup } from "../spec/explain.ts";
+import type { JsonValue } from "../spec/json.ts";
+import type { Finding, Severity } from "./finding.ts";
+import { suggest } from "./suggest.ts";
+
+export interface LocatedFinding extends Finding {
+  /** 1-based. Of the value, or of what should contain it. */
+  readonly line: number;
+  readonly column: number;
+  /** What stands there: a scalar as JSON, shortened; undefined for what has parts, and where nothing stands. */
+  readonly value?: string;
+}
+
+const LONGEST = 60;
+/** Looking for close names takes time that a document full of mistakes does not deserve. */
+const MOST_SUGGESTIONS = 200;
+const LEVELS: readonly Severity[] = ["error", "warning", "advice"];
+
+/** @param stages findings of what looks closer and closer: each leaves out what the ones before it have refused already */
+export function locate(
+  text: string,
+  positions: ReadonlyMap<string, number>,
+  root: JsonValue | undefined,
+  stages: readonly (readonly Finding[])[],
+): readonly LocatedFinding[] {
+  const lineColumn = lineFinder(text);
+  const placed = withoutRepeats(stages).map((finding, index) => {
+    const value = root === undefined ? undefined : lookup(root, finding.pointer);
+    const offset = offsetOf(positions, finding.pointer);
+    const shown = shorten(value);
+    return {
+      offset,
+      finding: {
+        ...(index < MOST_SUGGESTIONS ? suggest(finding, value) : finding),
+        ...lineColumn(offset),
+        ...(shown !== undefined && { value: shown }),
+      },
+    };
+  });
+  placed.sort((a, b) => a.offset - b.offset || LEVELS.indexOf(a.finding.severity) - LEVELS.indexOf(b.finding.severity));
+  return placed.map(({ finding }) => finding);
+}
+
+/** What is missing is shown where it should be. */
+function offsetOf(positions: ReadonlyMap<string, number>, pointer: string): number {
+  for (let path = pointer; path !== ""; path = path.slice(0, path.lastIndexOf("/"))) {
+    const offset = positions.get(path);
+    if (offset !== undefined) return offset;
+  }
+  return positions.get("") ?? 0;
+}
+
+function shorten(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || (typeof value === "object" && value !== null)) return undefined;
+  const text = typeof value === "bigint" ? String(value) : JSON.stringify(typeof value === "string" ? value.slice(0, LONGEST) : value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+}
+
+/** 1-based line and column of an offset, for many offsets in one text. */
+function lineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
+  const starts = [0];
+  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
+  return (offset) => {
+    let [low, high] = [0, starts.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: offset - starts[low]! + 1 };
+  };
+}
+
+/** A pointer and those of everything it is in, without that of the whole document. */
+function* ancestors(pointer: string): Generator<string> {
+  for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) yield at;
+}
+
+/** The same code at the same place once, and of one mistake only what was said first and about the smallest part. */
+function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Finding[] {
+  const kept: Finding[] = [];
+  const seen = new Set<string>();
+  /** Pointers of errors of earlier stages; these and everything around them; codes of earlier stages with everything around them. */
+  const [refused, around, said] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const stage of stages) {
+    const first = kept.length;
+    for (const finding of stage) {
+      const { code, pointer, severity } = finding;
+      const key = `${code} ${pointer}`;
+      const general = severity === "error" && SECOND_HAND.has(code) && [...ancestors(pointer)].some((at) => refused.has(at));
+      if (seen.has(key) || around.has(pointer) || said.has(key) || general) continue;
+      seen.add(key);
+      kept.push(finding);
+    }
+    for (const { code, pointer, severity } of kept.slice(first)) {
+      if (severity === "error") refused.add(pointer);
+      for (const at of ancestors(pointer)) {
+        said.add(`${code} ${at}`);
+        if (severity === "error") around.add(at);
+      }
+    }
+  }
+  return kept;
+}
+
+/** Codes that only say of a part what was said of the whole. */
+const SECOND_HAND: ReadonlySet<string> = new Set(["mount-idmap", "mount-bind-data", "cgroup-value", "cgroup-field", "config-invalid"]);

@@ -1,0 +1,96 @@
+import { MOUNT_ATTR, PROPAGATION } from "../../config/constants.ts";
+import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "../../config/mount-options.ts";
+import { closeNames } from "../../spec/similar.ts";
+import type { SpecMount } from "../../spec/types.ts";
+import type { Check } from "../finding.ts";
+import { optionsOf, valueProblem } from "./filesystems.ts";
+
+export function isBind({ type, options }: SpecMount): boolean {
+  return type === "bind" || options?.includes("bind") === true || options?.includes("rbind") === true;
+}
+
+const isIdMap = (word: string): boolean => /^r?idmap=/.test(word);
+
+/** The later of two words takes back what the earlier has said. */
+function takesBack(later: MountOption, earlier: MountOption): boolean {
+  if (later.recursive !== earlier.recursive) return false;
+  const on = (earlier.set ?? 0n) & (later.drop ?? 0n) & ~(later.set ?? 0n);
+  const off = (earlier.clear ?? 0n) & (later.set ?? 0n) & ~MOUNT_ATTR.ATIME;
+  const superblock = (earlier.superSet ?? 0n) & (later.superClear ?? 0n);
+  return on !== 0n || off !== 0n || superblock !== 0n || ((earlier.superClear ?? 0n) & (later.superSet ?? 0n)) !== 0n;
+}
+
+const KINDS = PROPAGATION.SHARED | PROPAGATION.SLAVE | PROPAGATION.PRIVATE | PROPAGATION.UNBINDABLE;
+
+/** mount_namespaces(7): a slave can be shared as well, everything else excludes the rest. */
+function isOtherPropagation(later: MountOption, earlier: MountOption): boolean {
+  const [after, before] = [(later.propagation ?? 0) & KINDS, (earlier.propagation ?? 0) & KINDS];
+  if (after === 0 || before === 0 || after === before) return false;
+  return !(before === PROPAGATION.SLAVE && after === PROPAGATION.SHARED);
+}
+
+/** config, mount options: words that take each other back; the later one wins. */
+export const contradictingOptions: Check = ({ mounts }, report) => {
+  mounts?.forEach((mount, index) => {
+    const words = mount.options ?? [];
+    words.forEach((word, at) => {
+      const option = MOUNT_OPTIONS.get(word);
+      if (option === undefined) return;
+      const pointer = `/mounts/${index}/options/${at}`;
+      for (let next = at + 1; next < words.length; next++) {
+        const later = MOUNT_OPTIONS.get(words[next]!);
+        if (later === undefined || (!takesBack(later, option) && !isOtherPropagation(later, option))) continue;
+        report.warning(
+          "mount-option-contradiction",
+          pointer,
+          `mount of "${mount.destination}": "${words[next]}" takes "${word}" back`,
+          "leave one of them out",
+        );
+        return;
+      }
+      if (option.recursive && option.propagation === undefined && isBind(mount) && !words.includes("rbind"))
+        report.advice(
+          "mount-option-recursive",
+          pointer,
+          `mount of "${mount.destination}": "${word}" is for a tree, and bind mounts only its top`,
+          `write "rbind", or "${word.slice(1)}"`,
+        );
+    });
+  });
+};
+
+/** So many words get a close one: a configuration with more unknown words has other troubles. */
+const MOST_SEARCHES = 20;
+
+/** tmpfs(5) and others: create hands words that are not the kernel's own to the filesystem, which refuses what it does not know. */
+export const filesystemOptions: Check = ({ mounts }, report) => {
+  let searches = 0;
+  mounts?.forEach((mount, index) => {
+    if (mount.options?.includes("remount")) return;
+    const bind = isBind(mount);
+    const known = bind ? {} : optionsOf(mount.type ?? "");
+    if (known === undefined) return;
+    mount.options?.forEach((word, at) => {
+      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || isIdMap(word)) return;
+      const equals = word.indexOf("=");
+      const [name, value] = equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
+      const pointer = `/mounts/${index}/options/${at}`;
+      const words = `mount of "${mount.destination}": `;
+      const form = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (form === undefined) {
+        const names = ++searches > MOST_SEARCHES ? [] : [...MOUNT_OPTIONS.keys(), ...Object.keys(known)];
+        report.error("mount-option-unknown", pointer, words + unknownWord(name, bind ? undefined : mount.type, names));
+        return;
+      }
+      const problem = valueProblem(form, value);
+      if (problem !== undefined) report.error("mount-option-value", pointer, `${words}the option ${name} ${problem}`);
+    });
+  });
+};
+
+/** @param type of the filesystem; undefined: a bind mount */
+function unknownWord(name: string, type: string | null | undefined, names: readonly string[]): string {
+  const close = closeNames(name, names);
+  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  return `"${name}" is not a mount option, and ${type ? `${type} has no such option` : "a bind mount takes no options of a filesystem"}${meant}`;
+}

@@ -1,0 +1,62 @@
+import { cleanPath } from "../../spec/path.ts";
+import type { Check } from "../finding.ts";
+import { isMapped } from "../id-mappings.ts";
+import { namespaceOf } from "../namespaces.ts";
+import { isBind } from "./mount-words.ts";
+
+/** Filesystems that show one namespace, and may be mounted only by who has rights over it. */
+const OF_NAMESPACE: Readonly<Record<string, string>> = { sysfs: "network", proc: "pid", mqueue: "ipc" };
+
+/** user_namespaces(7): a new user namespace has no rights over the host's other namespaces. */
+export const mountNamespaces: Check = (spec, report) => {
+  const user = namespaceOf(spec, "user");
+  if (!user || user.path) return;
+  spec.mounts?.forEach((mount, index) => {
+    const type = mount.type ?? "";
+    const needed = Object.hasOwn(OF_NAMESPACE, type) ? OF_NAMESPACE[type] : undefined;
+    if (needed === undefined || isBind(mount) || mount.options?.includes("remount") || namespaceOf(spec, needed)) return;
+    report.error(
+      "mount-host-namespace",
+      `/mounts/${index}/type`,
+      `mount of "${mount.destination}": ${type} cannot be mounted in a user namespace without a ${needed} namespace of its own`,
+      `add a ${needed} namespace, or bind the host's (type bind, options rbind, ro)`,
+    );
+  });
+};
+
+/** user_namespaces(7): the options uid and gid name ids of the container. */
+export const ungrantedMountIds: Check = (spec, report) => {
+  const user = namespaceOf(spec, "user");
+  if (!user || user.path) return;
+  spec.mounts?.forEach((mount, index) => {
+    if (isBind(mount)) return;
+    mount.options?.forEach((word, at) => {
+      const [, kind, id] = /^(uid|gid)=(\d{1,10})$/.exec(word) ?? [];
+      if (kind === undefined) return;
+      const field = kind === "uid" ? "uidMappings" : "gidMappings";
+      const mappings = spec.linux?.[field] ?? [];
+      if (mappings.length === 0 || isMapped(mappings, Number(id))) return;
+      report.error(
+        "mount-id-not-mapped",
+        `/mounts/${index}/options/${at}`,
+        `mount of "${mount.destination}": ${word}, and the id is not mapped in linux.${field}`,
+      );
+    });
+  });
+};
+
+/** config, process: the terminal is one of the container's own devpts. */
+export const terminalMount: Check = (spec, report) => {
+  if (!spec.process?.terminal || !namespaceOf(spec, "mount")) return;
+  // Every entry must have been seen to say that there is none.
+  for (const mount of spec.mounts ?? []) {
+    const path = cleanPath(`/${mount.destination}`);
+    if (path === "/dev/pts" && (mount.type === "devpts" || isBind(mount))) return;
+    if (path === "/dev" && isBind(mount)) return;
+  }
+  report.error(
+    "terminal-without-devpts",
+    "/process/terminal",
+    "process.terminal: no devpts is mounted on /dev/pts to take the terminal from",
+  );
+};

@@ -1,0 +1,49 @@
+import type { Check } from "../finding.ts";
+
+/** config, process: required by start, not by create. */
+export const processGiven: Check = ({ process }, report) => {
+  if (!process) report.warning("process-missing", "/process", "there is no process: the container can be created, not started");
+};
+
+/** IEEE Std 1003.1, environment variables: names that a shell can use. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** config, process env: names and values that programs can read. (What create refuses is seen to where it is derived.) */
+export const envEntries: Check = ({ process }, report) => {
+  process?.env?.forEach((entry, index) => {
+    const equals = entry.indexOf("=");
+    if (equals < 1) return;
+    const pointer = `/process/env/${index}`;
+    const name = entry.slice(0, equals);
+    if (!NAME.test(name))
+      report.advice("env-name", pointer, `"${name}" is no name that a shell can use`, "letters, digits and _, not a digit first");
+    if (name === "PATH" && /(?:^|:)(?:$|:|[^/:])/.test(entry.slice(equals + 1)))
+      report.advice("path-relative", pointer, `an element of "${entry}" is not absolute, and is looked up from the working directory`);
+  });
+};
+
+/** execvp(3): a name without a slash is looked up in PATH, of the container. */
+export const searchPath: Check = ({ process }, report) => {
+  const program = process?.args?.[0];
+  if (!process || !program || program.includes("/")) return;
+  for (const entry of process.env ?? []) if (entry.startsWith("PATH=") && entry.length > "PATH=".length) return;
+  report.error(
+    "path-missing",
+    "/process/args/0",
+    `"${program}" cannot be found: process.env has no PATH to look in`,
+    "add a PATH to process.env, or write the program with its directory",
+  );
+};
+
+/** config, process: consoleSize is for a terminal, and programs on a terminal ask for TERM. */
+export const terminalSettings: Check = ({ process }, report) => {
+  if (!process) return;
+  const { terminal, consoleSize, env } = process;
+  if (!terminal) {
+    if (consoleSize?.height || consoleSize?.width)
+      report.advice("console-size-ignored", "/process/consoleSize", "process.consoleSize has no effect without a terminal");
+    return;
+  }
+  for (const entry of env ?? []) if (entry.startsWith("TERM=")) return;
+  report.advice("term-missing", "/process/terminal", "the process gets a terminal, and no TERM in process.env to know which kind");
+};

@@ -1,0 +1,104 @@
+import { SECCOMP_ACTIONS, SECCOMP_ERRNO_LIMIT, surelyAllowed } from "../../spec/seccomp.ts";
+import { closeNames } from "../../spec/similar.ts";
+import { systemCalls } from "../../spec/syscalls.ts";
+import type { SpecSeccomp } from "../../spec/types.ts";
+import type { Check } from "../finding.ts";
+
+const BASE = "/linux/seccomp/syscalls";
+/** Of a profile no more than these are listed one by one. */
+const MOST = 20;
+
+type Rule = NonNullable<SpecSeccomp["syscalls"]>[number];
+
+/** config-linux, seccomp: names that no architecture of libseccomp has are passed over. */
+export const knownCalls: Check = ({ linux }, report) => {
+  const rules = linux?.seccomp?.syscalls;
+  if (!rules || rules.length === 0) return;
+  const known = systemCalls();
+  let found = 0;
+  rules.forEach(({ names }, index) => {
+    names?.forEach((name, position) => {
+      if (known.has(name) || ++found > MOST) return;
+      const close = closeNames(name, known);
+      const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+      report.warning(
+        "seccomp-unknown-call",
+        `${BASE}/${index}/names/${position}`,
+        `"${name}" is not a system call and is passed over${meant}`,
+      );
+    });
+  });
+};
+
+/** Without the one no program starts, without the other none ends as it should. */
+const NEEDED = ["execve", "exit_group"] as const;
+
+/** execve(2) of the program comes after the filter. */
+export const blockedCalls: Check = ({ linux, process }, report) => {
+  const seccomp = linux?.seccomp;
+  if (!process || !seccomp?.defaultAction) return;
+  const allowed = surelyAllowed(seccomp, NEEDED);
+  for (const call of NEEDED) {
+    if (allowed.has(call) || isConditional(seccomp, call)) continue;
+    const index = (seccomp.syscalls ?? []).findIndex(({ names }) => names?.includes(call));
+    const pointer = index === -1 ? "/linux/seccomp/defaultAction" : `${BASE}/${index}/action`;
+    const remedy = `add ${call} to an entry with SCMP_ACT_ALLOW`;
+    if (call === "execve")
+      report.error("seccomp-blocks-start", pointer, "the profile does not allow execve, so that the program cannot be executed", remedy);
+    else report.warning("seccomp-blocks-end", pointer, "the profile does not allow exit_group, with which every program ends", remedy);
+  }
+};
+
+/** Its arguments decide, or somebody who listens or traces; what an unknown action was meant to be is not known either. */
+function isConditional({ defaultAction, syscalls }: SpecSeccomp, call: string): boolean {
+  const isOpen = (action: string) => ["SCMP_ACT_NOTIFY", "SCMP_ACT_TRACE"].includes(action) || !Object.hasOwn(SECCOMP_ACTIONS, action);
+  const rules = (syscalls ?? []).filter(({ names }) => names?.includes(call));
+  if (rules.length === 0) return isOpen(defaultAction ?? "");
+  return rules.some(({ action, args }) => (args && args.length > 0) || isOpen(action));
+}
+
+const NATIVE = ["SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64"];
+
+/** config-linux, seccomp: this runtime always adds the machine's own architecture, others do not. */
+export const nativeArchitecture: Check = ({ linux }, report) => {
+  const architectures = linux?.seccomp?.architectures;
+  if (!architectures || architectures.length === 0) return;
+  for (const name of architectures) if (NATIVE.includes(name)) return;
+  report.advice(
+    "seccomp-native",
+    "/linux/seccomp/architectures",
+    "the list names no 64-bit architecture that runt runs on; the machine's own is added",
+  );
+};
+
+const answerOf = (action: string, errno: number | null | undefined): string =>
+  Object.hasOwn(SECCOMP_ERRNO_LIMIT, action) ? `${action} ${errno ?? 1}` : action;
+
+const isUnconditional = ({ args }: Rule): boolean => !args || args.length === 0;
+
+/** config-linux, seccomp: an entry that says what the default says, and a call that two entries decide differently. */
+export const seccompRules: Check = ({ linux }, report) => {
+  const seccomp = linux?.seccomp;
+  if (!seccomp?.defaultAction) return;
+  const fallback = answerOf(seccomp.defaultAction, seccomp.defaultErrnoRet);
+  const decided = new Map<string, string>();
+  seccomp.syscalls?.forEach((rule, index) => {
+    const value = answerOf(rule.action, rule.errnoRet);
+    if (value === fallback) {
+      report.advice("seccomp-idle-rule", `${BASE}/${index}`, `the entry says ${value}, as the default does, and has no effect`);
+      return;
+    }
+    if (!isUnconditional(rule)) return;
+    rule.names?.forEach((name, position) => {
+      const before = decided.get(name);
+      if (before !== undefined && before !== value)
+        report.warning(
+          "seccomp-two-answers",
+          `${BASE}/${index}/names/${position}`,
+          `"${name}" has been given ${before} by an earlier entry, here ${value}`,
+          "name it once",
+        );
+      decided.set(name, value);
+    });
+  });
+};

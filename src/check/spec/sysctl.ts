@@ -1,0 +1,44 @@
+import { sysctlPath } from "../../config/sysctl.ts";
+import { pointerToken } from "../../spec/json.ts";
+import type { Check } from "../finding.ts";
+
+/** How many numbers the file of a key takes (Documentation/admin-guide/sysctl). */
+const NUMBERS: Readonly<Record<string, number>> = {
+  "kernel/msgmax": 1,
+  "kernel/msgmnb": 1,
+  "kernel/msgmni": 1,
+  "kernel/shmall": 1,
+  "kernel/shmmax": 1,
+  "kernel/shmmni": 1,
+  "kernel/shm_rmid_forced": 1,
+  "kernel/sem": 4,
+  "fs/mqueue/msg_default": 1,
+  "fs/mqueue/msg_max": 1,
+  "fs/mqueue/msgsize_default": 1,
+  "fs/mqueue/msgsize_max": 1,
+  "fs/mqueue/queues_max": 1,
+  "net/core/somaxconn": 1,
+  "net/ipv4/ip_forward": 1,
+  "net/ipv4/ip_unprivileged_port_start": 1,
+  "net/ipv4/ip_local_port_range": 2,
+  "net/ipv4/ping_group_range": 2,
+  "net/ipv4/tcp_syncookies": 1,
+  "net/ipv4/tcp_tw_reuse": 1,
+  "net/ipv4/tcp_keepalive_time": 1,
+  "net/ipv4/tcp_keepalive_intvl": 1,
+  "net/ipv4/tcp_keepalive_probes": 1,
+  "net/ipv4/tcp_fin_timeout": 1,
+  "net/ipv4/tcp_max_syn_backlog": 1,
+};
+
+/** The kernel refuses a text where it expects numbers. */
+export const sysctlValues: Check = ({ linux }, report) => {
+  for (const [key, value] of Object.entries(linux?.sysctl ?? {})) {
+    const count = NUMBERS[sysctlPath(key)];
+    if (count === undefined) continue;
+    const words = value.trim().split(/\s+/);
+    if (words.length <= count && words.every((word) => /^-?(?:0[xX][0-9a-fA-F]+|\d+)$/.test(word))) continue;
+    const expected = count === 1 ? "a number" : `${count} numbers`;
+    report.error("sysctl-value", `/linux/sysctl/${pointerToken(key)}`, `sysctl "${key}" takes ${expected}, not "${value}"`);
+  }
+};

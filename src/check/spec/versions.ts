@@ -1,0 +1,71 @@
+import { pointerToken } from "../../spec/json.ts";
+import { OCI_VERSION_MAX } from "../../spec/version.ts";
+import type { Check } from "../finding.ts";
+
+/** Fields by the version of the specification that brought them (its JSON schemas, tag by tag); `*` stands for any entry. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "1.0.1": ["/linux/intelRdt"],
+  "1.0.2": [
+    ...["/hooks/createRuntime", "/hooks/createContainer", "/hooks/startContainer"],
+    ...["/linux/intelRdt/closID", "/linux/intelRdt/memBwSchema", "/linux/personality", "/linux/resources/rdma", "/linux/seccomp/flags"],
+    ...["/linux/resources/memory/useHierarchy", "/process/commandLine", "/process/user/umask"],
+  ],
+  "1.1.0": [
+    ...["/domainname", "/linux/timeOffsets", "/linux/resources/unified", "/linux/resources/cpu/burst", "/linux/resources/cpu/idle"],
+    ...["/linux/intelRdt/enableCMT", "/linux/intelRdt/enableMBM", "/linux/resources/memory/checkBeforeUpdate"],
+    ...[
+      "/linux/seccomp/defaultErrnoRet",
+      "/linux/seccomp/listenerPath",
+      "/linux/seccomp/listenerMetadata",
+      "/linux/seccomp/syscalls/*/errnoRet",
+    ],
+    ...["/mounts/*/uidMappings", "/mounts/*/gidMappings", "/process/ioPriority", "/process/scheduler"],
+  ],
+  "1.2.1": ["/process/execCPUAffinity"],
+  "1.3.0": ["/linux/intelRdt/schemata", "/linux/intelRdt/enableMonitoring", "/linux/memoryPolicy", "/linux/netDevices"],
+};
+
+type Version = readonly [major: number, minor: number, patch: number];
+
+function parse(text: string): Version {
+  const [major = 0, minor = 0, patch = 0] = text.split(/[-+]/, 1)[0]?.split(".").map(Number) ?? [];
+  return [major, minor, patch];
+}
+
+function isOlder(a: Version, b: Version): boolean {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at !== -1 && a[at]! < b[at]!;
+}
+
+/** config, specification version: a runtime of that version does not know the field. */
+export const newerFields: Check = (spec, report) => {
+  const { ociVersion } = spec;
+  // Between two versions nobody knows which fields were there.
+  if (!/^\d+\.\d+\.\d+/.test(ociVersion) || /dev/.test(ociVersion)) return;
+  const declared = parse(ociVersion);
+  for (const [version, paths] of Object.entries(FIELDS)) {
+    if (!isOlder(declared, parse(version))) continue;
+    for (const path of paths)
+      for (const pointer of given(spec, path.split("/").slice(1), ""))
+        report.warning(
+          "field-newer",
+          pointer,
+          `the field came with version ${version} of the specification, ociVersion says ${ociVersion}`,
+          `set ociVersion to ${version} or newer (up to ${OCI_VERSION_MAX})`,
+        );
+  }
+};
+
+/** Pointers of what is there on a path. */
+function* given(value: unknown, [token, ...rest]: readonly string[], pointer: string): Generator<string> {
+  if (value === null || value === undefined) return;
+  if (token === undefined) {
+    yield pointer;
+    return;
+  }
+  if (typeof value !== "object") return;
+  if (token !== "*") {
+    if (Object.hasOwn(value, token)) yield* given((value as Record<string, unknown>)[token], rest, `${pointer}/${pointerToken(token)}`);
+  } else if (Array.isArray(value))
+    for (let index = 0; index < value.length; index++) yield* given(value[index], rest, `${pointer}/${index}`);
+}

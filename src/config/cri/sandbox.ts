@@ -1,0 +1,109 @@
+/** What a bundle is to the engine above runt, and how large a machine would have to be for what it may use. */
+import { pointerToken } from "../../spec/json.ts";
+import { cpuList } from "../number-list.ts";
+import type { ContainerConfig } from "../types.ts";
+import { findAll, type PodRole, roleOf } from "./identity.ts";
+import { type SharedMemory, sharedMemory } from "./shm.ts";
+import { cpusOf, cpusOfPod, type Demand, type Machine, machineFor, toMiB, toNumber } from "./size.ts";
+import { readSize, SIZE_FIELDS, sizeKey } from "./size-annotations.ts";
+
+export interface Sandbox {
+  /** single: no annotation says that it has to do with a pod. */
+  readonly type: PodRole | "single";
+  /** "containerd", "cri-o", "dockershim". */
+  readonly manager?: string;
+  /** Of the sandbox, which is a container itself where the manager makes one. */
+  readonly id?: string;
+  /** Of a sandbox and of a single container; a container of a pod has no part in it. */
+  readonly size?: Size;
+  readonly shm?: SharedMemory;
+  /** JSON pointers. */
+  readonly from: readonly string[];
+}
+
+export interface Size {
+  /** Not rounded; 0: no limit. */
+  readonly cpus: number;
+  /** Rounded down; 0: no limit. */
+  readonly memoryMiB: number;
+  /** What these and a machine's own parts come to. */
+  readonly machine: Machine;
+  /** JSON pointers of what it was made from. */
+  readonly from: readonly string[];
+}
+
+/** From here on, a limit of memory means none: the highest number in pages, and the like. */
+const NO_LIMIT = 1n << 62n;
+
+/** undefined: it has nothing to do with a pod, and asks for nothing that a machine would have to have. */
+export function sandboxOf(config: ContainerConfig): Sandbox | undefined {
+  const [typed] = findAll(config.annotations, "typeKey");
+  const role = typed && roleOf(typed.value);
+  if (typed === undefined || role === undefined) {
+    const size = sizeOfContainer(config);
+    return size && { type: "single", size, from: [] };
+  }
+  const [named] = findAll(config.annotations, "idKey");
+  const shm = sharedMemory(config.mounts);
+  const size = role === "sandbox" ? sizeOfPod(config) : undefined;
+  return {
+    type: role,
+    manager: typed.manager.name,
+    ...(named && { id: named.value }),
+    ...(size && { size }),
+    ...(shm && { shm }),
+    from: [typed, ...(named ? [named] : [])].map(({ key }) => annotationPointer(key)),
+  };
+}
+
+export function annotationPointer(key: string): string {
+  return `/annotations/${pointerToken(key)}`;
+}
+
+/** What the sandbox has for itself is in none of its annotations; without any, nobody has said how large the pod is. */
+function sizeOfPod({ annotations }: ContainerConfig): Size | undefined {
+  const given = SIZE_FIELDS.filter((field) => readSize(annotations, field) !== undefined);
+  if (given.length === 0) return undefined;
+  const read = (field: (typeof SIZE_FIELDS)[number]): bigint | undefined => {
+    const value = readSize(annotations, field);
+    return value === "bad" ? undefined : value;
+  };
+  const time = { quota: read("quota"), period: read("period"), shares: read("shares") };
+  const demand = { cpus: cpusOfPod(time), cpuset: [], memory: limited(read("memory")) };
+  return sizeOf(
+    demand,
+    given.map((field) => annotationPointer(sizeKey(field))),
+  );
+}
+
+function sizeOfContainer({ resources: { cpu, memory, hugepageLimits } }: ContainerConfig): Size | undefined {
+  const cpus = cpusOf(cpu ?? {});
+  const cpuset = boundTo(cpu?.cpus ?? "");
+  const plain = limited(memory?.limit);
+  const huge = hugepageLimits.map(({ limit }) => limited(limit));
+  const demand = { cpus, cpuset, memory: huge.reduce((total, limit) => total + limit, plain) };
+  const from = [
+    ...(cpus[0] > 0n ? ["cpu/quota", "cpu/period"] : cpuset.length > 0 ? ["cpu/cpus"] : []),
+    ...(plain > 0n ? ["memory/limit"] : []),
+    ...huge.flatMap((limit, index) => (limit > 0n ? [`hugepageLimits/${index}/limit`] : [])),
+  ].map((field) => `/linux/resources/${field}`);
+  return from.length === 0 ? undefined : sizeOf(demand, from);
+}
+
+/** The kernel takes forms of lists ("0-31:2/4") that are not counted here. */
+function boundTo(cpus: string): readonly number[] {
+  try {
+    return cpuList(cpus, "");
+  } catch {
+    return [];
+  }
+}
+
+function sizeOf(demand: Demand, from: readonly string[]): Size {
+  return { cpus: toNumber(demand.cpus), memoryMiB: toMiB(demand.memory), machine: machineFor([demand]), from };
+}
+
+/** Bytes; 0: no limit. */
+function limited(bytes: bigint | undefined): bigint {
+  return bytes === undefined || bytes < 0n || bytes >= NO_LIMIT ? 0n : bytes;
+}

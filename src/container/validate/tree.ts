@@ -1,0 +1,53 @@
+/** Files below one directory, which nothing leads out of: the root file system is hostile. */
+import type { FileFacts, Tree } from "../../check/host/view.ts";
+import * as host from "../../host/index.ts";
+import { fileFacts } from "./file-facts.ts";
+
+/** Directories with more than this many bytes are not listed. */
+const DIRECTORY_MAX = 1 << 20;
+const EMPTY = new ArrayBuffer(0);
+
+/** undefined: it is no directory, or may not be opened. The descriptor ends with the process. */
+export function treeBelow(directory: string): Tree | undefined {
+  let root: number;
+  try {
+    root = host.open(directory, host.O.PATH | host.O.DIRECTORY);
+  } catch {
+    return undefined;
+  }
+  /** undefined: it is not there, or may not be looked at. */
+  function withFile<T>(path: string, flags: number, action: (fd: number) => T): T | undefined {
+    let fd: number | undefined;
+    try {
+      fd = host.openInRoot(root, path, flags);
+      return action(fd);
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) host.close(fd);
+    }
+  }
+  const itself = host.O.PATH | host.O.NOFOLLOW;
+  return {
+    look: (path): FileFacts | undefined => withFile(path, itself, (fd) => fileFacts(host.fstat(fd))),
+    link(path) {
+      const slash = path.lastIndexOf("/");
+      // readlink(2) does not follow the last name, and what is before it was resolved inside.
+      return withFile(path.slice(0, slash) || "/", host.O.PATH | host.O.DIRECTORY, (fd) =>
+        host.readlink(`/proc/self/fd/${fd}/${path.slice(slash + 1)}`),
+      );
+    },
+    names: (path) =>
+      withFile(path, host.O.PATH | host.O.DIRECTORY, (fd) =>
+        host.fstat(fd).size > DIRECTORY_MAX ? [] : host.readdir(`/proc/self/fd/${fd}`),
+      ) ?? [],
+    read(path, offset, length) {
+      const regular = withFile(path, itself, (fd) => fileFacts(host.fstat(fd)).kind === "file") === true;
+      if (!regular) return EMPTY;
+      // What has become a fifo or a device meanwhile neither blocks nor becomes a terminal.
+      const flags = host.O.RDONLY | host.O.NOFOLLOW | host.O.NONBLOCK | host.O.NOCTTY;
+      return withFile(path, flags, (fd) => host.pread(fd, offset, length)) ?? EMPTY;
+    },
+    isWritable: (path) => withFile(path, host.O.PATH, (fd) => host.access(`/proc/self/fd/${fd}`, host.ACCESS.WRITE)) === true,
+  };
+}
