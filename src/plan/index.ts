@@ -4,6 +4,8 @@ export { type HookSubject, hookState } from "./compile/hook-state.ts";
 export { startReportPath } from "./compile/hooks.ts";
 export { fifoPath } from "./compile/host.ts";
 export { compile } from "./compile/index.ts";
+export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
+export { notifyDirectory } from "./compile/notify.ts";
 export { encodePlan, type Packed } from "./encode.ts";
 export { RLIMIT } from "./linux.ts";
 export { MESSAGES, NO_SLOT, OPS, type Op, type OpArgs, type OpName, type Phase, PLAN_VERSION, type Plan, SLOT } from "./ops.ts";

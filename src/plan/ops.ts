@@ -155,6 +155,18 @@ export const OPS = {
     fields: { directory: "str" },
   },
   "pidfile.write": { id: 11, actors: ["runtime"], doc: "Write the pid without newline (temp + rename).", fields: { path: "str" } },
+  "pidfd.send": {
+    id: 140,
+    actors: ["runtime"],
+    doc: "Connect to a unix stream socket by path and send a pidfd of init with this text.",
+    fields: { path: "str", text: "str" },
+  },
+  "notify.prepare": {
+    id: 141,
+    actors: ["runtime"],
+    doc: "Make the directory of the container's notification socket (0755). listen: also bind the socket in it (datagram, 0777) and connect to the host's, a path or @name; for a created container `start` does.",
+    fields: { directory: "str", listen: "bool", host: "str" },
+  },
 
   // ---- rendezvous ----------------------------------------------------------------------------------------------
   "sync.send": { id: 20, actors: ["runtime", "outer", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
@@ -588,6 +600,18 @@ export const OPS = {
     actors: ["outer", "init"],
     doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
     fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
+  },
+  "mount.propagation": {
+    id: 142,
+    actors: ["outer"],
+    doc: "Change the propagation of a slot's detached mount and of all below it (MS_* flags), so that it is no peer of the host's mounts when it appears in a running container. Outcome where open_tree(2) or mount_setattr(2) is refused: an error.",
+    fields: { slot: "slot", flags: "u32" },
+  },
+  "mount.detach": {
+    id: 143,
+    actors: ["init"],
+    doc: "umount2(2) with MNT_DETACH of the mount that is at the path, resolved in the root without any symlink. Errors: EINVAL when the path is not the root of a mount, or is that of the container's root.",
+    fields: { target: "str" },
   },
   "device.open": {
     id: 126,

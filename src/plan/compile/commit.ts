@@ -1,4 +1,5 @@
 import { MESSAGES } from "../ops.ts";
+import { addPidfd } from "./pidfd.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addEarlyFilter, addFilterHandOver, addFilterPreparation } from "./seccomp.ts";
@@ -24,6 +25,7 @@ export function addReady(scope: Scope): void {
 export function addCommit({ builder, host, invocation }: Scope): void {
   builder.add("runtime", "commit", "state.commit", { directory: host.stateDirectory });
   if (invocation.pidFile !== undefined) builder.add("runtime", "commit", "pidfile.write", { path: invocation.pidFile });
+  addPidfd(builder, invocation, "standard");
   builder.add("runtime", "commit", "sync.send", { message: MESSAGES.commit });
   builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
 }

@@ -47,6 +47,10 @@ export interface Invocation {
   readonly noNewKeyring: boolean;
   readonly preserveFds: number;
   readonly listenFds: number;
+  /** unix stream socket that receives a pidfd of the process. */
+  readonly pidfdSocket?: string;
+  /** NOTIFY_SOCKET of the caller: readiness of the container is told there. */
+  readonly notifySocket?: string;
 }
 
 /** What compile needs to know about the host; gathered once, so that compile stays pure. */

@@ -5,9 +5,11 @@
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
 import { CLONE_NEW, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
+import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
 import type { GroupPlace, HostFacts, Invocation } from "./context.ts";
 import { addKeyring } from "./labels.ts";
+import { addPidfd } from "./pidfd.ts";
 import { addExecve, addProcess } from "./process.ts";
 import { addResctrlJoin } from "./resctrl.ts";
 import { addRlimits } from "./rlimits.ts";
@@ -33,7 +35,7 @@ export interface ExecInput {
   readonly personality?: number;
   /** The container's resctrl groups. */
   readonly resctrl?: GroupPlace;
-  readonly invocation: Pick<Invocation, "id" | "consoleSocket" | "pidFile" | "preserveFds" | "listenFds">;
+  readonly invocation: Pick<Invocation, "id" | "consoleSocket" | "pidFile" | "pidfdSocket" | "preserveFds" | "listenFds">;
   readonly host: Pick<HostFacts, "stateDirectory" | "rootless" | "cgroupVersion" | "terminalSize" | "apparmor" | "setgroups">;
 }
 
@@ -52,29 +54,12 @@ export function compileExec(input: ExecInput): Plan {
 /** What the shared compile steps look at. Every namespace counts as joined. */
 function configOf({ process, namespaces, seccomp, memoryPolicy, personality }: ExecInput): ContainerConfig {
   return {
-    ociVersion: "",
-    bundle: "",
-    rootfs: "",
-    rootReadonly: false,
-    rootfsPropagation: 0,
-    annotations: {},
+    ...BARE_CONFIG,
     process,
     ...(seccomp ? { seccomp } : {}),
     ...(memoryPolicy ? { memoryPolicy } : {}),
     ...(personality === undefined ? {} : { personality }),
     namespaces: namespaces.map((type) => ({ type, path: "", from: "" })),
-    uidMappings: [],
-    gidMappings: [],
-    mounts: [],
-    devices: [],
-    maskedPaths: [],
-    readonlyPaths: [],
-    netDevices: [],
-    sysctl: [],
-    cgroupsPath: "",
-    resources: { hugepageLimits: [], rdma: {}, unified: {}, devices: [] },
-    hooks: {},
-    warnings: [],
   };
 }
 
@@ -160,6 +145,7 @@ function addStart(scope: Scope, { resctrl }: ExecInput): void {
   }
   builder.add("init", "commit", "process.deathSignal", { signal: 0 });
   addExecve(scope);
+  addPidfd(builder, invocation, "setns");
   builder.add("runtime", "commit", "sync.end", {});
   if (invocation.pidFile !== undefined) builder.add("runtime", "commit", "pidfile.write", { path: invocation.pidFile });
 }

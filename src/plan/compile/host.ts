@@ -1,4 +1,5 @@
 import { addCgroup } from "./cgroups.ts";
+import { notifyDirectory } from "./notify.ts";
 import { addResctrlGroups } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 
@@ -11,6 +12,11 @@ export function addHostPreparation(scope: Scope): void {
   builder.add("runtime", "host", "state.intent", { directory: host.stateDirectory });
   if (invocation.mode === "create") {
     builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
+  }
+  if (invocation.notifySocket !== undefined) {
+    const listen = invocation.mode === "run";
+    const directory = notifyDirectory(host.stateDirectory);
+    builder.add("runtime", "host", "notify.prepare", { directory, listen, host: invocation.notifySocket });
   }
   addResctrlGroups(scope);
   if (!scope.joinsLate) addCgroup(scope);

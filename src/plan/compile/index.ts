@@ -12,12 +12,14 @@ import { addCreateHooks, addPoststartHooks } from "./hooks.ts";
 import { addHostPreparation } from "./host.ts";
 import { addMounts } from "./mounts.ts";
 import { addClone, addIdentity, addOuterPreparation } from "./namespaces.ts";
+import { withNotification } from "./notify.ts";
 import { addPaths } from "./paths.ts";
 import { addExecve, addProcess } from "./process.ts";
 import { addFinalPropagation, addPivot, addRoot } from "./rootfs.ts";
 import { createScope } from "./scope.ts";
 
-export function compile(input: CompileInput): Plan {
+export function compile(given: CompileInput): Plan {
+  const input = withNotification(given);
   const builder = createBuilder();
   const scope = createScope(input, builder);
   addHostPreparation(scope);
