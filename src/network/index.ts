@@ -1,2 +1,3 @@
+export { raiseLoopback } from "./loopback.ts";
 export { describeDevice, type MovedDevice, moveBack, moveIn, type NamespacePair, openPair, settle, takenName } from "./move.ts";
 export { findLink } from "./route.ts";

@@ -1,0 +1,19 @@
+/** Checkpoints by criu: its protocol (pure), and talking to it. */
+export { firstError } from "./log.ts";
+export {
+  type Answer,
+  type CgroupModeName,
+  type CgroupRoot,
+  type CriuOptions,
+  type ExternalMount,
+  encodeRequest,
+  type InheritedDescriptor,
+  type JoinedNamespace,
+  type NetworkLock,
+  REQUEST,
+} from "./messages.ts";
+export { externalMounts, idMappedMounts, type Mount, parseMounts } from "./mounts.ts";
+export { findProgram } from "./path.ts";
+export { findCriu, requireCriu, requireFeatures } from "./program.ts";
+export { converse } from "./session.ts";
+export { externalFiles, inheritedStreams } from "./stdio.ts";

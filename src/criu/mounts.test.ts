@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { externalMounts, idMappedMounts, parseMounts } from "./mounts.ts";
+
+const HOST_DISK = "8:1";
+const CONTAINER = parseMounts(`\
+100 99 ${HOST_DISK} /bundles/web/rootfs / rw,relatime - ext4 /dev/sda1 rw
+101 100 0:50 / /proc rw,nosuid - proc proc rw
+102 100 0:51 / /dev rw,nosuid - tmpfs tmpfs rw
+103 102 0:52 / /dev/pts rw - devpts devpts rw
+104 102 0:52 /0 /dev/console rw - devpts devpts rw
+105 100 0:22 / /sys ro - sysfs sysfs rw
+106 101 0:50 /sys /proc/sys ro - proc proc rw
+107 101 0:5 /null /proc/kcore rw - devtmpfs dev rw
+108 102 0:5 /tty /dev/tty rw - devtmpfs dev rw
+109 100 ${HOST_DISK} /srv/my\\040data /data rw,idmapped shared:1 - ext4 /dev/sda1 rw
+110 109 ${HOST_DISK} /srv/my\\040data/part /data/part ro - ext4 /dev/sda1 rw
+111 100 ${HOST_DISK} /bundles/web/rootfs/etc /etc ro - ext4 /dev/sda1 rw
+112 100 0:60 / /shm rw - tmpfs tmpfs rw
+113 105 0:30 /runt/web /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory
+114 105 0:31 / /sys/fs/cgroup/unified ro - cgroup2 cgroup rw
+115 101 0:61 / /proc/acpi ro - tmpfs tmpfs ro
+`);
+const FACTS = { container: CONTAINER, hostDevices: new Set([HOST_DISK, "0:5", "0:22", "0:30", "0:31", "0:60"]), bound: new Set<string>() };
+
+describe("mounts from outside", () => {
+  it("are found in the mount table, with the names that runc gives them", () => {
+    expect(externalMounts({ ...FACTS, cgroupNamespace: true })).toEqual([
+      { key: "/proc/kcore", value: "/dev/null" },
+      { key: "/dev/tty", value: "/dev/tty" },
+      { key: "/data", value: "/data" },
+      { key: "/shm", value: "/shm" },
+    ]);
+  });
+
+  it("include v1 cgroups that the container sees from outside", () => {
+    expect(externalMounts({ ...FACTS, cgroupNamespace: false })).toContainEqual({
+      key: "/sys/fs/cgroup/memory",
+      value: "/sys/fs/cgroup/memory",
+    });
+  });
+
+  it("include whatever config.json binds", () => {
+    const found = externalMounts({ ...FACTS, cgroupNamespace: true, bound: new Set(["/proc", "/data/part"]) });
+    expect(found.map(({ key }) => key)).toEqual(["/proc", "/proc/kcore", "/dev/tty", "/data", "/data/part", "/shm"]);
+  });
+});
+
+it("finds mapped ids", () => expect(idMappedMounts(CONTAINER)).toEqual(["/data"]));

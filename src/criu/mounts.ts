@@ -1,0 +1,96 @@
+/**
+ * Which mounts of a container come from outside it: criu leaves their content alone and is told at restore what to bind there. What the
+ * kernel's mount table says decides; config.json names only those that look like the container's own. Pure.
+ */
+import { decodeMountPath } from "../spec/path.ts";
+import type { ExternalMount } from "./messages.ts";
+
+export interface Mount {
+  /** major:minor. */
+  readonly device: string;
+  /** The directory or file of the filesystem that is mounted. */
+  readonly root: string;
+  readonly mountpoint: string;
+  readonly type: string;
+  readonly options: readonly string[];
+  /** MNT_ID of the descriptors that are open in it. */
+  readonly id: number;
+}
+
+/** Lines of /proc/PID/mountinfo: ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS */
+export function parseMounts(text: string): Mount[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [left = "", right = ""] = line.split(" - ", 2);
+      const [id, , device = "", root = "", mountpoint = "", options = ""] = left.split(" ");
+      return {
+        id: Number(id),
+        device,
+        root: decodeMountPath(root),
+        mountpoint: decodeMountPath(mountpoint),
+        type: right.split(" ", 1)[0] ?? "",
+        options: options.split(","),
+      };
+    });
+}
+
+/** Filesystems of which the kernel has one, or one a namespace: being in the host's table too does not make them the host's. */
+const KERNEL_FILESYSTEMS: ReadonlySet<string> = new Set([
+  "proc",
+  "sysfs",
+  "mqueue",
+  "cgroup",
+  "cgroup2",
+  "securityfs",
+  "debugfs",
+  "tracefs",
+]);
+
+export interface MountFacts {
+  /** The container's mount table. */
+  readonly container: readonly Mount[];
+  /** Device numbers of the filesystems that are mounted on the host. */
+  readonly hostDevices: ReadonlySet<string>;
+  /** Destinations of bind mounts in config.json. */
+  readonly bound: ReadonlySet<string>;
+  /** The container has a cgroup namespace of its own: criu then makes v1 cgroup mounts anew. */
+  readonly cgroupNamespace: boolean;
+}
+
+/** For a dump: mount points and their names in the image. The names are runc's: a masked file is "/dev/null", all others the mount point. */
+export function externalMounts(facts: MountFacts): ExternalMount[] {
+  const root = facts.container.findLast(({ mountpoint }) => mountpoint === "/");
+  const external: Mount[] = root ? [root] : [];
+  const found: ExternalMount[] = [];
+  for (const mount of facts.container) {
+    if (mount.mountpoint === "/" || !isExternal(mount, external, facts)) continue;
+    external.push(mount);
+    // criu knows them by their place, also those that lie on one another.
+    if (!found.some(({ key }) => key === mount.mountpoint))
+      found.push({ key: mount.mountpoint, value: isMask(mount) ? "/dev/null" : mount.mountpoint });
+  }
+  return found;
+}
+
+function isExternal(mount: Mount, before: readonly Mount[], { bound, hostDevices, cgroupNamespace }: MountFacts): boolean {
+  if (bound.has(mount.mountpoint)) return true;
+  if (mount.type === "cgroup") return !cgroupNamespace;
+  if (!hostDevices.has(mount.device) || KERNEL_FILESYSTEMS.has(mount.type)) return false;
+  // A part of what is there already (a path made read-only) is bound from it.
+  return !before.some((other) => other.device === mount.device && isBelow(mount.root, other.root));
+}
+
+function isMask({ type, root }: Mount): boolean {
+  return type === "devtmpfs" && root === "/null";
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
+}
+
+/** Mount points whose ids are mapped: criu has no notion of it, and a restored mount would show other owners. */
+export function idMappedMounts(mounts: readonly Mount[]): readonly string[] {
+  return mounts.filter(({ options }) => options.includes("idmapped")).map(({ mountpoint }) => mountpoint);
+}

@@ -1,0 +1,57 @@
+/** One call of `criu swrk`: a request over a socket pair, notifications on the way, an answer at the end. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { type Answer, decodeAnswer, encodeAcknowledgement, REQUEST } from "./messages.ts";
+import { environment } from "./path.ts";
+
+export interface Conversation {
+  /** Made when criu runs and waits for it. */
+  readonly request: (criu: number) => Uint8Array;
+  /** Descriptors that criu gets under their own numbers. Directories of a request need not be: it opens /proc/PID/fd/N of its caller. */
+  readonly inherit?: readonly number[];
+  /** What throws here makes criu give up, and is thrown once it has. */
+  readonly notified?: (script: string, pid: number, fds: readonly number[]) => void;
+}
+
+/** @throws RuntError "criu" when it ends without an answer, and whatever a callback throws */
+export function converse(criu: string, { request, inherit = [], notified }: Conversation): Answer {
+  const [ours, theirs] = host.socketpair();
+  const pid = host.spawnPeer(criu, [criu, "swrk", String(theirs)], [theirs, ...inherit], environment());
+  host.close(theirs);
+  let failure: unknown;
+  try {
+    host.write(ours, bytes(request(pid)));
+    for (;;) {
+      const packet = host.receivePacket(ours);
+      if (packet === undefined) throw failure ?? new RuntError("criu", "criu has ended without an answer");
+      const answer = decodeAnswer(packet.data);
+      if (answer.type !== REQUEST.notify) {
+        if (failure) throw failure;
+        return answer;
+      }
+      try {
+        notified?.(answer.script ?? "", answer.pid ?? 0, packet.fds);
+      } catch (error) {
+        failure ??= error;
+      }
+      acknowledge(ours, failure === undefined);
+    }
+  } finally {
+    // criu takes the end of the socket for a failure, and puts everything back.
+    host.close(ours);
+    host.waitpid(pid, 0);
+  }
+}
+
+function acknowledge(socket: number, success: boolean): void {
+  try {
+    host.write(socket, bytes(encodeAcknowledgement(success)));
+  } catch (error) {
+    // Its last notification may not be waited for.
+    if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+  }
+}
+
+function bytes(view: Uint8Array): ArrayBuffer {
+  return view.slice().buffer as ArrayBuffer;
+}
