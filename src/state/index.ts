@@ -5,15 +5,16 @@ export {
   type HookRecord,
   type HooksRecord,
   type NetDevicesRecord,
-  parseRecord,
   type ResctrlRecord,
+  STATE_MINOR,
   STATE_SCHEMA,
   type StateRecord,
-  serializeRecord,
 } from "./record.ts";
 export {
+  configPath,
   containerDirectory,
   isLocked,
+  keepConfig,
   listIds,
   lock,
   publishRecord,

@@ -1,8 +1,14 @@
-/** The state record of one container: what is written to ROOT/ID/state.json. */
+/**
+ * The state record of one container: what is written to ROOT/ID/state.json. Other builds of runt read it and rewrite it, older ones and newer
+ * ones: docs/decisions/0022-state-versions.md says what may change, and when which number grows.
+ */
 import { RuntError } from "../errors/index.ts";
 import type { MovedDevice } from "../network/index.ts";
 
+/** Grows when a reader that does not know the change would do something wrong: it refuses. */
 export const STATE_SCHEMA = 1;
+/** Grows with every other change. A reader does not mind a larger one; a smaller one it brings up to its own (migrate.ts). */
+export const STATE_MINOR = 1;
 
 export interface CgroupRecord {
   readonly version: 1 | 2;
@@ -31,10 +37,14 @@ export interface ResctrlRecord {
 
 /** What exec takes over from the configuration: config.json may have changed since. */
 export interface ExecRecord {
+  /** True: the build that made the container kept nothing for exec; the rest means nothing then. */
+  readonly unknown?: true;
   /** ProcessConfig with 64-bit numbers as decimal strings (src/container/exec-defaults.ts); absent when config.json has no process. */
   readonly process?: Readonly<Record<string, unknown>>;
   /** Types of linux.namespaces. */
   readonly namespaces: readonly string[];
+  /** Types of those that were joined by path; undefined: none. */
+  readonly joined?: readonly string[];
   /** True: init is not in the root of its mount namespace but was moved into rootfs by chroot. */
   readonly chroot: boolean;
   /** True: init has a session keyring of its own. */
@@ -75,6 +85,8 @@ export interface NetDevicesRecord {
 
 export interface StateRecord {
   readonly schema: typeof STATE_SCHEMA;
+  /** That of the newest build that has written it, or larger. */
+  readonly minor: number;
   readonly id: string;
   /** creating: the intent record, written before the first effect. created: init exists and is committed. */
   readonly phase: "creating" | "created";
@@ -97,11 +109,15 @@ export interface StateRecord {
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
   readonly privatePid: boolean;
   readonly exec: ExecRecord;
+  /** Standard streams that the container was started with, as criu names them; undefined: a terminal, or a record of an older build. */
+  readonly streams?: readonly string[];
   /** undefined: none. */
   readonly hooks?: HooksRecord;
   /** While creating only: those of a container stay where they are. */
   readonly netDevices?: NetDevicesRecord | undefined;
   readonly annotations: Readonly<Record<string, string>>;
+  /** "sha256:..." of the plan, when create was told which one to expect. */
+  readonly planDigest?: string;
   readonly warnings: readonly string[];
 }
 
@@ -109,21 +125,43 @@ export function serializeRecord(record: StateRecord): string {
   return JSON.stringify(record);
 }
 
-/** Throws RuntError("state-unreadable") for anything that is not a record of this schema. */
-export function parseRecord(text: string, path: string): StateRecord {
+/** What a record may be before it is known to be one of this build's. */
+export type AnyRecord = Readonly<Record<string, unknown>>;
+
+/** A record of this schema; `isCurrent` says whether it has to be migrated. @throws RuntError state-unreadable, state-version */
+export function parseRecord(text: string, path: string): AnyRecord {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     throw new RuntError("state-unreadable", `${path}: not JSON`, { cause });
   }
-  const record = value as Partial<StateRecord> | null;
+  const record = value as AnyRecord | null;
   if (typeof record !== "object" || record === null || Array.isArray(record)) {
     throw new RuntError("state-unreadable", `${path}: not a state record`);
   }
-  if (record.schema !== STATE_SCHEMA) {
-    throw new RuntError("state-unreadable", `${path}: schema ${String(record.schema)} is not ${STATE_SCHEMA}`);
+  const { schema, minor = 0 } = record;
+  if (!isVersion(schema) || schema < 1 || !isVersion(minor)) throw new RuntError("state-unreadable", `${path}: not a state record`);
+  if (schema > STATE_SCHEMA) {
+    throw new RuntError("state-version", `${path}: state version ${schema}.${minor} is newer than ${STATE_SCHEMA}.${STATE_MINOR}`, {
+      hint: "the container was made by a newer runt, which has to be used for it",
+    });
   }
+  return record;
+}
+
+function isVersion(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+/** False: migrate.ts has to bring it up to this version. */
+export function isCurrent({ schema, minor }: AnyRecord): boolean {
+  return schema === STATE_SCHEMA && minor !== undefined && (minor as number) >= STATE_MINOR;
+}
+
+/** Unknown fields are kept: this build may write the record of a newer one. @throws RuntError state-unreadable */
+export function checkRecord(value: AnyRecord, path: string): StateRecord {
+  const record = value as Partial<StateRecord>;
   const sound =
     typeof record.id === "string" &&
     typeof record.pid === "number" &&

@@ -1,8 +1,10 @@
-/** The state directory: ROOT/ID/{state.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
+/** The state directory: ROOT/ID/{state.json,config.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import { checkId, isId } from "./id.ts";
-import { parseRecord, type StateRecord, serializeRecord } from "./record.ts";
+import type * as migration from "./migrate.ts";
+import { checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
 
 /** Throws "id-invalid": an id is one path component of a known alphabet. */
 export function containerDirectory(root: string, id: string): string {
@@ -75,7 +77,19 @@ export function publishRecord(root: string, id: string): void {
   host.rename(`${path}.new`, path);
 }
 
-/** Throws "id-unknown" when there is no such directory and "state-unreadable" when its record is damaged or missing. */
+/** config.json as the container was made from it, for `inspect` and `diff`: the bundle's own may have changed since. */
+export function keepConfig(root: string, id: string, text: string): void {
+  host.writeFile(configPath(root, id), text, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o600);
+}
+
+export function configPath(root: string, id: string): string {
+  return `${containerDirectory(root, id)}/config.json`;
+}
+
+/**
+ * Throws "id-unknown" when there is no such directory, "state-unreadable" when its record is damaged or missing, and "state-version" when it is
+ * of a newer schema.
+ */
 export function readRecord(root: string, id: string): StateRecord {
   const path = `${containerDirectory(root, id)}/state.json`;
   let text: string;
@@ -86,7 +100,13 @@ export function readRecord(root: string, id: string): StateRecord {
     if (host.stat(containerDirectory(root, id))) throw new RuntError("state-unreadable", `${path}: no such file`);
     throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
   }
-  return parseRecord(text, path);
+  const record = parseRecord(text, path);
+  return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
+}
+
+/** For a container that an older build has made. */
+function migrations(): typeof migration {
+  return loadedNow(import("./migrate.ts"));
 }
 
 /** Ids found below ROOT, sorted; none when ROOT is absent. What is no id (`@cache`) is no container. */
@@ -98,10 +118,14 @@ export function listIds(root: string): string[] {
     .sort();
 }
 
-/** Remove ROOT/ID and all files in it. */
+/** Remove ROOT/ID and all that is in it. */
 export function removeDirectory(root: string, id: string): void {
   const directory = containerDirectory(root, id);
   if (!host.stat(directory)) return;
-  for (const name of host.readdir(directory)) host.unlink(`${directory}/${name}`);
+  for (const name of host.readdir(directory)) {
+    const path = `${directory}/${name}`;
+    if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadedNow(import("./tree.ts")).removeTree(path);
+    else host.unlink(path);
+  }
   host.rmdir(directory);
 }
