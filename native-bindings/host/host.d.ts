@@ -159,8 +159,20 @@ declare module "runt:host" {
     outputLimit?: number,
     cwd?: string,
   ): { readonly status: number; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
+  /** Go into a mount namespace of this process's own, which receives the host's mounts and gives away none, and in which this directory is
+   *  bound on itself. What is started from there is in it too, and so is what is opened there. Returns a descriptor of the one before. */
+  export function enterOwnMounts(mountpoint: string): number;
+  /** Back to the one before, whose descriptor is closed; the working directory stays. */
+  export function leaveOwnMounts(former: number): void;
+  /** Start a program (absolute path, whole argv) that goes on by itself, with this process's stdio and this environment (undefined = this
+   *  process's own); descriptors of `inherit` as above. Returns the pid. */
+  export function spawnPeer(path: string, argv: readonly string[], inherit: readonly number[], environment?: readonly string[]): number;
+  /** Wait for one packet of a SOCK_SEQPACKET socket (at most 64 KiB; descriptors close-on-exec); undefined at end of file. */
+  export function receivePacket(fd: number): { readonly data: ArrayBuffer; readonly fds: readonly number[] } | undefined;
   /** A memfd with this content, sealed against shrinking, growing and writing. */
   export function memfd(name: string, content: ArrayBuffer): number;
+  /** A memfd of one page, mapped: what is stored in the page, every reader of the descriptor sees. Its size is sealed. */
+  export function sharedPage(name: string): { readonly fd: number; readonly page: ArrayBuffer };
   /** SOCK_SEQPACKET pair. */
   export function socketpair(): [number, number];
   export interface Message {
@@ -181,6 +193,10 @@ declare module "runt:host" {
   export function poll(fds: readonly number[], events: readonly number[], timeoutMs: number): number[];
   /** Connect to a unix stream socket by path (any length); "@name" is an abstract one. */
   export function connect(path: string): number;
+  /** Connect a unix datagram socket, as connect does. */
+  export function connectDatagram(path: string): number;
+  /** A unix datagram socket bound at this path (any length), which must not exist; everybody may send to it. */
+  export function bindDatagram(path: string): number;
   /** What has arrived on a stream socket, up to 64 KiB; empty at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
   export function receive(fd: number, timeoutMs: number): ArrayBuffer;
   /** Milliseconds of CLOCK_MONOTONIC. */

@@ -18,11 +18,13 @@
 #define HOST_FUNCTION(name) JSValue name(JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv)
 
 /* ---- embed.S: bytecode and blobs, sorted as the build wrote them */
+/* What of a module is part of the image of the started engine; the same numbers stand in tools/bundle.ts. */
+enum image_place { IMAGE_READ, IMAGE_EVALUATED, IMAGE_LEFT_OUT };
 struct embedded {
     const char *name;
     const uint8_t *start;
     const uint8_t *end;
-    uint64_t evaluate; /* at build time, as part of the image */
+    uint64_t place; /* enum image_place */
 };
 extern const struct embedded embedded_modules[];
 extern const struct embedded embedded_resources[];
@@ -46,7 +48,7 @@ extern bool host_building_image;
 
 /* ---- modules.c */
 void host_init_loader(JSRuntime *rt);
-/* Read every module and evaluate those that are meant to be; false: an exception is pending. */
+/* Read every module that is not left out and evaluate those that are meant to be; false: an exception is pending. */
 bool host_preload_modules(JSContext *ctx);
 /* Evaluate an embedded module; the promise of its end, or JS_EXCEPTION. */
 JSValue host_evaluate_module(JSContext *ctx, const char *name, JSModuleDef **module);
@@ -203,8 +205,17 @@ HOST_FUNCTION(host_spawn_helper);
 HOST_FUNCTION(host_exec_helper);
 HOST_FUNCTION(host_run_program);
 
+/* ---- own_mounts.c */
+HOST_FUNCTION(host_enter_own_mounts);
+HOST_FUNCTION(host_leave_own_mounts);
+
+/* ---- peer.c */
+HOST_FUNCTION(host_spawn_peer);
+HOST_FUNCTION(host_receive_packet);
+
 /* ---- rendezvous.c */
 HOST_FUNCTION(host_memfd);
+HOST_FUNCTION(host_shared_page);
 HOST_FUNCTION(host_socketpair);
 HOST_FUNCTION(host_send_message);
 HOST_FUNCTION(host_receive_message);
@@ -222,6 +233,8 @@ HOST_FUNCTION(host_seccomp_compile);
 /* A connected, close-on-exec stream socket; "@name" is abstract. -1 and errno. */
 int host_connect_to(const char *path);
 HOST_FUNCTION(host_connect);
+HOST_FUNCTION(host_connect_datagram);
+HOST_FUNCTION(host_bind_datagram);
 HOST_FUNCTION(host_receive);
 HOST_FUNCTION(host_monotonic);
 

@@ -1,18 +1,20 @@
-/* Unix stream sockets by path, for a peer that speaks a protocol of its own. */
+/* Unix sockets by path, for a peer that speaks a protocol of its own. */
 #include "host.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define RECEIVE_LIMIT ((size_t)64 << 10)
 
-static int connect_address(const struct sockaddr_un *address, socklen_t length) {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+static int connect_address(int type, const struct sockaddr_un *address, socklen_t length) {
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     int result;
     do result = connect(fd, (const struct sockaddr *)address, length);
@@ -24,7 +26,7 @@ static int connect_address(const struct sockaddr_un *address, socklen_t length) 
     return -1;
 }
 
-static int connect_abstract(const char *name) {
+static int connect_abstract(int type, const char *name) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     size_t length = strlen(name);
     if (length >= sizeof(address.sun_path)) {
@@ -32,31 +34,76 @@ static int connect_abstract(const char *name) {
         return -1;
     }
     memcpy(address.sun_path + 1, name, length);
-    return connect_address(&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+    return connect_address(type, &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
 /* By /proc/self/fd there is no limit on the length of the path (sun_path has 108 bytes). */
-int host_connect_to(const char *path) {
-    if (path[0] == '@') return connect_abstract(path + 1);
+static int connect_to(int type, const char *path) {
+    if (path[0] == '@') return connect_abstract(type, path + 1);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int target = open(path, O_PATH | O_CLOEXEC);
     if (target < 0) return -1;
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", target);
-    int fd = connect_address(&address, sizeof(address));
+    int fd = connect_address(type, &address, sizeof(address));
     int error = errno;
     close(target);
     errno = error;
     return fd;
 }
 
-HOST_FUNCTION(host_connect) {
-    (void)this_value;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+int host_connect_to(const char *path) { return connect_to(SOCK_STREAM, path); }
+
+/* For an argument that is a path: `make` gives a descriptor, or -1 and errno. */
+static JSValue socket_at(JSContext *ctx, JSValueConst argument, int (*make)(const char *), const char *call) {
+    const char *path = host_text(ctx, argument);
     if (!path) return JS_EXCEPTION;
-    int fd = host_connect_to(path);
-    JSValue result = fd < 0 ? host_throw(ctx, errno, "connect", path) : JS_NewInt32(ctx, fd);
+    int fd = make(path);
+    JSValue result = fd < 0 ? host_throw(ctx, errno, call, path) : JS_NewInt32(ctx, fd);
     JS_FreeCString(ctx, path);
     return result;
+}
+
+HOST_FUNCTION(host_connect) {
+    (void)this_value;
+    return socket_at(ctx, host_arg(argc, argv, 0), host_connect_to, "connect");
+}
+
+static int connect_datagram(const char *path) { return connect_to(SOCK_DGRAM, path); }
+
+HOST_FUNCTION(host_connect_datagram) {
+    (void)this_value;
+    return socket_at(ctx, host_arg(argc, argv, 0), connect_datagram, "connect");
+}
+
+/* By its directory's descriptor, for the length. The mode is the socket's own, cut by the umask; a chmod(2) afterwards could be led
+ * elsewhere by whoever may write to the directory. */
+static int bind_datagram(const char *path) {
+    const char *name = strrchr(path, '/');
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    char directory[PATH_MAX];
+    if (!name || (size_t)snprintf(directory, sizeof(directory), "%.*s", (int)(name - path + 1), path) >= sizeof(directory)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int parent = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0) return -1;
+    int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d%s", parent, name);
+    int fd = (size_t)length < sizeof(address.sun_path) ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    mode_t mask = umask(0);
+    if ((size_t)length >= sizeof(address.sun_path)) errno = ENAMETOOLONG;
+    int result = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&address, sizeof(address));
+    int error = errno;
+    umask(mask);
+    close(parent);
+    if (result == 0) return fd;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
+}
+
+HOST_FUNCTION(host_bind_datagram) {
+    (void)this_value;
+    return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind");
 }
 
 HOST_FUNCTION(host_receive) {

@@ -31,7 +31,7 @@ build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c $(INIT_DIR)/str.c $(I
 	@mkdir -p $(@D)
 	$(INIT_CC) $(SANITIZED) $(filter %.c,$^) -o $@
 
-NATIVE_TOOLS := build/test/drive build/test/watch build/test/terminal
+NATIVE_TOOLS := build/test/drive build/test/watch build/test/terminal build/test/announce
 $(NATIVE_TOOLS): build/test/%: test/native/%.c
 	@mkdir -p $(@D)
 	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 $< -o $@

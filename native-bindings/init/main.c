@@ -1,4 +1,6 @@
-/* runt-init: executes a plan (`plan SOCKFD PLANFD`) or watches over a foreground container (`monitor ...`). */
+/* runt-init: executes a plan (`plan SOCKFD PLANFD`), watches over a foreground container (`monitor ...`), or waits until one is ready
+ * (`notify ...`). */
+#include "notify.h"
 #include "run.h"
 #include "sys.h"
 
@@ -82,6 +84,9 @@ static bool init_waits_for(struct run *run, uint32_t message) {
   return false;
 }
 
+/* Words of the shared page, and its size. The same stand in src/container/progress.ts. */
+enum { PROGRESS_OUTER = 1, PROGRESS_INIT = 2, PROGRESS_SIZE = 4096 };
+
 /* outer leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
 static long execute_all(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
@@ -89,6 +94,7 @@ static long execute_all(struct run *run) {
   while (plan_next(&run->plan, &cursor, &operation)) {
     if ((operation.actor == ACTOR_INIT) != run->is_init) continue;
     run->index = operation.index;
+    if (run->progress != NULL) run->progress[run->is_init ? PROGRESS_INIT : PROGRESS_OUTER] = operation.index + 1;
     run->failed_path = NULL;
     run->failed_text[0] = 0;
     long error = execute(run, &operation);
@@ -105,7 +111,15 @@ static long execute_all(struct run *run) {
   return 0;
 }
 
-int run_plan(int socket, int plan_fd, char **environment) {
+/* It is for onlookers: without it everything goes on. */
+static void map_progress(struct run *run, int fd) {
+  if (fd < 0) return;
+  long address = sys(__NR_mmap, 0, PROGRESS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (address >= 0 || address < -4095) run->progress = (volatile uint32_t *)address;
+  sys_close(fd);
+}
+
+int run_plan(int socket, int plan_fd, int progress_fd, char **environment) {
   struct run *run = &the_run;
   const char *reason;
   run->socket = socket;
@@ -113,6 +127,7 @@ int run_plan(int socket, int plan_fd, char **environment) {
   run->environment = environment;
   run->mask_directory = run->mask_file = -1;
   sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
+  map_progress(run, progress_fd);
   long error = plan_map(plan_fd, &run->plan, &reason);
   if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
   sys_close(plan_fd);
@@ -134,10 +149,12 @@ static bool to_fd(const char *text, int *out) {
 }
 
 int helper_main(int count, char **arguments, char **environment) {
-  int socket, plan_fd;
-  if (count == 4 && text_equal(arguments[1], "plan") && to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd))
-    return run_plan(socket, plan_fd, environment);
+  int socket, plan_fd, progress_fd = -1;
+  if ((count == 4 || (count == 5 && to_fd(arguments[4], &progress_fd))) && text_equal(arguments[1], "plan") &&
+      to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd))
+    return run_plan(socket, plan_fd, progress_fd, environment);
   if (count > 2 && text_equal(arguments[1], "monitor")) return monitor_main(count - 2, arguments + 2, environment);
+  if (count > 2 && text_equal(arguments[1], "notify")) return notify_main(count - 2, arguments + 2);
   static const char usage[] = "runt-init is started by runt\n";
   sys_write(2, usage, sizeof usage - 1);
   return 2;

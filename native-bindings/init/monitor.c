@@ -1,6 +1,7 @@
 /* The foreground of `run`: takes the place of the runtime (by execve, so that init is its child), forwards signals and the
  * terminal, and ends with the container's status. */
 #include "cleanup.h"
+#include "notify.h"
 #include "run.h"
 #include "sys.h"
 #include "terminal.h"
@@ -9,13 +10,14 @@
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
 
-enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
 struct monitor {
   int init, init_fd, signals, socket;
   bool ended, exec_failed;
   int status;
   struct terminal terminal;
+  struct notify notify;
 };
 
 static struct monitor the_monitor;
@@ -92,16 +94,19 @@ static void watch(struct monitor *monitor) {
     rows[ROW_INIT] = (struct pollfd){.fd = monitor->init_fd, .events = POLLIN};
     rows[ROW_SIGNALS] = (struct pollfd){.fd = monitor->signals, .events = POLLIN};
     rows[ROW_SOCKET] = (struct pollfd){.fd = monitor->socket, .events = POLLIN};
+    rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
     const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
     if (sys_poll(rows, ROW_COUNT, monitor->terminal.idle ? &pause : NULL) < 0) continue;
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
+    if (rows[ROW_NOTIFY].revents != 0) notify_take(&monitor->notify);
     terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
     if (rows[ROW_INIT].revents != 0) reap(monitor);
   }
   // It may have come in the same instant as init's end.
   if (monitor->socket >= 0) take_message(monitor);
+  if (monitor->notify.container >= 0) notify_take(&monitor->notify);
 }
 
 static bool to_number(const char *text, int *out) {
@@ -113,10 +118,17 @@ static bool to_number(const char *text, int *out) {
   return true;
 }
 
-/* INIT_PID INIT_PIDFD CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+static bool take_option(int count, char **arguments, int *at, const char *name, int *out) {
+  if (*at + 1 >= count || !text_equal(arguments[*at], name) || !to_number(arguments[*at + 1], out)) return false;
+  sys(__NR_fcntl, *out, F_SETFD, FD_CLOEXEC);
+  *at += 2;
+  return true;
+}
+
+/* INIT_PID INIT_PIDFD CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--notify FD --notify-host FD] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
-  int numbers[5], steps = 5;
+  int numbers[5], first = 5, steps = 5;
   for (int i = 0; i < 5; i++)
     if (i >= count || !to_number(arguments[i], &numbers[i])) return 2;
   while (steps < count && !text_equal(arguments[steps], "--")) steps++;
@@ -126,6 +138,11 @@ int monitor_main(int count, char **arguments, char **environment) {
   sys(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
   for (int i = 1; i < 5; i++)
     if (numbers[i] >= 0) sys(__NR_fcntl, numbers[i], F_SETFD, FD_CLOEXEC);
+  // The service's main process is this one: its end is the container's, with the same status.
+  monitor->notify = (struct notify){.container = -1, .host = -1, .main_pid = sys(__NR_getpid)};
+  if (take_option(steps, arguments, &first, "--notify", &monitor->notify.container) &&
+      !take_option(steps, arguments, &first, "--notify-host", &monitor->notify.host))
+    return 2;
   monitor->init = numbers[0];
   monitor->init_fd = numbers[1];
   monitor->socket = numbers[3];
@@ -134,6 +151,6 @@ int monitor_main(int count, char **arguments, char **environment) {
   terminal_open(&monitor->terminal, numbers[2]);
   watch(monitor);
   terminal_finish(&monitor->terminal);
-  clean_up(arguments + 5, steps - 5, numbers[4], arguments + steps + 1, environment);
+  clean_up(arguments + first, steps - first, numbers[4], arguments + steps + 1, environment);
   return monitor->exec_failed ? STATUS_FAILED : monitor->status;
 }

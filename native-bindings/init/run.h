@@ -31,6 +31,8 @@ struct run {
   bool waits_for_start;
   /* Operation being executed, for reports; UINT32_MAX before the first. */
   uint32_t index;
+  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/container/progress.ts); NULL = none. */
+  volatile uint32_t *progress;
 
   /* Details of the failure under way: borrowed path, text of its own. */
   const char *failed_path;
@@ -63,7 +65,8 @@ struct run {
 
 int helper_main(int count, char **arguments, char **environment);
 /* Executes the plan; returns the exit status of outer, or of an init that failed. */
-int run_plan(int socket, int plan_fd, char **environment);
+/* `progress_fd`: -1 = none. */
+int run_plan(int socket, int plan_fd, int progress_fd, char **environment);
 int monitor_main(int count, char **arguments, char **environment);
 
 /* ---- reports (report.c) */

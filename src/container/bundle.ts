@@ -5,47 +5,42 @@ import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parseSpec } from "../spec/index.ts";
-import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
-import { netDevices } from "./on-demand.ts";
-import { refuseHostNamespaces } from "./own-namespaces.ts";
+import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
-export function loadBundle(bundle: string): ContainerConfig {
-  const text = readConfig(`${bundle}/config.json`);
+export interface LoadedBundle {
+  readonly config: ContainerConfig;
+  /** config.json as it was read. */
+  readonly text: string;
+}
+
+/** `file`: another configuration than the bundle's config.json. */
+export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
+  const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   const spec = parseSpec(text, host.hasLongNumber(text));
-  const findings = checkSpec(spec, checkFacts());
+  const findings = checkSpec(spec, checkFacts(knowledge));
   const config = deriveConfig(spec, { bundle });
-  checkRootfs(config.rootfs);
-  refuseHostNamespaces(config);
-  if (config.netDevices.length > 0) netDevices().refuseMissingDevices(config.netDevices);
-  return { ...config, warnings: [...findings, ...config.warnings] };
+  knowledge.refuse(config);
+  return { text, config: { ...config, warnings: [...findings, ...config.warnings] } };
 }
 
 /** Looked up when a check asks. */
-export function checkFacts(): CheckFacts {
+export function checkFacts(knowledge: HostKnowledge = LIVE): CheckFacts {
   return {
-    rootless: host.geteuid() !== 0,
+    rootless: knowledge.caller().uid !== 0,
     get apparmor() {
-      return apparmorEnabled();
+      return knowledge.apparmor();
     },
     get selinux() {
-      return selinuxEnabled();
+      return knowledge.selinux();
     },
   };
 }
 
-function readConfig(path: string): string {
+/** @param anyType shells hand over a pipe (/dev/fd/N) @throws RuntError config-read */
+export function readConfig(path: string, anyType = false): string {
   try {
-    return host.readFile(path);
+    return host.readFile(path, undefined, anyType);
   } catch (error) {
     throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
   }
-}
-
-/** root.path must be an existing directory and not a symlink: the tree below it is hostile, the way to it is not. */
-function checkRootfs(rootfs: string): void {
-  const found = host.lstat(rootfs);
-  if (!found) throw new RuntError("config-invalid", `root filesystem ${rootfs}: no such file or directory`, { pointer: "/root/path" });
-  const type = found.mode >> 12;
-  if (type === 0o12) throw new RuntError("config-invalid", `root filesystem ${rootfs}: is a symlink`, { pointer: "/root/path" });
-  if (type !== 0o4) throw new RuntError("config-invalid", `root filesystem ${rootfs}: not a directory`, { pointer: "/root/path" });
 }

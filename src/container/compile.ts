@@ -1,19 +1,20 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
-import { belowParent, type CgroupFacts, type CgroupRef, cgroupDirectories, cgroupSources, readHierarchies } from "../cgroup/index.ts";
+import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
-import { locateGroups, type ResctrlRef } from "../resctrl/index.ts";
+import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
-import { findIdProgram } from "./id-map-write.ts";
-import { apparmorEnabled } from "./lsm.ts";
+import { type HostKnowledge, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { placeContainer } from "./placement.ts";
 
 export interface Compiled {
   readonly config: ContainerConfig;
+  /** config.json as it was read. */
+  readonly configText: string;
   readonly plan: Plan;
   /** The container's cgroup directories (leaves); undefined when it gets none. */
   readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
@@ -21,28 +22,31 @@ export interface Compiled {
   readonly warnings: readonly string[];
 }
 
-export function compileBundle(options: RuntimeOptions, create: CreateOptions): Compiled {
+export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostKnowledge = LIVE): Compiled {
   checkId(create.id);
-  const config = placedBelow(options, create, loadBundle(create.bundle));
-  const facts = readHierarchies();
-  const { path, steps, unit } = placeContainer(options, create.id, config, facts);
-  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, facts, steps.writes.length) ? undefined : steps;
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
+  const config = placedBelow(options, create, asked);
+  const facts = knowledge.cgroups();
+  const { path, steps, unit } = placeContainer(options, create.id, config, facts, knowledge);
+  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, knowledge, steps.writes.length) ? undefined : steps;
   const foreground = create.mode === "run" && !create.detach;
   const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
-  const resctrl = config.intelRdt && locateGroups(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
+  const resctrl = config.intelRdt && knowledge.resctrl(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
   const hostFacts: HostFacts = {
     stateDirectory: containerDirectory(options.root, create.id),
-    rootless: host.geteuid() !== 0,
+    rootless: knowledge.caller().uid !== 0,
     ...(options.rootless && { bindDevices: true }),
-    ...callerFacts(),
-    ...(config.process?.apparmorProfile !== undefined && { apparmor: apparmorEnabled() }),
+    ...callerFacts(knowledge),
+    ...(config.process?.apparmorProfile !== undefined && { apparmor: knowledge.apparmor() }),
     cgroupVersion: facts.version,
     cgroupSources: cgroupSources(facts, placed ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
     ...(placed ? { cgroup: placed } : {}),
     ...(resctrl ? { resctrl } : {}),
   };
-  const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile } = create;
+  const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile, pidfdSocket } = create;
+  const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
+  const mayNotify = config.namespaces.some(({ type, path }) => type === "mount" && path === undefined);
   const plan = compile({
     config,
     host: hostFacts,
@@ -55,16 +59,20 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions): C
       listenFds: countListenFds(),
       ...(consoleSocket === undefined ? {} : { consoleSocket }),
       ...(pidFile === undefined ? {} : { pidFile }),
+      ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
+      ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
     },
   });
   return {
     config,
+    configText: text,
     plan,
     ...(placed ? { cgroup: { version: facts.version, paths: cgroupDirectories(facts, path), ...(unit && { systemd: unit }) } } : {}),
     ...(resctrl ? { resctrl } : {}),
     warnings: [
       ...config.warnings.map(({ message }) => message),
       ...steps.warnings,
+      ...(notifySocket !== undefined && !mayNotify ? ["NOTIFY_SOCKET has no effect without a mount namespace of the container's own"] : []),
       ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
@@ -75,19 +83,12 @@ function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOp
   return { ...config, cgroupsPath: belowParent(config.cgroupsPath, id, cgroupParent, systemd ? "systemd" : "cgroupfs") };
 }
 
-function callerFacts(): Pick<HostFacts, "caller"> {
-  const uid = host.geteuid();
-  if (uid === 0) return {};
-  const [newuidmap, newgidmap] = [findIdProgram("newuidmap"), findIdProgram("newgidmap")];
-  return { caller: { uid, gid: host.getegid(), ...(newuidmap && { newuidmap }), ...(newgidmap && { newgidmap }) } };
+function callerFacts(knowledge: HostKnowledge): Pick<HostFacts, "caller"> {
+  const caller = knowledge.caller();
+  return caller.uid === 0 ? {} : { caller: { ...caller, ...knowledge.idPrograms() } };
 }
 
 /** A rootless container that asks for nothing does without one where the caller may not make it. */
-function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, facts: CgroupFacts, writes: number): boolean {
-  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !isWritable(facts);
-}
-
-/** Whether the caller may make cgroups at the root of every hierarchy. */
-function isWritable({ hierarchies }: CgroupFacts): boolean {
-  return hierarchies.every(({ mountpoint }) => host.access(mountpoint, host.ACCESS.WRITE));
+function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, knowledge: HostKnowledge, writes: number): boolean {
+  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !knowledge.mayMakeCgroups();
 }

@@ -1,8 +1,9 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import type { StateRecord } from "../state/index.ts";
-import { refuseExisting, STATE_SCHEMA } from "../state/index.ts";
+import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
@@ -11,16 +12,20 @@ import { type Execution, execute, newExecution } from "./execute.ts";
 import { hooksRecord, runPoststop } from "./hooks.ts";
 import { netDevices } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import { showProgress } from "./progress.ts";
+import { endChildren } from "./reap.ts";
 import { checkTerminal } from "./terminal.ts";
 
 /** Make the container. Returns what a foreground run has to look after. */
 export function create(options: RuntimeOptions, request: CreateOptions): Execution {
   separateDescriptors(request.preserveFds);
-  const compiled = compileBundle(options, request);
+  const compiled = compileFor(options, request);
   checkTerminal(compiled.config, request);
   refuseExisting(options.root, request.id);
   const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
   const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
+  execution.progress = showProgress();
+  execution.configText = compiled.configText;
   try {
     execute(execution);
   } catch (error) {
@@ -30,13 +35,20 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   return execution;
 }
 
-function intentRecord(
-  { config, cgroup, resctrl, warnings }: Compiled,
+function compileFor(options: RuntimeOptions, request: CreateOptions): Compiled & { readonly digest?: string } {
+  if (request.expectPlan === undefined) return compileBundle(options, request);
+  // Few ask for it: loaded for them only.
+  return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, request.expectPlan);
+}
+
+export function intentRecord(
+  { config, cgroup, resctrl, warnings, digest }: ReturnType<typeof compileFor>,
   { id, bundle, noNewKeyring }: CreateOptions,
   before: CgroupBefore,
 ): StateRecord {
   return {
     schema: STATE_SCHEMA,
+    minor: STATE_MINOR,
     id,
     phase: "creating",
     ociVersion: config.ociVersion,
@@ -54,6 +66,7 @@ function intentRecord(
     exec: execRecord(config, !noNewKeyring),
     ...hooksRecord(config.hooks),
     annotations: config.annotations,
+    ...(digest === undefined ? {} : { planDigest: digest }),
     warnings,
   };
 }
@@ -65,18 +78,9 @@ export function timestamp(): string {
 }
 
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
-function undo(execution: Execution): void {
+export function undo(execution: Execution): void {
   if (execution.lock === -1) return;
-  if (execution.socket !== -1) host.close(execution.socket);
-  for (const pid of [execution.pid, execution.helper]) {
-    if (pid <= 0) continue;
-    try {
-      host.kill(pid, host.signalNumber("KILL"));
-    } catch (error) {
-      if (!host.isErrno(error, "ESRCH")) throw error;
-    }
-    host.waitpid(pid, 0);
-  }
+  endChildren(execution);
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
   host.flock(execution.lock, host.LOCK.EX);
   destroy(execution.root, execution.record);

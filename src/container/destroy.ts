@@ -39,6 +39,8 @@ export function killInit(record: StateRecord): void {
 
 /** A descriptor of init, checked after opening that the pid was not reused; undefined when init is gone. */
 export function openPidfd(record: StateRecord): number | undefined {
+  // Still being made.
+  if (record.pid <= 0) return undefined;
   let pidfd: number;
   try {
     pidfd = host.pidfdOpen(record.pid);

@@ -3,9 +3,11 @@ import type { CapabilitySets, ContainerConfig, NamespaceType, ProcessConfig, Sch
 import type { ExecRecord } from "../state/index.ts";
 
 export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {
+  const joined = namespaces.filter(({ path }) => path !== undefined).map(({ type }) => type);
   return {
     ...(process ? { process: storeProcess(process) } : {}),
     namespaces: namespaces.map(({ type }) => type),
+    ...(joined.length > 0 ? { joined } : {}),
     chroot: !namespaces.some(({ type, path }) => type === "mount" && path === undefined),
     keyring,
     ...(seccomp ? { seccomp } : {}),

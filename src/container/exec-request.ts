@@ -1,5 +1,6 @@
 /** The process that exec is asked to run: the container's own settings with the command line's changes, or a document. */
 import { checkPart } from "../check/index.ts";
+import { NO_CAPABILITIES } from "../config/capabilities.ts";
 import { deriveEnv } from "../config/env.ts";
 import { deriveProcess } from "../config/index.ts";
 import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
@@ -27,6 +28,8 @@ export interface ExecRequest {
   readonly detach: boolean;
   readonly consoleSocket?: string;
   readonly pidFile?: string;
+  /** unix stream socket that receives a pidfd of the process. */
+  readonly pidfdSocket?: string;
   readonly preserveFds: number;
   readonly cgroups: readonly string[];
   readonly ignorePaused: boolean;
@@ -128,8 +131,6 @@ export function withCapabilities(sets: CapabilitySets | undefined, names: readon
     ambient: ambient | (added & inheritable),
   };
 }
-
-const NO_CAPABILITIES: CapabilitySets = { bounding: 0n, effective: 0n, permitted: 0n, inheritable: 0n, ambient: 0n };
 
 function capabilityBit(name: string): bigint {
   const upper = name.toUpperCase();

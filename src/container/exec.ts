@@ -13,6 +13,7 @@ import { type Execution, execute, newExecution } from "./execute.ts";
 import { apparmorEnabled } from "./lsm.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { endChildren } from "./reap.ts";
 import { deriveStatus } from "./status.ts";
 
 const PREFIX = "exec failed: ";
@@ -33,6 +34,9 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   separateDescriptors(request.preserveFds);
   const record = readRecord(options.root, request.id);
   checkStatus(options.root, record, request.ignorePaused);
+  if (record.exec.unknown) {
+    throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });
+  }
   const process = requestedProcess(request, () => defaultProcess(record.exec));
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
@@ -41,7 +45,8 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   try {
     execute(execution);
   } catch (error) {
-    undo(execution);
+    // Nothing of the container is touched: only what this call has started ends.
+    endChildren(execution);
     throw error;
   }
   return execution;
@@ -60,7 +65,7 @@ function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket }: E
 }
 
 function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {
-  const { consoleSocket, pidFile, preserveFds } = request;
+  const { consoleSocket, pidFile, pidfdSocket, preserveFds } = request;
   const terminalSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
   return compileExec({
     process,
@@ -79,6 +84,7 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
       listenFds: countListenFds(),
       ...(consoleSocket === undefined ? {} : { consoleSocket }),
       ...(pidFile === undefined ? {} : { pidFile }),
+      ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
     },
     host: {
       ...(process.apparmorProfile === undefined ? {} : { apparmor: apparmorEnabled() }),
@@ -108,20 +114,6 @@ function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): 
 /** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */
 function setgroupsAllowed(pid: number): boolean {
   return host.readFile(`/proc/${pid}/setgroups`, undefined, true).trim() === "allow";
-}
-
-/** Nothing of the container is touched: only what this call has started ends. */
-function undo({ socket, pid, helper }: Execution): void {
-  if (socket !== -1) host.close(socket);
-  for (const child of [pid, helper]) {
-    if (child <= 0) continue;
-    try {
-      host.kill(child, host.signalNumber("KILL"));
-    } catch (error) {
-      if (!host.isErrno(error, "ESRCH")) throw error;
-    }
-    host.waitpid(child, 0);
-  }
 }
 
 function watch({ pid, console }: Execution): never {

@@ -5,17 +5,20 @@
 import { attachDeviceProgram, createCgroup, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { encodePlan, MESSAGES, type OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
+import { encodePlan, MESSAGES, OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
 import { joinGroup } from "../resctrl/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
-import { publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { helperError } from "./helper-error.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
-import { netDevices, systemd } from "./on-demand.ts";
+import type { NotificationSockets } from "./notification.ts";
+import { netDevices, notification, systemd } from "./on-demand.ts";
+import { PLAN_NAME, type Progress } from "./progress.ts";
 import { addMonitor, prepareGroups } from "./resctrl.ts";
+import { callerStreams } from "./streams.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -31,11 +34,17 @@ export interface Execution {
   /** The listener of the seccomp filter until it is handed over. */
   listener?: number;
   netDevices?: NetDeviceMoves;
+  /** The container's notification socket and the host's, when this process is the one that listens. */
+  notification?: NotificationSockets;
   /** Received before it was waited for: outer's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
   /** How many warnings the staged record has; -1 before there is one. */
   staged: number;
+  /** Where whoever asks sees what is being done; undefined for exec. */
+  progress?: Progress;
+  /** config.json as it was read, which is kept beside the record; undefined for exec. */
+  configText?: string;
 }
 
 type RuntimeOp = {
@@ -47,6 +56,7 @@ const HANDLERS: Handlers = {
   "state.intent": (execution) => {
     execution.lock = reserve(execution.root, execution.record.id);
     writeRecord(execution.root, execution.record);
+    if (execution.configText !== undefined) keepConfig(execution.root, execution.record.id, execution.configText);
   },
   "fifo.create": (_, { path, mode }) => {
     host.mkfifo(path, mode);
@@ -71,6 +81,8 @@ const HANDLERS: Handlers = {
   "process.rlimit": ({ pid }, { resource, soft, hard }) => host.prlimit(pid, resource, soft, hard),
   "state.commit": commit,
   "pidfile.write": ({ pid }, { path }) => writePidFile(path, pid),
+  "pidfd.send": ({ pid }, { path, text }) => sendPidfd(pid, path, text),
+  "notify.prepare": (execution, args) => notification().prepareNotification(execution, args),
   "sync.send": (execution, { message }) => send(execution, message),
   "sync.wait": waitFor,
   "sync.end": awaitExecve,
@@ -91,10 +103,21 @@ export function newExecution(root: string, plan: Plan, record: StateRecord): Exe
 
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
-  for (const op of execution.plan.ops) {
-    if (op.actor === "runtime") runHandler(execution, op);
+  const { ops } = execution.plan;
+  for (let index = 0; index < ops.length; index++) {
+    const op = ops[index]!;
+    if (op.actor !== "runtime") continue;
+    execution.progress?.enter(index, OPS[op.op].id);
+    runHandler(execution, op);
   }
   host.close(execution.socket);
+}
+
+/** Those of these names, for a container that is not made by init; `chosen` looks at the arguments. */
+export function runOperations(execution: Execution, names: ReadonlySet<OpName>, chosen = (_: Op["args"]): boolean => true): void {
+  for (const op of execution.plan.ops) {
+    if (op.actor === "runtime" && names.has(op.op) && chosen(op.args)) runHandler(execution, op);
+  }
 }
 
 function runHandler(execution: Execution, op: Op): void {
@@ -127,14 +150,17 @@ function disown(execution: Execution): void {
 
 function spawn(execution: Execution, { cgroup }: OpArgs<"helper.spawn">): void {
   const { format, values } = encodePlan(execution.plan);
-  const plan = host.memfd("runt-plan", host.pack(format, values));
+  const plan = host.memfd(PLAN_NAME, host.pack(format, values));
   const [ours, theirs] = host.socketpair();
   execution.socket = ours;
   const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
-  execution.helper = host.spawnHelper(["plan", String(theirs), String(plan)], [theirs, plan], directory);
+  const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
+  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory);
+  execution.progress?.helper(execution.helper);
   if (directory !== undefined) host.close(directory);
   host.close(theirs);
-  host.close(plan);
+  // `inspect` reads it there, for as long as this process lives.
+  if (!execution.progress) host.close(plan);
 }
 
 function runHookOperation({ lock, pid }: Execution, args: OpArgs<"hook.run">): void {
@@ -180,6 +206,7 @@ function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
   const received = take(execution, message);
   if (message === MESSAGES.pid) {
     execution.pid = received.value;
+    execution.progress?.init(execution.pid);
     // outer has nothing more to do; it must be gone before create returns.
     host.waitpid(execution.helper, 0);
     execution.helper = 0;
@@ -215,7 +242,9 @@ function awaitExecve(execution: Execution): void {
 function stage(execution: Execution): void {
   const started = host.procStat(execution.pid);
   if (!started) return;
-  execution.record = { ...execution.record, pid: execution.pid, startTime: String(started.startTime) };
+  const { record, pid } = execution;
+  const streams = callerStreams(record.exec.process?.["terminal"]);
+  execution.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
   stageRecord(execution.root, committed(execution));
   execution.staged = execution.warnings.length;
 }
@@ -230,6 +259,12 @@ function commit(execution: Execution): void {
 
 function committed({ record, warnings }: Execution): StateRecord {
   return { ...record, phase: "created", netDevices: undefined, warnings: [...record.warnings, ...warnings] };
+}
+
+function sendPidfd(pid: number, path: string, text: string): void {
+  const pidfd = host.pidfdOpen(pid);
+  host.sendDescriptor(path, text, pidfd);
+  host.close(pidfd);
 }
 
 /** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */

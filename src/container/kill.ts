@@ -30,3 +30,12 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     throw error;
   }
 }
+
+/** For a pattern: that a container which matches has stopped is no error. */
+export function killRunning(options: RuntimeOptions, id: string, signal: number, all: boolean): void {
+  try {
+    kill(options, id, signal, all);
+  } catch (error) {
+    if (!(error instanceof RuntError && error.message === WORDS.notRunning)) throw error;
+  }
+}

@@ -4,6 +4,7 @@ import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
 import type * as networkDevices from "./net-devices.ts";
+import type * as serviceNotification from "./notification.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -18,4 +19,9 @@ export function netDevices(): typeof networkDevices {
 /** For a start that has failed. */
 export function diagnosis(): typeof postMortem {
   return loadedNow(import("./diagnose/index.ts"));
+}
+
+/** For a caller that is a service with NOTIFY_SOCKET. */
+export function notification(): typeof serviceNotification {
+  return loadedNow(import("./notification.ts"));
 }

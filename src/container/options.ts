@@ -14,13 +14,19 @@ export interface CreateOptions {
   readonly id: string;
   /** Absolute bundle directory. */
   readonly bundle: string;
+  /** Absolute path of the configuration, when it is not config.json in the bundle. */
+  readonly configFile?: string;
   readonly mode: "create" | "run";
   readonly detach: boolean;
   readonly consoleSocket?: string;
   readonly pidFile?: string;
+  /** unix stream socket that receives a pidfd of the container's process. */
+  readonly pidfdSocket?: string;
   readonly noPivot: boolean;
   readonly noNewKeyring: boolean;
   readonly preserveFds: number;
+  /** Digest or file of the plan that the caller has read: nothing is done when it is another one. */
+  readonly expectPlan?: string;
   /** The container's cgroup goes below this one: an absolute path, or with systemd a slice. */
   readonly cgroupParent?: string;
 }

@@ -4,6 +4,7 @@ import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import { create } from "./create.ts";
 import type { Execution } from "./execute.ts";
+import { notification } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 export interface RunOptions {
@@ -17,20 +18,35 @@ export interface RunOptions {
 /** Returns for a detached container; in the foreground it never does. */
 export function run(options: RuntimeOptions, request: CreateOptions, { keep, subreaper, deleteCommand }: RunOptions): void {
   if (request.detach) {
-    create(options, request);
+    const { notification: sockets, pid } = create(options, request);
+    if (sockets) notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
     return;
   }
   if (subreaper) host.setChildSubreaper(true);
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
-  const execution = create(options, request);
+  becomeMonitor(options, create(options, request), { keep, deleteCommand });
+}
+
+/** Give this process to the helper that watches over the container. Does not return. */
+export function becomeMonitor(
+  { root }: RuntimeOptions,
+  execution: Execution,
+  { keep, deleteCommand }: Omit<RunOptions, "subreaper">,
+): void {
   const pidfd = host.pidfdOpen(execution.pid);
   const self = host.open("/proc/self/exe", host.O.RDONLY);
-  const fds = [pidfd, self, ...(execution.console === -1 ? [] : [execution.console])];
-  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's.
+  const sockets = execution.notification;
+  const fds = [
+    pidfd,
+    self,
+    ...(execution.console === -1 ? [] : [execution.console]),
+    ...(sockets ? [sockets.container, sockets.host] : []),
+  ];
+  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's, and a directory in the state's.
   const { hooks, cgroup } = execution.record;
   const cleanup =
-    keep || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd ? [] : cleanupArguments(options.root, execution);
+    keep || sockets || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd ? [] : cleanupArguments(root, execution);
   host.execHelper(
     [
       "monitor",
@@ -39,6 +55,7 @@ export function run(options: RuntimeOptions, request: CreateOptions, { keep, sub
       String(execution.console),
       "-1",
       String(self),
+      ...(sockets ? ["--notify", String(sockets.container), "--notify-host", String(sockets.host)] : []),
       ...cleanup,
       "--",
       ...(keep ? [] : deleteCommand),
@@ -56,5 +73,5 @@ function cleanupArguments(root: string, { record, plan }: Execution): string[] {
     ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent]),
   ]);
   const filters = plan.ops.flatMap((step) => (step.op === "seccomp.prepare" ? ["--unlink", step.args.path] : []));
-  return [...removals, ...filters, "--unlink", `${directory}/state.json`, "--rmdir", directory];
+  return [...removals, ...filters, "--unlink", `${directory}/config.json`, "--unlink", `${directory}/state.json`, "--rmdir", directory];
 }

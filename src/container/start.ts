@@ -6,6 +6,7 @@ import { containerDirectory, lock, readRecord, type StateRecord } from "../state
 import { destroy, killInit, openPidfd } from "./destroy.ts";
 import { helperError } from "./helper-error.ts";
 import { runPoststart, runPoststop } from "./hooks.ts";
+import { notification } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { readStartFailure, type StartFailure } from "./start-failure.ts";
 import { deriveStatus } from "./status.ts";
@@ -25,6 +26,8 @@ export function start({ root }: RuntimeOptions, id: string): void {
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
   if (!record.startable)
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
+  const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id) : undefined;
+  const pidfd = sockets && openPidfd(record);
   const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);
   try {
     if (record.hooks?.startContainer) checkHooks(directory);
@@ -38,6 +41,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
   }
   // The container is left stopped, as by a program that ends at once.
   if (failure) throw explained(record, failure);
+  if (sockets && pidfd !== undefined) notification().waitUntilReady(sockets, record.pid, pidfd);
 }
 
 /** What init could not do, once it is gone. */

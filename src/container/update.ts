@@ -7,6 +7,7 @@ import type { SpecResources } from "../spec/index.ts";
 import { containerDirectory, lock, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { rememberUpdate } from "./remember-update.ts";
 import { deriveStatus } from "./status.ts";
 
 export interface UpdateRequest {
@@ -36,6 +37,7 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
     restore?.();
     throw error;
   }
+  rememberUpdate(root, id, "pids" in wanted ? resources : { ...resources, pids: undefined });
   const fresh = warnings.filter((warning) => !record.warnings.includes(warning));
   if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
 }

@@ -14,12 +14,16 @@ export const CATALOGUE = {
   "id-exists": { exit: 1, meaning: "a container of this id exists" },
   "id-unknown": { exit: 1, meaning: "there is no container of this id" },
   "state-unreadable": { exit: 1, meaning: "the state record of a container is damaged" },
+  "state-version": { exit: 1, meaning: "the container was made by a version of runt whose state record does not do for this" },
   "state-root": { exit: 1, meaning: "the state directory cannot be used" },
   "wrong-status": { exit: 1, meaning: "the container's status does not allow this" },
   cgroup: { exit: 1, meaning: "a cgroup operation failed" },
   resctrl: { exit: 1, meaning: "an operation on the resctrl filesystem failed" },
+  criu: { exit: 1, meaning: "criu is not there or could not do it" },
   hook: { exit: 1, meaning: "a hook failed" },
   operation: { exit: 1, meaning: "an operation of the plan failed" },
+  "host-facts": { exit: 1, meaning: "a file of host facts cannot be used" },
+  "plan-changed": { exit: 1, meaning: "the plan is another one than expected" },
   internal: { exit: 1, meaning: "a defect of runt" },
 } as const satisfies Record<string, { readonly exit: number; readonly meaning: string }>;
 

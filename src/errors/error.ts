@@ -4,6 +4,8 @@ import { CATALOGUE, type ErrorCode } from "./catalogue.ts";
 export interface ErrorDetails {
   /** JSON pointer into config.json. */
   readonly pointer?: string;
+  /** Of an error about config.json: the code of the finding that `runt validate` has for it (docs/findings.md). */
+  readonly finding?: string;
   /** 1-based position in the file, for syntax errors. */
   readonly line?: number;
   readonly column?: number;

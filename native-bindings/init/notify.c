@@ -1,0 +1,83 @@
+/* The program says READY=1 on the container's own socket, and the host hears that and whose pid it is: everything else a service may
+ * say there (MAINPID, FDSTORE, ...) would let a container speak for its runtime. */
+#include "notify.h"
+
+#include "run.h"
+#include "sys.h"
+
+/* sd_notify(3) messages are lines; none of a service's is longer. */
+#define DATAGRAM_MAX 4096
+/* As systemd-notify waits. */
+#define BARRIER_SECONDS 30
+
+static bool says_ready(const char *text, size_t size) {
+  static const char ready[] = "READY=1";
+  const size_t length = sizeof ready - 1;
+  for (size_t at = 0; at < size;) {
+    size_t end = at;
+    while (end < size && text[end] != '\n') end++;
+    if (end - at == length && memcmp(text + at, ready, length) == 0) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+static long tell(int socket, const char *text, int descriptor) {
+  struct iovec part = {(void *)text, strlen(text)};
+  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
+  struct message_header message = {.parts = &part, .part_count = 1};
+  if (descriptor >= 0) {
+    message.control = &control;
+    message.control_length = sizeof control;
+  }
+  long result;
+  do result = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_);
+  while (result == -EINTR);
+  return result;
+}
+
+void notify_take(struct notify *notify) {
+  char text[DATAGRAM_MAX], line[64];
+  for (;;) {
+    long size = sys(__NR_recvfrom, notify->container, text, sizeof text, MSG_DONTWAIT_, NULL, 0);
+    if (size == -EINTR) continue;
+    if (size < 0) return;
+    if (notify->is_ready || !says_ready(text, (size_t)size)) continue;
+    struct buffer out = BUFFER(line);
+    put_text(&out, "MAINPID=");
+    put_u64(&out, (uint64_t)notify->main_pid);
+    put_text(&out, "\nREADY=1\n");
+    tell(notify->host, line, -1);
+    notify->is_ready = true;
+  }
+}
+
+/* The manager finds out whose message it is while the sender lives, so it is waited for: it closes the descriptor when it has come this far. */
+static void await_manager(int host) {
+  int ends[2];
+  if (sys(__NR_pipe2, ends, O_CLOEXEC) < 0) return;
+  long sent = tell(host, "BARRIER=1", ends[1]);
+  sys_close(ends[1]);
+  struct pollfd row = {.fd = ends[0]};
+  const struct __kernel_timespec most = {BARRIER_SECONDS, 0};
+  if (sent >= 0) sys_poll(&row, 1, &most);
+  sys_close(ends[0]);
+}
+
+int notify_main(int count, char **arguments) {
+  uint64_t numbers[4];
+  if (count != 4) return 2;
+  for (int i = 0; i < 4; i++)
+    if (!text_to_u64(arguments[i], &numbers[i]) || numbers[i] > INT32_MAX) return 2;
+  struct notify notify = {.container = (int)numbers[0], .host = (int)numbers[1], .main_pid = (long)numbers[3]};
+  bool ended = false;
+  while (!notify.is_ready && !ended) {
+    struct pollfd rows[2] = {{.fd = notify.container, .events = POLLIN}, {.fd = (int)numbers[2], .events = POLLIN}};
+    if (sys_poll(rows, 2, NULL) < 0) continue;
+    // The program's last act may have been to say it.
+    ended = rows[1].revents != 0;
+    notify_take(&notify);
+  }
+  if (notify.is_ready) await_manager(notify.host);
+  return 0;
+}

@@ -1,0 +1,18 @@
+/* Readiness of a container (sd_notify(3)) on its way to the service manager of the host. */
+#ifndef RUNT_NOTIFY_H
+#define RUNT_NOTIFY_H
+#include <stdbool.h>
+
+struct notify {
+  /* The container's datagram socket, and the connected one of the host; -1 = none. */
+  int container, host;
+  /* What MAINPID tells. */
+  long main_pid;
+  bool is_ready;
+};
+
+/* Reads what has arrived; the first READY=1 is told to the host, and nothing else ever is. */
+void notify_take(struct notify *notify);
+/* CONTAINER HOST INIT_PIDFD INIT_PID: until the container is ready or its init has ended. */
+int notify_main(int count, char **arguments);
+#endif

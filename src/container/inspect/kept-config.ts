@@ -1,0 +1,18 @@
+/** What a container was asked to be: from the config.json that create has kept. */
+import { deriveConfig } from "../../config/index.ts";
+import type { ContainerConfig } from "../../config/types.ts";
+import * as host from "../../host/index.ts";
+import { parseSpec } from "../../spec/index.ts";
+import { configPath, type StateRecord } from "../../state/index.ts";
+
+/** undefined: nothing was kept, by an older version or because create has not come that far. */
+export function keptConfig(root: string, { id, bundle }: Pick<StateRecord, "id" | "bundle">): ContainerConfig | undefined {
+  let text: string;
+  try {
+    text = host.readFile(configPath(root, id));
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  return deriveConfig(parseSpec(text, host.hasLongNumber(text)), { bundle });
+}

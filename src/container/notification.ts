@@ -1,0 +1,63 @@
+/**
+ * Readiness of a container whose caller is a service (sd_notify(3)). The container has a socket of its own, and only its READY=1 is
+ * told to the host's: what else a service may say (MAINPID, FDSTORE) is not for a container to decide.
+ */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { notifyDirectory, type OpArgs } from "../plan/index.ts";
+import { containerDirectory } from "../state/index.ts";
+import type { Execution } from "./execute.ts";
+
+/** Descriptors. */
+export interface NotificationSockets {
+  /** Bound in the container's notify directory. */
+  readonly container: number;
+  /** Connected to the caller's NOTIFY_SOCKET. */
+  readonly host: number;
+}
+
+const DIRECTORY_MODE = 0o755;
+
+/** The operation notify.prepare. */
+export function prepareNotification(execution: Execution, { directory, listen, host: address }: OpArgs<"notify.prepare">): void {
+  checkAddress(address);
+  host.mkdir(directory, DIRECTORY_MODE);
+  // mkdir(2) is subject to the umask.
+  host.chmod(directory, DIRECTORY_MODE);
+  if (listen) execution.notification = listenFor(directory, address);
+}
+
+/** For `start`: undefined when the container was not made for it, or nobody is to be told. */
+export function listenAgain(root: string, id: string): NotificationSockets | undefined {
+  const address = host.getenv("NOTIFY_SOCKET");
+  const directory = notifyDirectory(containerDirectory(root, id));
+  if (!address || !host.stat(directory)) return undefined;
+  checkAddress(address);
+  return listenFor(directory, address);
+}
+
+/** Wait until the container is ready, or its init has ended. Replaces this process by the helper, which is smaller, and ends with status 0. */
+export function waitUntilReady({ container, host: caller }: NotificationSockets, pid: number, pidfd: number): never {
+  return host.execHelper(["notify", String(container), String(caller), String(pidfd), String(pid)], [container, caller, pidfd]);
+}
+
+function checkAddress(address: string): void {
+  if (!/^[/@]./.test(address)) throw new RuntError("usage", `NOTIFY_SOCKET=${address}: use an absolute path, or @ and a name`);
+}
+
+/** The host's first: without it nothing is to be listened for. */
+function listenFor(directory: string, address: string): NotificationSockets {
+  const caller = connectHost(address);
+  const path = `${directory}/notify.sock`;
+  // Of a `start` that was killed.
+  if (host.lstat(path)) host.unlink(path);
+  return { container: host.bindDatagram(path), host: caller };
+}
+
+function connectHost(address: string): number {
+  try {
+    return host.connectDatagram(address);
+  } catch (error) {
+    throw new RuntError("operation", `NOTIFY_SOCKET=${address}: ${host.reason(error)}`, { cause: error });
+  }
+}

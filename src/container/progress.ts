@@ -1,0 +1,39 @@
+/**
+ * In which operation a container's creation is, for whoever asks while it hangs: a page of memory that the runtime and the helper store
+ * numbers into and that `inspect` reads through /proc/PID/fd of the runtime. A store, no system call.
+ */
+import * as host from "../host/index.ts";
+
+/** Names of the memfds, as they show in /proc/PID/fd. */
+export const PROGRESS_NAME = "runt-progress";
+export const PLAN_NAME = "runt-plan";
+
+/** Words of the page; OUTER and INIT are written by native-bindings/init/main.c. Operations: index in the plan + 1, 0 = none yet. */
+export const WORD = { RUNTIME: 0, OUTER: 1, INIT: 2, HELPER_PID: 3, INIT_PID: 4, RUNTIME_OP: 5, COUNT: 6 } as const;
+
+export interface Progress {
+  /** Descriptor of the page, for the helper. */
+  readonly fd: number;
+  /** The runtime begins this operation. `id`: its number in src/plan/ops.ts. */
+  enter(index: number, id: number): void;
+  helper(pid: number): void;
+  init(pid: number): void;
+}
+
+export function showProgress(): Progress {
+  const { fd, page } = host.sharedPage(PROGRESS_NAME);
+  const words = new Uint32Array(page);
+  return {
+    fd,
+    enter(index, id) {
+      words[WORD.RUNTIME] = index + 1;
+      words[WORD.RUNTIME_OP] = id;
+    },
+    helper: (pid) => {
+      words[WORD.HELPER_PID] = pid;
+    },
+    init: (pid) => {
+      words[WORD.INIT_PID] = pid;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** The limits of `update` in the configuration that create has kept: what is asked for from now on. */
+import * as host from "../host/index.ts";
+import { parseJson, type SpecResources } from "../spec/index.ts";
+import { printJson } from "../spec/print-json.ts";
+import { configPath } from "../state/index.ts";
+
+type Json = { [key: string]: unknown };
+
+/** Temp file and rename. Nothing to do for a container whose configuration was not kept. */
+export function rememberUpdate(root: string, id: string, resources: SpecResources): void {
+  const path = configPath(root, id);
+  let text: string;
+  try {
+    text = host.readFile(path);
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT")) return;
+    throw error;
+  }
+  const config = parseJson(text) as Json;
+  const merged = merge(config, { linux: { resources } });
+  host.writeFile(`${path}.new`, printJson(merged), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+  host.rename(`${path}.new`, path);
+}
+
+/** Sections are merged field by field, lists replaced; what is not given stays. */
+export function merge(before: Json, change: Json): Json {
+  const result = { ...before };
+  for (const [key, value] of Object.entries(change)) {
+    if (value === undefined || value === null) continue;
+    const old = result[key];
+    result[key] = isObject(value) ? merge(isObject(old) ? old : {}, value) : value;
+  }
+  return result;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
