@@ -11,6 +11,10 @@ export interface VerbContext {
   readonly debug: boolean;
   /** --root was given: then a missing directory is an error of `list`. */
   readonly rootGiven: boolean;
+  /** --criu */
+  readonly criu?: string;
+  /** --rootless was given, and not auto. */
+  readonly rootlessGiven: boolean;
   /** Global words to run this very binary again with the same settings. */
   readonly globalWords: readonly string[];
 }
@@ -33,8 +37,10 @@ export function createContext({ global, flags, positionals }: CommandLine): Verb
     },
     flags,
     positionals,
-    debug: global["debug"] === true,
+    debug: global["debug"] === true || global["log-level"] === "debug",
     rootGiven: global["root"] !== undefined,
+    ...(typeof global["criu"] === "string" && global["criu"] !== "" && { criu: global["criu"] }),
+    rootlessGiven: /^(true|false)$/.test(text(global["rootless"]) ?? ""),
     globalWords: ["--root", root],
   };
 }

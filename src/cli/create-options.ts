@@ -7,6 +7,8 @@ import { absolutePath, text, type VerbContext } from "./context.ts";
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
   const consoleSocket = text(flags["console-socket"]);
   const pidFile = text(flags["pid-file"]);
+  const pidfdSocket = text(flags["pidfd-socket"]);
+  const configFile = text(flags["config"]);
   const cgroupParent = text(flags["cgroup-parent"]);
   return {
     id,
@@ -16,9 +18,12 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     noPivot: flags["no-pivot"] === true,
     noNewKeyring: flags["no-new-keyring"] === true,
     preserveFds: typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0,
+    ...(typeof flags["expect-plan"] === "string" && { expectPlan: flags["expect-plan"] }),
     ...(cgroupParent === undefined ? {} : { cgroupParent }),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
+    ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
+    ...(configFile && configFile !== "config.json" ? { configFile: absolutePath(configFile) } : {}),
   };
 }
 

@@ -59,6 +59,7 @@ describe("calls that engines make", () => {
 describe("mistakes", () => {
   it.each([
     ["frobnicate", "unknown-command", "No help topic for 'frobnicate'"],
+    ["help frobnicate", "unknown-command", "No help topic for 'frobnicate'"],
     ["state", "usage", 'runt: "state" requires exactly 1 argument'],
     ["state a b", "usage", 'runt: "state" requires exactly 1 argument'],
     ["kill a b c", "usage", 'runt: "kill" requires a maximum of 2 arguments'],

@@ -25,8 +25,10 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const flags: Record<string, FlagValue> = {};
   while (isFlag(words[cursor.index])) readFlag(cursor, GLOBAL_FLAGS, global);
   const name = words[cursor.index++];
-  if (name === undefined || name === "help") {
-    const verb = VERBS.find((candidate) => candidate.name === words[cursor.index]);
+  if (name === undefined || name === "help" || name === "h") {
+    const topic = words[cursor.index];
+    const verb = VERBS.find((candidate) => candidate.name === topic);
+    if (!verb && topic !== undefined && !isFlag(topic)) throw new RuntError("unknown-command", `No help topic for '${topic}'`);
     return {
       global: { ...global, ...(global["version"] ? {} : { help: true }) },
       flags: verb ? { help: true } : flags,
@@ -57,6 +59,8 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { global, verb, flags, positionals };
 }
 
+/** crun's. */
+const PEER_SPELLINGS: Readonly<Record<string, string>> = { "?": "help", usage: "help", V: "version" };
 const HELP: FlagDefinition = GLOBAL_FLAGS.find(({ name }) => name === "help")!;
 
 function isFlag(word: string | undefined): boolean {
@@ -66,7 +70,8 @@ function isFlag(word: string | undefined): boolean {
 function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values: Record<string, FlagValue>): void {
   const word = cursor.words[cursor.index++]!;
   const equals = word.indexOf("=");
-  const name = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");
+  const spelled = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");
+  const name = PEER_SPELLINGS[spelled] ?? spelled;
   const definition = definitions.find((candidate) => candidate.name === name || candidate.short === name);
   if (!definition) {
     throw new RuntError("usage", `flag provided but not defined: -${name}`);
@@ -83,8 +88,8 @@ function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values
 }
 
 function booleanValue(name: string, inline: string | undefined): true | undefined {
-  if (inline === undefined || inline === "true" || inline === "1") return true;
-  if (inline === "false" || inline === "0") return undefined;
+  if (inline === undefined || /^(1|t|true|yes)$/i.test(inline)) return true;
+  if (/^(0|f|false|no)$/i.test(inline)) return undefined;
   throw new RuntError("usage", `invalid value "${inline}" for flag -${name}: use true or false`);
 }
 

@@ -18,11 +18,20 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>
   pause: () => import("./verbs/pause.ts"),
   resume: () => import("./verbs/resume.ts"),
   update: () => import("./verbs/update.ts"),
+  checkpoint: () => import("./verbs/checkpoint.ts"),
+  restore: () => import("./verbs/restore.ts"),
   events: () => import("./verbs/events.ts"),
+  mounts: () => import("./verbs/mounts.ts"),
   list: () => import("./verbs/list.ts"),
   spec: () => import("./verbs/spec.ts"),
   features: () => import("./verbs/features.ts"),
   plan: () => import("./verbs/plan.ts"),
+  completion: () => import("./verbs/completion.ts"),
+  validate: () => import("./verbs/validate.ts"),
+  check: () => import("./verbs/check.ts"),
+  inspect: () => import("./verbs/inspect.ts"),
+  diff: () => import("./verbs/diff.ts"),
+  schema: () => import("./verbs/schema.ts"),
 };
 
 export async function main(words: readonly string[]): Promise<number> {
@@ -33,7 +42,7 @@ export async function main(words: readonly string[]): Promise<number> {
     failureStatus = line.verb?.failureStatus;
     reporter = createReporter(line.global);
     if (line.global["help"] || line.flags["help"]) {
-      const { helpText } = await import("./commander.ts");
+      const { helpText } = await import("./help.ts");
       print(helpText(line.verb));
       return 0;
     }

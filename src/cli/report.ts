@@ -4,6 +4,7 @@
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import type { FlagValues } from "./parse.ts";
 
 const LOG_FLAGS = host.O.WRONLY | host.O.CREAT | host.O.APPEND;
@@ -15,7 +16,7 @@ export interface Reporter {
 }
 
 export function createReporter(global: FlagValues): Reporter {
-  const file = typeof global["log"] === "string" && global["log"] !== "" ? global["log"] : undefined;
+  const { file, journal } = logTarget(global["log"]);
   const format = global["log-format"] ?? "text";
   if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid log-format: ${String(format)}`);
   if (file !== undefined) checkLog(file);
@@ -23,10 +24,24 @@ export function createReporter(global: FlagValues): Reporter {
     error(error, hint = details(error)) {
       const message = describeError(error);
       const line = format === "json" ? jsonLine(message, error) : textLine(message);
-      if (file !== undefined) appendLine(file, line);
-      writeError(file === undefined && format === "json" ? line : `runt: ${message}${hint === undefined ? "" : ` (${hint})`}\n`);
+      if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
+      if (journal !== undefined) {
+        record(`to the journal as ${journal}`, () =>
+          loadedNow(import("./journal.ts")).writeToJournal(journal, format === "json" ? line : message),
+        );
+      }
+      if (file === undefined && format === "json") writeError(line);
+      else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${hint})`}\n`);
     },
   };
+}
+
+/** --log is a path, also with crun's `file:` in front, or `journald:NAME`, which conmon-rs passes to a runtime called crun. */
+function logTarget(given: FlagValues[string]): { readonly file?: string; readonly journal?: string } {
+  if (typeof given !== "string" || given === "") return {};
+  if (given.startsWith("journald:")) return { journal: given.slice("journald:".length) || "runt" };
+  if (given.startsWith("syslog:")) throw new RuntError("usage", `--log ${given}: use a file or journald:NAME`);
+  return { file: given.startsWith("file:") ? given.slice("file:".length) : given };
 }
 
 function describeError(error: unknown): string {
@@ -68,12 +83,17 @@ function checkLog(path: string): void {
   }
 }
 
-function appendLine(path: string, line: string): void {
+/** What cannot be recorded is still told on stderr, and changes nothing else. */
+function record(where: string, write: () => void): void {
   try {
-    host.writeFile(path, line, LOG_FLAGS, LOG_MODE);
+    write();
   } catch (error) {
-    writeError(`runt: cannot write the log ${path}: ${host.reason(error)}\n`);
+    writeError(`${errorLabel()} cannot write ${where}: ${host.reason(error)}\n`);
   }
+}
+
+function errorLabel(): string {
+  return loadedNow(import("./style.ts")).styleOf(2).error("runt:");
 }
 
 /** One write, so that a reader of the pipe gets it whole; a closed stderr changes nothing. */

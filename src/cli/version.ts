@@ -2,8 +2,14 @@ import * as host from "../host/index.ts";
 import { OCI_VERSION_MAX } from "../spec/version.ts";
 import { print } from "./output.ts";
 
-/** Lines as runc prints them, in its order: tools parse them. */
+/**
+ * Lines as runc prints them, in its order: tools parse them. Called as `runc` it says so in the first line, because clients of that
+ * name look for "runc version "; a line of its own then tells whose version it is (docs/decisions/0024-names.md).
+ */
 export function printVersion(): number {
-  print(`runt version ${host.build.version}\ncommit: ${host.build.commit}\nspec: ${OCI_VERSION_MAX}\n`);
+  const called = (host.argv()[0] ?? "").replace(/^.*\//, "");
+  const name = called === "runc" ? called : "runt";
+  const really = name === "runt" ? "" : "program: runt\n";
+  print(`${name} version ${host.build.version}\ncommit: ${host.build.commit}\nspec: ${OCI_VERSION_MAX}\n${really}`);
   return 0;
 }

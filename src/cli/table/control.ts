@@ -26,6 +26,8 @@ const UPDATE_FLAGS: readonly FlagDefinition[] = [
   flag("kernel-memory-tcp", "string", "has no effect", { hidden: true }),
 ];
 
+const REGEX = flag("regex", "boolean", "the id is a regular expression: every container whose id it matches", { short: "r" });
+
 export const CONTROL_VERBS: readonly VerbDefinition[] = [
   {
     name: "kill",
@@ -33,7 +35,7 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id> [signal]",
     minimum: 1,
     maximum: 2,
-    flags: [flag("all", "boolean", "send it to every process of the container", { short: "a" })],
+    flags: [flag("all", "boolean", "send it to every process of the container", { short: "a" }), REGEX],
   },
   {
     name: "pause",
@@ -65,6 +67,14 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: [flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" })],
+    flags: [flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" }), REGEX],
+  },
+  {
+    name: "mounts",
+    summary: "add bind mounts to a running container, or remove mounts",
+    positionals: "<add|remove> <container-id> <file>",
+    minimum: 3,
+    maximum: 3,
+    flags: [],
   },
 ];

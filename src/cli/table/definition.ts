@@ -7,6 +7,7 @@ export interface FlagDefinition {
   /** One-letter form. */
   readonly short?: string;
   readonly kind: "boolean" | "string" | "number";
+  /** In help: what the value is (FILE, DIR, N), or the values there are: "text|json". */
   readonly value?: string;
   readonly help: string;
   /** May be given more than once; its value is a list. Never split at commas. */
@@ -35,17 +36,26 @@ export type VerbName =
   | "state"
   | "kill"
   | "delete"
+  | "mounts"
   | "run"
   | "exec"
   | "ps"
   | "pause"
   | "resume"
   | "update"
+  | "checkpoint"
+  | "restore"
   | "events"
   | "list"
   | "spec"
   | "features"
-  | "plan";
+  | "plan"
+  | "validate"
+  | "check"
+  | "inspect"
+  | "diff"
+  | "schema"
+  | "completion";
 
 /** A flag in one line. */
 export const flag = (name: string, kind: FlagDefinition["kind"], help: string, rest: Partial<FlagDefinition> = {}): FlagDefinition => ({

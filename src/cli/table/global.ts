@@ -2,13 +2,19 @@
 import { type FlagDefinition, flag } from "./definition.ts";
 
 export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
-  flag("root", "string", "directory of the container states (default /run/runt, or $XDG_RUNTIME_DIR/runt when rootless)", { value: "DIR" }),
-  flag("log", "string", "write errors to this file too", { value: "FILE" }),
-  flag("log-format", "string", "format of --log: text (default) or json", { value: "FORMAT" }),
+  flag("root", "string", "directory of the container states (default: /run/runt, or $XDG_RUNTIME_DIR/runt when rootless)", {
+    value: "DIR",
+  }),
+  flag("log", "string", "write errors to this file too, or to the journal: journald:NAME", { value: "FILE" }),
+  flag("log-format", "string", "format of --log (default: text)", { value: "text|json" }),
   flag("debug", "boolean", "print what is done and every warning"),
+  flag("log-level", "string", "debug is --debug; errors are always told", { value: "debug|info|warning|error" }),
   flag("systemd-cgroup", "boolean", "let systemd make the cgroups; linux.cgroupsPath is slice:prefix:name then"),
-  flag("cgroup-manager", "string", "cgroupfs (default), systemd, or disabled: containers get no cgroup of their own", { value: "MANAGER" }),
-  flag("rootless", "string", "ignore cgroup permission errors: true, false or auto (default)", { value: "WHEN" }),
+  flag("cgroup-manager", "string", "who makes the cgroups (default: cgroupfs); disabled: containers get none of their own", {
+    value: "cgroupfs|systemd|disabled",
+  }),
+  flag("rootless", "string", "ignore cgroup permission errors (default: auto)", { value: "true|false|auto" }),
+  flag("criu", "string", "the criu program for checkpoint and restore (default: criu in PATH)", { value: "FILE" }),
   flag("help", "boolean", "show help", { short: "h" }),
   flag("version", "boolean", "show the version", { short: "v" }),
 ];

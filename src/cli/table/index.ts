@@ -3,6 +3,7 @@
  * made from this table. Flags are Go style (one or two dashes, `--flag=value` or `--flag value`), as engines send them.
  */
 import { CONTROL_VERBS } from "./control.ts";
+import { CRIU_VERBS } from "./criu.ts";
 import type { VerbDefinition } from "./definition.ts";
 import { DRY_RUN_VERBS } from "./dry-run.ts";
 import { LOOK_VERBS } from "./look.ts";
@@ -12,4 +13,4 @@ export type { FlagDefinition, VerbDefinition, VerbName } from "./definition.ts";
 export { GLOBAL_FLAGS } from "./global.ts";
 
 /** In the order of the help. */
-export const VERBS: readonly VerbDefinition[] = [...START_VERBS, ...LOOK_VERBS, ...CONTROL_VERBS, ...DRY_RUN_VERBS];
+export const VERBS: readonly VerbDefinition[] = [...START_VERBS, ...LOOK_VERBS, ...CONTROL_VERBS, ...CRIU_VERBS, ...DRY_RUN_VERBS];

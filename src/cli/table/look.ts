@@ -12,13 +12,21 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
     flags: [],
   },
   {
+    name: "inspect",
+    summary: "show a container as it was asked for and as the kernel has it",
+    positionals: "<container-id>",
+    minimum: 1,
+    maximum: 1,
+    flags: [flag("format", "string", "json (default) or text", { short: "f", value: "FORMAT" })],
+  },
+  {
     name: "list",
     summary: "list the containers",
     positionals: "",
     minimum: 0,
     maximum: 0,
     flags: [
-      flag("format", "string", "table (default) or json", { short: "f", value: "FORMAT" }),
+      flag("format", "string", "form of the output (default: table)", { short: "f", value: "table|json" }),
       flag("quiet", "boolean", "ids only", { short: "q" }),
     ],
   },
@@ -29,7 +37,7 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
     minimum: 1,
     maximum: Number.POSITIVE_INFINITY,
     stopsAtFirst: true,
-    flags: [flag("format", "string", "table (default) or json", { short: "f", value: "FORMAT" })],
+    flags: [flag("format", "string", "form of the output (default: table)", { short: "f", value: "table|json" })],
   },
   {
     name: "events",
@@ -38,17 +46,18 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
     minimum: 1,
     maximum: 1,
     flags: [
-      flag("interval", "string", "time between two statistics (default 5s)", { value: "DURATION" }),
+      flag("interval", "string", "time between two statistics (default: 5s)", { value: "DURATION" }),
       flag("stats", "boolean", "show the statistics once"),
+      flag("format", "string", "form of the output (default: json)", { short: "f", value: "table|json" }),
     ],
   },
   {
     name: "features",
-    summary: "show what this runtime can do as JSON",
+    summary: "show what this runtime can do",
     positionals: "",
     minimum: 0,
     maximum: 0,
-    flags: [],
+    flags: [flag("format", "string", "form of the output (default: json)", { short: "f", value: "table|json" })],
   },
   {
     name: "spec",
@@ -56,6 +65,18 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
     positionals: "",
     minimum: 0,
     maximum: 0,
-    flags: [BUNDLE, flag("rootless", "boolean", "for a user without rights on the host")],
+    flags: [
+      BUNDLE,
+      flag("file", "string", "write this file (default: config.json); a relative path starts in the bundle", { short: "f", value: "FILE" }),
+      flag("rootless", "boolean", "for a user without rights on the host"),
+    ],
+  },
+  {
+    name: "completion",
+    summary: "print the completion script of a shell",
+    positionals: "<bash|zsh|fish>",
+    minimum: 1,
+    maximum: 1,
+    flags: [],
   },
 ];

@@ -1,5 +1,5 @@
 /** Verbs that make a container or a process in it. */
-import { CREATE_FLAGS } from "./create-flags.ts";
+import { CONFIG, CREATE_FLAGS } from "./create-flags.ts";
 import { flag, type VerbDefinition } from "./definition.ts";
 
 export const START_VERBS: readonly VerbDefinition[] = [
@@ -9,7 +9,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: CREATE_FLAGS,
+    flags: [...CREATE_FLAGS, CONFIG, flag("no-subreaper", "boolean", "has no effect", { hidden: true })],
   },
   {
     name: "start",
@@ -27,6 +27,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
     maximum: 1,
     flags: [
       ...CREATE_FLAGS,
+      CONFIG,
       flag("detach", "boolean", "do not wait for the container to end", { short: "d" }),
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
@@ -50,6 +51,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       flag("process", "string", "read the process from this JSON file instead", { short: "p", value: "FILE" }),
       flag("detach", "boolean", "do not wait for the process to end", { short: "d" }),
       flag("pid-file", "string", "write the pid of the process to this file", { value: "FILE" }),
+      flag("pidfd-socket", "string", "unix socket that receives a pidfd of the process", { value: "SOCKET" }),
       flag("no-new-privs", "boolean", "the process cannot gain privileges by execve"),
       flag("cap", "string", "add a capability to the bounding, permitted and effective sets", {
         short: "c",

@@ -1,12 +1,12 @@
 import { create } from "../../container/create.ts";
 import type { Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
-import { printDryRun } from "../print-plan.ts";
+import { dryRun } from "../dry-run.ts";
 import { printWarnings } from "../warnings.ts";
 
 export const verb: Verb = (context) => {
   const request = createOptions(context, context.positionals[0]!, "create");
-  if (context.flags["dry-run"]) return printDryRun(context, request);
+  if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
   const { record } = create(context.options, request);
   if (context.debug) printWarnings(record.warnings);
   return 0;

@@ -1,8 +1,11 @@
 import { remove } from "../../container/delete.ts";
+import { forEachMatch } from "../../container/select.ts";
 import type { Verb } from "../context.ts";
 
 export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;
-  remove(options, id, flags["force"] === true);
+  const force = flags["force"] === true;
+  if (flags["regex"]) forEachMatch(options, id, (match) => remove(options, match, force));
+  else remove(options, id, force);
   return 0;
 };

@@ -1,5 +1,6 @@
 import { type ContainerEvent, stats, statsJson, streamEvents } from "../../container/events.ts";
 import { RuntError } from "../../errors/index.ts";
+import { loadedNow } from "../../host/lazy.ts";
 import { text, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import { print } from "../output.ts";
@@ -11,11 +12,23 @@ const SHORTEST_MS = 1;
 export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;
   const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
-  const report = (event: ContainerEvent) => print(`${eventJson(id, event)}\n`);
+  const report = reporter(id, text(flags["format"]) ?? "json");
   if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
   else streamEvents(options, id, interval, report);
   return 0;
 };
+
+/** What prints an event; for a table the heading comes with the first one. */
+function reporter(id: string, format: string): (event: ContainerEvent) => void {
+  if (format === "json") return (event) => print(`${eventJson(id, event)}\n`);
+  if (format !== "table") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
+  const { EVENTS_HEADING, eventLine } = loadedNow(import("../events-table.ts"));
+  let heading = EVENTS_HEADING;
+  return (event) => {
+    print(heading + eventLine(event));
+    heading = "";
+  };
+}
 
 function intervalOf(value: string): number {
   const milliseconds = parseDuration(value);

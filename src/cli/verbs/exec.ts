@@ -4,7 +4,7 @@ import { absolutePath, text, texts, type Verb } from "../context.ts";
 export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, ...args] = positionals as [string, ...string[]];
   const [processFile, cwd, user] = [text(flags["process"]), text(flags["cwd"]), text(flags["user"])];
-  const [consoleSocket, pidFile] = [text(flags["console-socket"]), text(flags["pid-file"])];
+  const [consoleSocket, pidFile, pidfdSocket] = [text(flags["console-socket"]), text(flags["pid-file"]), text(flags["pidfd-socket"])];
   const [apparmorProfile, selinuxLabel] = [text(flags["apparmor"]), text(flags["process-label"])];
   exec(options, {
     id,
@@ -25,6 +25,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
     ...(selinuxLabel ? { selinuxLabel } : {}),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
+    ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
   });
   return 0;
 };

@@ -2,12 +2,12 @@ import { run } from "../../container/run.ts";
 import * as host from "../../host/index.ts";
 import type { Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
-import { printDryRun } from "../print-plan.ts";
+import { dryRun } from "../dry-run.ts";
 
 export const verb: Verb = (context) => {
   const id = context.positionals[0]!;
   const request = createOptions(context, id, "run");
-  if (context.flags["dry-run"]) return printDryRun(context, request);
+  if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
   run(context.options, request, {
     keep: context.flags["keep"] === true,
     subreaper: context.flags["no-subreaper"] !== true,

@@ -1,0 +1,76 @@
+/** Findings for people: what, where, why, and what to do; at most 100 columns. */
+import type { Entry } from "../check/catalogue/index.ts";
+import type { Severity } from "../check/finding.ts";
+import type { LocatedFinding } from "../check/located.ts";
+
+/** What is printed beside the findings. */
+export interface FindingsHeader {
+  /** config.json as the caller named it. */
+  readonly file: string;
+  /** "live host, cgroup v2". */
+  readonly host: string;
+}
+
+export interface Texts {
+  readonly entryOf: (code: string) => Entry | undefined;
+  readonly sectionText: (section: string) => string;
+}
+
+const WIDTH = 100;
+/** Where sections end. */
+const SECTION_END = 91;
+const INDENT = "  ";
+
+export function findingsText(findings: readonly LocatedFinding[], { file }: FindingsHeader, texts: Texts): string {
+  return findings.map((finding) => findingText(finding, file, texts)).join("");
+}
+
+export function summaryText(counts: Readonly<Record<Severity, number>>, { host }: FindingsHeader): string {
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
+  const advice = counts.advice === 0 ? "" : `, ${counts.advice} advice`;
+  return `${count(counts.error, "error")}, ${count(counts.warning, "warning")}${advice} (${host})\n`;
+}
+
+function findingText(finding: LocatedFinding, file: string, { entryOf, sectionText }: Texts): string {
+  const { code, severity, line, column, pointer, message, value, remedy } = finding;
+  const entry = entryOf(code);
+  const head = `${severity}[${code}] ${file}:${line}:${column}${pointer === "" ? "" : `  ${pointer}`}\n`;
+  const shown = value === undefined || namesValue(message, value) ? message : `${message} (found ${value})`;
+  const section = entry === undefined ? "" : sectionText(entry.section);
+  return head + wrap(printable(shown)) + fixLine(printable(remedy ?? entry?.fix ?? ""), section);
+}
+
+/** The message has the value in it already. */
+function namesValue(message: string, value: string): boolean {
+  const bare = value.startsWith('"') ? value.slice(1, -1) : value;
+  return bare === "" || message.includes(bare) || message.includes(value);
+}
+
+/** Control characters of a configuration do not reach the terminal. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function wrap(text: string, first = INDENT): string {
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.split(" ")) {
+    const next = line === INDENT || line === first ? line + word : `${line} ${word}`;
+    if (next.length > WIDTH && line.trim() !== "") {
+      lines.push(line);
+      line = INDENT + word;
+    } else line = next;
+  }
+  return `${[...lines, line].join("\n")}\n`;
+}
+
+/** The section stands at the right, behind the fix where there is room. */
+function fixLine(fix: string, section: string): string {
+  const lines = fix === "" ? [""] : wrap(fix, `${INDENT}fix: `).trimEnd().split("\n");
+  if (section === "") return `${lines.join("\n")}\n`;
+  const last = lines.pop() ?? "";
+  if (last.length + 2 + section.length <= SECTION_END) lines.push(last + section.padStart(SECTION_END - last.length));
+  else lines.push(last, section.padStart(SECTION_END));
+  return `${lines.join("\n")}\n`;
+}

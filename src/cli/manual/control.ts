@@ -1,0 +1,58 @@
+/** Manual of the verbs that change a container that exists. */
+import type { VerbManual } from "./definition.ts";
+
+export const CONTROL_MANUAL = {
+  kill: {
+    description: [
+      "Sends a signal, by name (TERM, SIGTERM) or number, to the process of the container; TERM when none is named. With --all it goes to every " +
+        "process in the container's cgroup, also when the first one has ended already: what is left of a container without a pid namespace.",
+      "It does not wait. The container keeps its state, as stopped, until delete.",
+      "With --regex the id is a regular expression, and the signal goes to every container that runs and whose id it matches anywhere.",
+    ],
+    examples: ["runt kill web", "runt kill web KILL", "runt kill --all web 9", "runt kill --regex '^test-' KILL"],
+    seeAlso: ["delete", "pause"],
+  },
+  pause: {
+    description: ["Freezes the container's cgroup: no process of it runs until resume. It needs a cgroup with a freezer."],
+    examples: ["runt pause web"],
+    seeAlso: ["resume", "kill"],
+  },
+  resume: {
+    description: ["Thaws the cgroup of a paused container."],
+    examples: ["runt resume web"],
+    seeAlso: ["pause"],
+  },
+  update: {
+    description: [
+      "Changes limits of a container that exists. Limits that are not named stay as they are. When the kernel refuses one value, the ones " +
+        "already written are put back: all or none.",
+      "With --resources the limits come from a JSON document as in linux.resources of config.json, and the flags for single limits are ignored.",
+    ],
+    examples: [
+      "runt update --memory 64m --pids-limit 100 web",
+      "# half a CPU",
+      "runt update --cpu-period 100000 --cpu-quota 50000 web",
+      "runt update --resources - web < limits.json",
+    ],
+    seeAlso: ["events", "ps"],
+  },
+  delete: {
+    description: [
+      "Removes the state, the cgroups and what else is left of a stopped container. With --force it kills a running one first, also removes what " +
+        "an interrupted create has left, and says nothing about an id that does not exist.",
+    ],
+    examples: ["runt delete web", "runt delete --force web", "# whatever is left of tests", "runt delete --force --regex '^test-'"],
+    seeAlso: ["kill", "list"],
+  },
+  mounts: {
+    description: [
+      "Changes the mounts of a container that runs, as crun does. The file is JSON with a field mounts as in config.json (a whole config.json will " +
+        "do, and so will a bundle directory). add binds files and directories of the host into the container; nothing else can be added, since a new " +
+        "file system would be made by the host's root. remove unmounts what is mounted at the destinations, the last one first; there a path with a symbolic link in it is refused.",
+      "Mounts below an added one follow the host's but never reach it. What stood in the file before a mount that failed stays done. A restart of " +
+        "the container begins with the mounts of its config.json.",
+    ],
+    examples: ["runt mounts add web mounts.json", "runt mounts remove web mounts.json"],
+    seeAlso: ["exec", "update"],
+  },
+} as const satisfies Readonly<Record<string, VerbManual>>;

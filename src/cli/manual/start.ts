@@ -1,0 +1,64 @@
+/** Manual of the verbs that make a container or a process in it. */
+import type { VerbManual } from "./definition.ts";
+
+export const START_MANUAL = {
+  create: {
+    description: [
+      "Makes everything the bundle's config.json asks for (namespaces, cgroups, mounts, devices, user) and a process in it that waits. " +
+        "The program of the container runs when start is called.",
+      "The standard streams of runt become those of the container. With process.terminal, --console-socket names the unix socket that " +
+        "receives the terminal; the process of runt itself always ends.",
+      "A config.json that asks for something that cannot be is refused with the name of the field before anything is changed, and what was " +
+        "made before a failure is removed again. --dry-run prints the plan and does nothing.",
+    ],
+    examples: ["runt create -b /bundles/web web", "# what would be done", "runt create --dry-run -b /bundles/web web"],
+    seeAlso: ["start", "run", "delete", "plan"],
+  },
+  start: {
+    description: [
+      "Lets the process of a created container execute its program. It fails when that program cannot be executed, with the reason: a " +
+        "missing interpreter or loader, another architecture, no permission.",
+      "With NOTIFY_SOCKET in the environment of create and start, the container has a notification socket of its own (sd_notify(3)), and start " +
+        "returns when the program has said READY=1 there, which is told to the socket of the caller, or has ended.",
+    ],
+    examples: ["runt start web"],
+    seeAlso: ["create", "run"],
+  },
+  run: {
+    description: [
+      "create and start in one. In the foreground it waits for the end of the container, forwards signals and the terminal, removes the " +
+        "container and ends with the status of its program. With --detach it returns as soon as the program runs.",
+    ],
+    examples: [
+      "runt run -b /bundles/hello hello",
+      "# in the background",
+      "runt run -d --pid-file web.pid -b /bundles/web web",
+      "# leave state and cgroup for a later delete",
+      "runt run --keep -b /bundles/job job",
+    ],
+    exitStatus: [
+      ["status of the program", "in the foreground; 128 + the signal when one killed it"],
+      ["1", "runt could not run the container, or the program ended with 1"],
+    ],
+    seeAlso: ["create", "start", "delete"],
+  },
+  exec: {
+    description: [
+      "Runs a further process in a running container: in its namespaces and its cgroup, as its user and with its environment unless flags say " +
+        "otherwise. Flags of runt stand before the id; what follows the id belongs to the command.",
+      "Without --detach it waits for the end of the process and ends with its status.",
+    ],
+    examples: [
+      "runt exec web ps",
+      "runt exec -t -e TERM=xterm web sh",
+      "runt exec -u 1000:1000 --cwd /srv web id",
+      "# as engines do it: the process is described in a file",
+      "runt exec -d --pid-file p --process process.json web",
+    ],
+    exitStatus: [
+      ["status of the process", "in the foreground; 128 + the signal when one killed it"],
+      ["255", "runt could not start the process"],
+    ],
+    seeAlso: ["run", "ps"],
+  },
+} as const satisfies Readonly<Record<string, VerbManual>>;

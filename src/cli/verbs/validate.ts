@@ -1,0 +1,99 @@
+import type * as catalogue from "../../check/catalogue/index.ts";
+import type { Severity } from "../../check/finding.ts";
+import type { HostView } from "../../check/host/view.ts";
+import type { LocatedFinding } from "../../check/located.ts";
+import { chosenHostFacts } from "../../container/host-facts/load.ts";
+import { countFindings, validate } from "../../container/validate/index.ts";
+import { liveView, recordedView } from "../../container/validate/live-view.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { loadedNow } from "../../host/lazy.ts";
+import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
+import { findingsJson } from "../findings-json.ts";
+import { findingsSarif } from "../findings-sarif.ts";
+import { type FindingsHeader, findingsText, summaryText, type Texts } from "../findings-text.ts";
+import { print } from "../output.ts";
+
+const LEVELS: readonly Severity[] = ["advice", "warning", "error"];
+const FORMATS = ["text", "json", "sarif"];
+
+export const verb: Verb = (context) => {
+  const { flags } = context;
+  const format = oneOf(flags["format"], FORMATS, "text", "format");
+  const failOn = oneOf(flags["fail-on"], LEVELS, "error", "fail-on");
+  const { file, bundle } = locateConfig(context);
+  const choice = text(flags["host"]) ?? "live";
+  const view = hostView(choice, bundle, context.options.root);
+  const rootless = flags["rootless"] === true || callerUid(view) !== 0;
+  const findings = examineFile(file, view, rootless, context);
+  const counts = countFindings(findings);
+  if (flags["quiet"] !== true) print(render(format, findings, { file, host: hostText(choice, view) }));
+  const failing = LEVELS.slice(LEVELS.indexOf(failOn)).some((level) => counts[level] > 0);
+  return failing ? 1 : 0;
+};
+
+/** Of who would make the container. */
+function callerUid(view: HostView | undefined): number {
+  return view === undefined ? 0 : view.live ? host.geteuid() : (view.facts.caller?.uid ?? 0);
+}
+
+function oneOf<T extends string>(value: unknown, known: readonly T[], otherwise: T, name: string): T {
+  const found = known.find((candidate) => candidate === (value ?? otherwise));
+  if (found === undefined) throw new RuntError("usage", `invalid value "${String(value)}" for flag -${name}: use ${known.join(", ")}`);
+  return found;
+}
+
+const CONFIG = "config.json";
+
+/** The file as it is named in what is printed, and the directory that relative paths in it start from. */
+function locateConfig({ flags, positionals }: VerbContext): { readonly file: string; readonly bundle: string | undefined } {
+  const given = text(flags["bundle"]);
+  const [name] = positionals;
+  if (name === "-") return { file: "-", bundle: given === undefined ? undefined : absolutePath(given) };
+  const isBundle = name !== undefined && host.stat(name)?.mode !== undefined && (host.stat(name)?.mode ?? 0) >> 12 === 4;
+  const directory = name === undefined ? given : isBundle ? name : undefined;
+  if (name === undefined || directory !== undefined) {
+    const base = directory?.replace(/\/+$/, "");
+    return { file: base === undefined ? CONFIG : `${base}/${CONFIG}`, bundle: absolutePath(given ?? directory ?? ".") };
+  }
+  const slash = name.lastIndexOf("/");
+  return { file: name, bundle: absolutePath(given ?? (slash === -1 ? "." : name.slice(0, slash) || "/")) };
+}
+
+/** undefined: no host is looked at. */
+function hostView(choice: string, bundle: string | undefined, stateRoot: string): HostView | undefined {
+  if (choice === "live") return liveView(bundle, stateRoot);
+  const facts = choice === "none" ? undefined : chosenHostFacts(choice);
+  return facts && recordedView(facts, bundle);
+}
+
+function hostText(choice: string, view: HostView | undefined): string {
+  if (view === undefined) return "no host";
+  return `${choice === "live" ? "live host" : `host ${choice}`}, cgroup v${view.facts.cgroup?.version ?? 2}`;
+}
+
+/** @throws RuntError config-read */
+function examineFile(file: string, view: HostView | undefined, rootless: boolean, { options }: VerbContext): readonly LocatedFinding[] {
+  let content: string;
+  try {
+    content = file === "-" ? host.readFd(0) : host.readFile(file);
+  } catch (error) {
+    if (host.isErrno(error, "EILSEQ")) {
+      const message = "the file has bytes that are not UTF-8";
+      return [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }];
+    }
+    throw new RuntError("config-read", `open ${file}: ${host.reason(error)}`, { cause: error });
+  }
+  return validate(content, { view, rootless, systemd: options.systemd === true });
+}
+
+function render(format: string, findings: readonly LocatedFinding[], header: FindingsHeader): string {
+  const counts = countFindings(findings);
+  // Texts for people are a quarter of this verb: a clean configuration does without them.
+  const texts: Texts = findings.length > 0 ? loadedNow<typeof catalogue>(import("../../check/catalogue/index.ts")) : NO_TEXTS;
+  if (format === "json") return findingsJson(findings, header, counts, texts);
+  if (format === "sarif") return findingsSarif(findings, header, host.build.version, texts);
+  return findingsText(findings, header, texts) + summaryText(counts, header);
+}
+
+const NO_TEXTS: Texts = { entryOf: () => undefined, sectionText: (section) => section };
