@@ -4,8 +4,9 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brokenScenarios } from "./broken.ts";
 import { updateTask } from "./containerd-api.ts";
-import type { EngineDefinition } from "./engine.ts";
+import { type EngineDefinition, IMAGE } from "./engine.ts";
 import { call, must, start } from "./process.ts";
+import { timed } from "./ratios.ts";
 import { scenarios } from "./scenarios/ctr.ts";
 
 /** What this host cannot do or what a test does not need. */
@@ -16,6 +17,7 @@ const DISABLED = ["io.containerd.grpc.v1.cri", "aufs", "btrfs", "zfs", "devmappe
 export const containerd: EngineDefinition = {
   name: "ctr",
   scenarios: [...scenarios, ...brokenScenarios("ctr")],
+  timed: "`ctr run -d`",
   async start(place, runtime) {
     const directory = join(place.directory, `containerd-${basename(runtime)}`);
     mkdirSync(directory, { recursive: true });
@@ -51,6 +53,12 @@ disabled_plugins = ${JSON.stringify(DISABLED)}
       expand({ args }) {
         if (args[0] !== "run") return args;
         return ["run", "--runc-binary", runtime, ...args.slice(1)];
+      },
+      async timedStart(container) {
+        const time = await timed(() => must([...ctr, "run", "--runc-binary", runtime, "-d", IMAGE, container, "sleep", "1000"]));
+        await call([...ctr, "task", "delete", "--force", container]);
+        await must([...ctr, "container", "delete", container]);
+        return time;
       },
       async clean(container) {
         const listed = (await call([...ctr, "container", "list", "-q"])).stdout.split("\n");

@@ -19,6 +19,10 @@ export interface Engine {
   cgroupPath(container: string): string;
   /** Change the resources of a running container behind the client's back. */
   update?(container: string, resources: string): Promise<void>;
+  /** End the daemon by the signal and start it again. */
+  restart?(signal?: NodeJS.Signals): Promise<void>;
+  /** Start a container with the runtime named (its own, or another if it knows all) and remove it. Returns the start's milliseconds. */
+  timedStart?(container: string, runtime: string): Promise<number>;
   /** Remove what a scenario may have left. */
   clean(container: string): Promise<void>;
   /** Replaced in steps: flags that are the same in every call. */
@@ -29,6 +33,12 @@ export interface Engine {
 export interface EngineDefinition {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
+  /** What the host lacks for it. */
+  readonly missing?: string | undefined;
+  /** What its engines' timedStart() measures, for people. */
+  readonly timed?: string | undefined;
+  /** One engine measures every runtime: there cannot be two of it at a time. */
+  readonly knowsAllRuntimes?: true;
   /** `runtime`: absolute path; its base name is the runtime's name. */
   start(place: Place, runtime: string): Promise<Engine>;
 }

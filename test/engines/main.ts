@@ -1,39 +1,45 @@
 /**
  * `make test-engines`: real engines with runt as their runtime, beside runc. Needs root and Debian's packages (tools/setup.sh engines).
- *   --engines a,b   ctr, podman, podman-rootless
+ *   --engines a,b   ctr, podman, podman-rootless, buildah, buildah-rootless, docker, docker-userns, swarm, cri, cri-newer
  *   --runtimes a,b  runc, runt, or paths; a base name is the runtime's name
  *   --only TEXT     scenarios whose name contains it
  *   --repeat N      run every scenario N times; one failure is enough
- *   --write         write docs/engines/results.md
+ *   --ratios N      instead of scenarios: N starts of a container with every runtime, interleaved; fails where runt is slower
+ *   --write         write that part of docs/engines/results.md
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brokenImages } from "./broken.ts";
+import { buildah, buildahRootless } from "./buildah.ts";
 import { containerd } from "./containerd.ts";
-import { IMAGE } from "./engine.ts";
+import { cri, criImages, criNewer, NEWER_CONTAINERD } from "./cri.ts";
+import { crio } from "./crio.ts";
+import { docker, dockerUserns, swarm } from "./docker.ts";
+import { type EngineDefinition, IMAGE, type Place } from "./engine.ts";
 import { makeArchive } from "./image.ts";
 import { podman, podmanRootless } from "./podman.ts";
-import { type Row, table } from "./report.ts";
+import { measureStarts, type Ratio, ratioTable, slower } from "./ratios.ts";
+import { type Row, table, writeRatios, writeScenarios } from "./report.ts";
 import { runScenario } from "./run.ts";
 import { enterSandbox, mountHierarchies, removeCgroups } from "./sandbox.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
+const RESULTS = join(REPOSITORY, "docs/engines/results.md");
 /** There to compare with, not judged. */
 const PEERS = ["runc", "crun"];
-const ENGINES = [containerd, podman, podmanRootless];
-/** Also a containerd namespace; engines name the cgroups after it. */
-const CGROUP = "runt-engines";
+const ENGINES = [containerd, podman, podmanRootless, buildah, buildahRootless, docker, dockerUserns, swarm, cri, criNewer, crio];
 /** Made by conmon and by rootless Podman's attempts whatever they are asked. */
-const CGROUPS = [CGROUP, "libpod_parent", "conmon"];
+const CGROUPS = ["libpod_parent", "conmon"];
 
 const { values } = parseArgs({
   options: {
     engines: { type: "string", default: ENGINES.map(({ name }) => name).join(",") },
-    runtimes: { type: "string", default: "runc,runt" },
+    runtimes: { type: "string" },
+    ratios: { type: "string" },
     only: { type: "string", default: "" },
     repeat: { type: "string", default: "1" },
     write: { type: "boolean", default: false },
@@ -42,6 +48,8 @@ const { values } = parseArgs({
   },
 });
 
+const runtimePaths = (values.runtimes ?? (values.ratios === undefined ? "runc,runt" : "runt,crun,runc")).split(",");
+
 function prepare(): string {
   // On a disk: overlay needs it, and /tmp may be a tmpfs.
   const directory = mkdtempSync("/var/tmp/runt-engines-");
@@ -49,7 +57,7 @@ function prepare(): string {
   mkdirSync(join(directory, "bin"));
   const known: Readonly<Record<string, string>> = { runt: join(REPOSITORY, "bin/runt"), runc: "/usr/sbin/runc", crun: "/usr/bin/crun" };
   // Copies: a build that goes on meanwhile changes nothing.
-  for (const runtime of values.runtimes.split(",")) {
+  for (const runtime of runtimePaths) {
     const path = known[runtime] ?? resolve(runtime);
     copyFileSync(path, join(directory, "bin", basename(path)));
     chmodSync(join(directory, "bin", basename(path)), 0o755);
@@ -57,6 +65,9 @@ function prepare(): string {
   execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [join(directory, "rootfs")]);
   return directory;
 }
+
+/** Of its own in every run; also a containerd namespace. */
+const cgroupOf = (directory: string): string => basename(directory);
 
 async function outer(): Promise<number> {
   if (process.geteuid?.() !== 0) throw new Error("test-engines needs root");
@@ -77,11 +88,15 @@ async function outer(): Promise<number> {
 
 async function inner(directory: string): Promise<number> {
   enterSandbox(directory);
-  const archive = makeArchive(directory, join(directory, "rootfs"), [{ reference: IMAGE, command: ["sh"] }, ...brokenImages]);
-  const place = { directory, archive, cgroup: CGROUP };
-  const runtimes = values.runtimes.split(",").map((runtime) => basename(runtime));
+  const archive = makeArchive(directory, join(directory, "rootfs"), [{ reference: IMAGE, command: ["sh"] }, ...criImages, ...brokenImages]);
+  const place = { directory, archive, cgroup: cgroupOf(directory) };
+  const runtimes = runtimePaths.map((runtime) => basename(runtime));
+  const definitions = ENGINES.filter(({ name }) => values.engines.split(",").includes(name));
+  for (const { name, missing } of definitions) if (missing !== undefined) console.log(`${name}: skipped: there is no ${missing}`);
+  const present = definitions.filter(({ missing }) => missing === undefined);
+  if (values.ratios !== undefined) return await ratios(place, present, runtimes, Number(values.ratios));
   const rows = new Map<string, { engine: string; scenario: string; outcomes: Record<string, Row["outcomes"][string]> }>();
-  for (const definition of ENGINES.filter(({ name }) => values.engines.split(",").includes(name))) {
+  for (const definition of present) {
     for (const runtime of runtimes) {
       const engine = await definition.start(place, join(directory, "bin", runtime));
       const work = join(directory, `work-${definition.name}-${runtime}`);
@@ -104,19 +119,47 @@ async function inner(directory: string): Promise<number> {
   }
   const text = table([...rows.values()], runtimes);
   console.log(`\n${text}`);
-  if (values.write) writeFileSync(join(REPOSITORY, "docs/engines/results.md"), `${heading(runtimes)}\n${text}`);
+  if (values.write) writeScenarios(RESULTS, `${heading(runtimes)}\n${text}`);
   // The peers are there to compare with.
   const judged = runtimes.filter((name) => !PEERS.includes(name));
   const failed = [...rows.values()].filter(({ outcomes }) => judged.some((runtime) => outcomes[runtime]?.passed === false));
-  console.log(`${rows.size - failed.length} passed, ${failed.length} failed (${judged.join(", ")})`);
+  const skipped = definitions.length - present.length;
+  console.log(
+    `${rows.size - failed.length} passed, ${failed.length} failed (${judged.join(", ")})${skipped > 0 ? `, ${skipped} engines skipped` : ""}`,
+  );
   return failed.length === 0 ? 0 : 1;
+}
+
+async function ratios(
+  place: Place,
+  definitions: readonly EngineDefinition[],
+  runtimes: readonly string[],
+  rounds: number,
+): Promise<number> {
+  const judged = runtimes.find((name) => !PEERS.includes(name)) ?? "runt";
+  const peers = runtimes.filter((name) => name !== judged);
+  const rows: Ratio[] = [];
+  for (const definition of definitions) {
+    if (definition.timed === undefined) continue;
+    rows.push(await measureStarts(place, { ...definition, timed: definition.timed }, runtimes, peers, rounds));
+    console.log(ratioTable(rows.slice(-1), judged, peers));
+  }
+  const text = ratioTable(rows, judged, peers);
+  console.log(text);
+  if (values.write) writeRatios(RESULTS, text);
+  const wrong = slower(rows, judged);
+  for (const line of wrong) console.log(line);
+  return wrong.length === 0 ? 0 : 1;
 }
 
 function heading(runtimes: readonly string[]): string {
   const versions = [
     ["containerd", "--version"],
+    ...(criNewer.missing === undefined ? [[join(NEWER_CONTAINERD, "containerd"), "--version"]] : []),
     ["podman", "--version"],
     ["conmon", "--version"],
+    ["buildah", "--version"],
+    ["dockerd", "--version"],
     ...PEERS.map((peer) => [peer, "--version"]),
   ]
     .filter(([name = ""]) => !PEERS.includes(name) || runtimes.includes(name))
@@ -126,14 +169,16 @@ function heading(runtimes: readonly string[]): string {
 Written by \`make test-engines ENGINES=--write\`; the scenarios are in \`test/engines/scenarios\` and \`test/engines/broken.ts\`.
 ${[...versions, `Linux ${release()}`].map((line) => `- ${line}`).join("\n")}
 
-"broken image" scenarios ask for words that only runt has promised. runc has no \`--cgroup-manager disabled\`.
+"broken image" scenarios ask for words that only runt has promised. runc refuses capabilities that the host lacks
+(\`--privileged\`). It has no \`--cgroup-manager disabled\`, and none before 1.2 the idmapped mounts that
+containerd 2 (\`cri-newer\`) wants for pods with a user namespace.
 `;
 }
 
 /** By the host's view of the cgroups and the hierarchy that it may lack. */
 function clean(directory: string): number {
   mountHierarchies(directory);
-  const left = removeCgroups(CGROUPS);
+  const left = removeCgroups([cgroupOf(directory), ...CGROUPS]);
   if (left.length > 0) console.error(`left: ${left.join(" ")}`);
   return 0;
 }

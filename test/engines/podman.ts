@@ -3,8 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { brokenScenarios } from "./broken.ts";
-import type { EngineDefinition, Place } from "./engine.ts";
+import { type EngineDefinition, IMAGE, type Place } from "./engine.ts";
 import { call, must } from "./process.ts";
+import { timed } from "./ratios.ts";
 import { rootful, rootless } from "./scenarios/podman.ts";
 
 /** Made known to passwd, subuid and subgid by sandbox.ts. */
@@ -55,6 +56,7 @@ function define(name: string, scenarios: EngineDefinition["scenarios"], user: nu
   return {
     name,
     scenarios,
+    timed: "`podman run -d`",
     async start(place: Place, runtime) {
       const directory = join(place.directory, `${name}-${basename(runtime)}`);
       mkdirSync(directory, { recursive: true });
@@ -72,6 +74,12 @@ function define(name: string, scenarios: EngineDefinition["scenarios"], user: nu
         expand({ args: [verb = "", ...rest] }) {
           const makes = (verb === "run" || verb === "create") && !rest.includes("--cgroups=disabled");
           return [verb, ...(makes ? parent : []), ...rest];
+        },
+        async timedStart(container) {
+          const run = [...podman, "run", ...parent, "-d", "--name", container, IMAGE, "sleep", "1000"];
+          const time = await timed(() => must(run, { env }));
+          await must([...podman, "rm", "-f", "-t", "0", container], { env });
+          return time;
         },
         async clean() {
           await call([...podman, "pod", "rm", "-f", "-t", "0", "-a"], { env });

@@ -1,4 +1,5 @@
-/** The table engine x scenario x runtime. */
+/** The table engine x scenario x runtime, and the page of the two tables, which are made by runs of their own. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Outcome } from "./run.ts";
 
 export interface Row {
@@ -21,4 +22,27 @@ export function table(rows: readonly Row[], runtimes: readonly string[]): string
 
 function verdict(outcome: Outcome | undefined): string {
   return outcome === undefined ? "" : outcome.passed ? "passed" : "FAILED";
+}
+
+const STARTS = `
+## How long a start takes
+
+Written by \`make test-engines ENGINES='--ratios 20 --write'\`: medians, in brackets minimums, of rounds in which every runtime has its turn
+(\`test/engines/ratios.ts\`). The milliseconds are those of one busy machine; the ratios are what counts, below 1 runt is faster.
+
+`;
+
+/** The scenarios' part of the page; the other stays. */
+export function writeScenarios(page: string, text: string): void {
+  writeFileSync(page, text + parts(page)[1]);
+}
+
+export function writeRatios(page: string, text: string): void {
+  writeFileSync(page, parts(page)[0] + STARTS + text);
+}
+
+function parts(page: string): readonly [string, string] {
+  const text = existsSync(page) ? readFileSync(page, "utf8") : "";
+  const at = text.indexOf(STARTS.split("\n\n")[0]!);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at)];
 }

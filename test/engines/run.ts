@@ -42,6 +42,7 @@ export async function runScenario(engine: Engine, scenario: Scenario, directory:
         break;
       }
     }
+    if (detail === "") await scenario.act?.({ engine, id, directory: own });
     for (const { step, running } of background) {
       running.child.kill("SIGTERM");
       const output = await running.ended;
@@ -83,6 +84,11 @@ function quote(word: string): string {
 async function attempt(engine: Engine, step: Step, substitute: Substitute, id: string, cwd: string): Promise<string> {
   if (step.kind === "update") {
     await engine.update?.(id, step.args[0] ?? "");
+    return "";
+  }
+  if (step.kind === "restart") {
+    if (!engine.restart) return "this engine has no daemon";
+    await engine.restart(step.args[0] as NodeJS.Signals);
     return "";
   }
   const deadline = Date.now() + (step.within ?? 0);

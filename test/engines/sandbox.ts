@@ -6,11 +6,14 @@ import { ROOTLESS_UID } from "./podman.ts";
 
 /** Linux: the shims' sockets, runtimes' default roots, terminals' sockets. None of it is to be found on the host afterwards. */
 const PRIVATE = ["/run", "/tmp"];
+/** CNI has a directory there that cannot be configured. What is written into it is gone at the end. */
+const COVERED = "/var/lib";
 const SUBORDINATE_IDS = 65_536;
 const FIRST_SUBORDINATE_ID = 200_000;
 
 export function enterSandbox(directory: string): void {
   for (const path of PRIVATE) execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", path]);
+  coverWithTmpfs(COVERED);
   privateNull(directory);
   execFileSync("ip", ["link", "set", "lo", "up"]);
   mountHierarchies(directory);
@@ -23,6 +26,13 @@ export function enterSandbox(directory: string): void {
   mkdirSync(runtime, { recursive: true });
   chownSync(runtime, ROOTLESS_UID, ROOTLESS_UID);
   chmodSync(runtime, 0o700);
+}
+
+function coverWithTmpfs(path: string): void {
+  const layers = `/run/cover${path.replaceAll("/", "-")}`;
+  for (const name of ["upper", "work"]) mkdirSync(join(layers, name), { recursive: true });
+  const options = `lowerdir=${path},upperdir=${layers}/upper,workdir=${layers}/work`;
+  execFileSync("mount", ["-t", "overlay", "-o", options, "overlay", path]);
 }
 
 /** crun gives its standard streams to the container's user, also when they are the host's /dev/null. */

@@ -1,4 +1,5 @@
 /** What a scenario is: engine commands and what is expected of each. Scenarios are data; run.ts executes them. */
+import type { Engine } from "./engine.ts";
 
 export interface Expectation {
   /** Exit status; 0 when absent, "any" for no opinion. */
@@ -15,8 +16,11 @@ export interface Expectation {
  * `{cgroup:HIERARCHY}` the directory of the container's cgroup.
  */
 export interface Step {
-  /** `engine`: the engine's client; `host`: a shell command; `update`: LinuxResources as JSON through containerd's API. */
-  readonly kind: "engine" | "host" | "update";
+  /**
+   * `engine`: the engine's client; `host`: a shell command; `update`: LinuxResources as JSON through containerd's API; `restart`: the
+   * daemon gets the signal, and another one takes its place.
+   */
+  readonly kind: "engine" | "host" | "update" | "restart";
   readonly args: readonly string[];
   readonly expect: Expectation;
   /** Repeat until the expectation is met, at most this many milliseconds. */
@@ -40,12 +44,23 @@ export const engine = step("engine");
 export const host = (command: string, expect: Expectation = {}, options: StepOptions = {}): Step =>
   step("host")([command], expect, options);
 export const update = (resources: unknown): Step => step("update")([JSON.stringify(resources)]);
+export const restart = (signal: NodeJS.Signals): Step => step("restart")([signal]);
 
 export interface Scenario {
   readonly name: string;
   /** What only this runtime promises. */
   readonly only?: string;
   readonly steps: readonly Step[];
+  /** After the steps; for engines whose client is in this process. Throws what is wrong. */
+  readonly act?: (stage: Stage) => Promise<void>;
+}
+
+export interface Stage {
+  readonly engine: Engine;
+  /** The scenario's name in engine and kernel. */
+  readonly id: string;
+  /** A directory of its own. */
+  readonly directory: string;
 }
 
 /** The first line of what was not as expected; undefined if all was. */
