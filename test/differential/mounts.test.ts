@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)("mounts beside the peers (needs root)", () => {
   async function observe(runtime: string, options: readonly string[], change: (config: Config) => void) {
     execFileSync("rm", ["-rf", rootfs]);
     const path = bundle((config) => {
-      execFileSync("cp", ["-a", config.root.path, rootfs]);
+      execFileSync("cp", ["-ax", config.root.path, rootfs]);
       execFileSync("chown", ["-hR", "100000:100000", rootfs]);
       config.root = { path: rootfs };
       change(config);

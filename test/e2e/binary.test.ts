@@ -42,7 +42,22 @@ describe.skipIf(!isRunt)("the binary", () => {
     expect(text).toMatch(/^spec: \d+\.\d+\.\d+/m);
   });
 
-  test.each(["create", "start", "state", "kill", "delete", "run", "list", "spec", "features", "plan"])("%s --help", async (verb) => {
+  test.each([
+    "create",
+    "start",
+    "state",
+    "kill",
+    "delete",
+    "run",
+    "list",
+    "spec",
+    "features",
+    "plan",
+    "check",
+    "inspect",
+    "diff",
+    "schema",
+  ])("%s --help", async (verb) => {
     const result = await runtime([verb, "--help"]);
     expect(result).toMatchObject({ status: 0, stderr: "" });
     expect(result.stdout).toMatch(new RegExp(`^NAME:\\n +runt ${verb} `));

@@ -14,7 +14,7 @@ describe.skipIf(!isRoot || !isRunt)("devices (needs root)", () => {
   /** A root file system that may be written, of this owner. */
   function ownRootfs(owner = 0): string {
     const path = join(directory, `rootfs-${++count}`);
-    execFileSync("cp", ["-a", rootfs(), path]);
+    execFileSync("cp", ["-ax", rootfs(), path]);
     execFileSync("mkdir", ["-p", join(path, "opt")]);
     execFileSync("chown", ["-hR", `${owner}:${owner}`, path]);
     return path;

@@ -237,7 +237,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(IP))(`network devices (needs r
 
   test("plan shows the move and moves nothing", async () => {
     const { stdout } = await runtime(["plan", "-b", withDevices({ d0: { name: "net%d" } })]);
-    expect(stdout).toMatch(/runtime netdevice\.move +device=d0 net%d +\/linux\/netDevices\/d0/);
+    expect(stdout).toMatch(/netdevice\.move +d0 as net%d +\/linux\/netDevices\/d0/);
     await expectHome();
   });
 

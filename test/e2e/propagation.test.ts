@@ -11,7 +11,7 @@ describe.skipIf(!isRoot || !isRunt)("propagation and paths (needs root)", () => 
   const host = join(directory, "host");
 
   beforeAll(() => {
-    execFileSync("cp", ["-a", rootfs(), host]);
+    execFileSync("cp", ["-ax", rootfs(), host]);
     execFileSync("mkdir", ["-p", join(host, "from-host"), join(host, "from-container")]);
   });
 

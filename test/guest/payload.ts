@@ -20,7 +20,7 @@ export function makePayload(repository: string, directory: string, lanes: Readon
   try {
     const copy = (from: string, to: string) => {
       mkdirSync(dirname(join(stage, to)), { recursive: true });
-      execFileSync("cp", ["-a", from, join(stage, to)]);
+      execFileSync("cp", ["-ax", from, join(stage, to)]);
     };
     const packages = readdirSync(join(repository, "node_modules")).filter((name) => !UNUSED_PACKAGES.has(name));
     const files = [

@@ -16,7 +16,7 @@ import { withSection } from "../conformance/sections.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { buildMutant } from "./build.ts";
 import { MUTANTS, type Mutant } from "./catalogue.ts";
-import { ELSEWHERE, EXPLAINED } from "./survivors.ts";
+import { BESIDE, ELSEWHERE, EXPLAINED } from "./survivors.ts";
 
 const { values } = parseArgs({
   options: {
@@ -97,15 +97,15 @@ ${rows.join("\n")}
 
 ${list.length === 0 ? "None survived." : list.join("\n")}
 
-Not tried on this host, where no plan has them:
+Not tried on this host, where no plan of the tests above has them:
 
 ${MUTANTS.filter((mutant) => !TRIED.includes(mutant))
-  .map(({ id }) => `- ${id}: ${ELSEWHERE[id]}`)
+  .map(({ id }) => `- ${id}: ${BESIDE[id] ?? ELSEWHERE[id]}`)
   .join("\n")}`;
 }
 
 /** Those that some plan on this host can have. */
-const TRIED = MUTANTS.filter(({ id }) => isUnified() || ELSEWHERE[id] === undefined);
+const TRIED = MUTANTS.filter(({ id }) => BESIDE[id] === undefined && (isUnified() || ELSEWHERE[id] === undefined));
 
 const ALL = "all";
 /** Tried before the others that ask for the row. */

@@ -12,3 +12,11 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "op/systemd.attach": "systemd: test/guest/cases/systemd-user.test.ts",
   "op/cgroup.attach": "systemd: test/guest/cases/systemd.test.ts",
 };
+
+/** Operations for what stands beside the specification: no item can ask for them on any host. */
+export const BESIDE: Readonly<Record<string, string>> = {
+  "op/pidfd.send": "beside the specification: test/e2e/pidfd-socket.test.ts",
+  "op/notify.prepare": "beside the specification: test/e2e/notify.test.ts",
+  "op/mount.propagation": "beside the specification: test/e2e/live-mounts.test.ts",
+  "op/mount.detach": "beside the specification: test/e2e/live-mounts.test.ts",
+};

@@ -121,6 +121,10 @@ export function hasLongNumber(text: string): boolean {
   return /\d{16}/.test(text);
 }
 
+export function getegid(): number {
+  return process.getegid?.() ?? 0;
+}
+
 export function geteuid(): number {
   return process.geteuid?.() ?? 0;
 }

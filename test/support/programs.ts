@@ -41,7 +41,7 @@ export function reachableRootfs(directory: string): string {
   const rootfs = sharedRootfs();
   if (isReachable(rootfs)) return rootfs;
   const copy = join(directory, "rootfs");
-  execFileSync("cp", ["-a", rootfs, copy]);
+  execFileSync("cp", ["-ax", rootfs, copy]);
   return copy;
 }
 

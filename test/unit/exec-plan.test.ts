@@ -1,7 +1,8 @@
 /** The plans of exec, as text. Renew with `vitest run -u`. */
 import { describe, expect, it } from "vitest";
 import type { ProcessConfig } from "../../src/config/types.ts";
-import { compileExec, type ExecInput, printPlan } from "../../src/plan/index.ts";
+import { compileExec, type ExecInput } from "../../src/plan/index.ts";
+import { explained } from "../support/explained.ts";
 
 const PROCESS: ProcessConfig = {
   terminal: false,
@@ -33,7 +34,7 @@ const INPUT: ExecInput = {
 
 describe("exec", () => {
   it("in a container on a host with cgroup v1", async () => {
-    await expect(printPlan(compileExec(INPUT))).toMatchFileSnapshot("../golden/exec.v1.plan");
+    await expect(explained(compileExec(INPUT))).toMatchFileSnapshot("../golden/exec.v1.plan");
   });
 
   it("with a terminal, a user namespace and cgroup v2", async () => {
@@ -45,7 +46,7 @@ describe("exec", () => {
       invocation: { id: "c", preserveFds: 1, listenFds: 0, consoleSocket: "/run/console.sock" },
       host: { ...INPUT.host, cgroupVersion: 2 },
     });
-    await expect(printPlan(plan)).toMatchFileSnapshot("../golden/exec.v2.plan");
+    await expect(explained(plan)).toMatchFileSnapshot("../golden/exec.v2.plan");
   });
 
   it("treats the process as the container's own, in the container's resctrl groups", async () => {
@@ -61,7 +62,7 @@ describe("exec", () => {
       personality: 8,
       resctrl: { mount: "/sys/fs/resctrl", group: "gold", monitor: "gold/mon_groups/c" },
     });
-    await expect(printPlan(plan)).toMatchFileSnapshot("../golden/exec.policies.plan");
+    await expect(explained(plan)).toMatchFileSnapshot("../golden/exec.policies.plan");
   });
 
   it("on cgroup v2 has its first CPUs before it is in the cgroup", () => {

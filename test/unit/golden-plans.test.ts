@@ -4,8 +4,9 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/cgroup/index.ts";
 import { deriveConfig } from "../../src/config/index.ts";
-import { compile, type HostFacts, type Invocation, type Plan, printPlan } from "../../src/plan/index.ts";
+import { compile, type HostFacts, type Invocation, type Plan } from "../../src/plan/index.ts";
 import { parseSpec } from "../../src/spec/index.ts";
+import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 
 const BUNDLES = resolve(import.meta.dirname, "../../bundles");
@@ -33,11 +34,11 @@ function planOf(name: string, facts: typeof HYBRID_HOST, invocation: Partial<Inv
 
 describe.each(names)("bundle %s", (name) => {
   it("has the golden plan on a host with cgroup v1", async () => {
-    await expect(printPlan(planOf(name, HYBRID_HOST))).toMatchFileSnapshot(`../golden/${name}.v1.plan`);
+    await expect(explained(planOf(name, HYBRID_HOST))).toMatchFileSnapshot(`../golden/${name}.v1.plan`);
   });
 
   it("has the golden plan on a host with cgroup v2", async () => {
-    await expect(printPlan(planOf(name, UNIFIED_HOST))).toMatchFileSnapshot(`../golden/${name}.v2.plan`);
+    await expect(explained(planOf(name, UNIFIED_HOST))).toMatchFileSnapshot(`../golden/${name}.v2.plan`);
   });
 });
 

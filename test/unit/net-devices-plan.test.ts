@@ -44,7 +44,7 @@ it("make init wait without a user namespace too, and remember a joined namespace
   const ops = names(made.ops);
   const at = ops.indexOf("runtime netdevice.move");
   expect(ops.slice(at, at + 3)).toEqual(["runtime netdevice.move", "runtime sync.send", "init sync.wait"]);
-  expect(printPlan(made)).toMatch(/netdevice\.move +device=eth1 eth1 namespace=\/run\/netns\/x +\/linux\/netDevices\/eth1/);
+  expect(printPlan(made)).toMatch(/netdevice\.move +eth1, and back by \/run\/netns\/x +\/linux\/netDevices\/eth1/);
 });
 
 it("cost nothing where there are none", () => {

@@ -7,7 +7,8 @@ import { type CgroupFacts, cgroupSources } from "../../src/cgroup/index.ts";
 import { compileUnit, type SystemdFacts } from "../../src/cgroup/systemd/compile/index.ts";
 import { deriveConfig } from "../../src/config/index.ts";
 import type { ContainerConfig } from "../../src/config/types.ts";
-import { compile, compileExec, MESSAGES, type Plan, printPlan } from "../../src/plan/index.ts";
+import { compile, compileExec, MESSAGES, type Plan } from "../../src/plan/index.ts";
+import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
@@ -49,11 +50,11 @@ function lines({ ops }: Plan): string[] {
 
 describe("a container with a unit", () => {
   it("has the golden plan on a host with cgroup v1", async () => {
-    await expect(printPlan(planOf(HYBRID_HOST))).toMatchFileSnapshot("../golden/systemd.v1.plan");
+    await expect(explained(planOf(HYBRID_HOST))).toMatchFileSnapshot("../golden/systemd.v1.plan");
   });
 
   it("has the golden plan on a host with cgroup v2", async () => {
-    await expect(printPlan(planOf(UNIFIED_HOST))).toMatchFileSnapshot("../golden/systemd.v2.plan");
+    await expect(explained(planOf(UNIFIED_HOST))).toMatchFileSnapshot("../golden/systemd.v2.plan");
   });
 
   it.each([

@@ -18,7 +18,7 @@ describe.each(["cgroupfs", "systemd"])("Podman with --cgroup-manager=%s", (manag
 
   // Podman writes into it.
   beforeAll(() => {
-    execFileSync("cp", ["-a", sharedRootfs(), rootfs]);
+    execFileSync("cp", ["-ax", sharedRootfs(), rootfs]);
   });
 
   async function podman(...args: readonly string[]): Promise<string> {

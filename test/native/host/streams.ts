@@ -22,6 +22,36 @@ export const streamTests: readonly Test[] = [
   ],
   ["receive from what is no socket", () => throws("ENOTSOCK", () => host.receive(host.open("/dev/null", host.O.RDONLY), 0))],
   [
+    "datagrams: bind, connect, everybody may send, by a path of any length",
+    () => {
+      const directory = `/tmp/runt-test-datagram-${host.getpid()}`;
+      const deep = `${directory}/${"x".repeat(120)}`;
+      const path = `${deep}/socket`;
+      host.mkdir(directory, 0o700);
+      host.mkdir(deep, 0o700);
+      try {
+        const receiver = host.bindDatagram(path);
+        equal((host.lstat(path)?.mode ?? 0) & 0o777, 0o777);
+        const sender = host.connectDatagram(path);
+        host.write(sender, "one");
+        host.write(sender, "two");
+        equal(host.utf8Decode(host.receive(receiver, PATIENCE_MS)), "one");
+        equal(host.utf8Decode(host.receive(receiver, PATIENCE_MS)), "two");
+        throws("EADDRINUSE", () => host.bindDatagram(path));
+        throws("EPROTOTYPE", () => host.connect(path));
+        throws("ENAMETOOLONG", () => host.bindDatagram(`${directory}/${"y".repeat(120)}`));
+        host.close(receiver);
+        host.close(sender);
+        throws("ECONNREFUSED", () => host.connectDatagram(path));
+        host.unlink(path);
+      } finally {
+        host.rmdir(deep);
+        host.rmdir(directory);
+      }
+    },
+  ],
+  ["a datagram socket in no directory", () => throws("ENOENT", () => host.bindDatagram("/nonexistent/socket"))],
+  [
     "monotonic",
     () => {
       const before = host.monotonic();

@@ -1,0 +1,130 @@
+/** `make install`, `make uninstall` and the Debian package. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRunt } from "../support/harness.ts";
+import { REPOSITORY } from "../support/programs.ts";
+
+const has = (program: string) => existsSync(join("/usr/bin", program));
+/** What is built is installed as it is: a test does not build anew. */
+const BUILT = existsSync(join(REPOSITORY, "bin/runt"));
+const EPOCH = "1700000000";
+const ENVIRONMENT = { SOURCE_DATE_EPOCH: EPOCH, MAKEFLAGS: "", DEB_MAINTAINER: "A Tester <tester@runt.invalid>" };
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
+const PAGES = readdirSync(join(REPOSITORY, "man"));
+const pages = (suffix: string) => PAGES.map((name) => `share/man/man8/${name}${suffix}`);
+
+describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
+  let directory = "";
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-install-"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  const make = (...words: string[]) => execa("make", ["-o", "bin/runt", ...words], { cwd: REPOSITORY, env: ENVIRONMENT });
+
+  test("make install puts program, manual and completion below PREFIX, make uninstall takes them away", async () => {
+    const prefix = join(directory, "stage/opt/runt");
+    const words = [`DESTDIR=${directory}/stage`, "PREFIX=/opt/runt"];
+    await make("install", ...words);
+    expect(filesBelow(prefix)).toEqual(
+      [
+        "bin/runt",
+        "share/bash-completion/completions/runt",
+        "share/fish/vendor_completions.d/runt.fish",
+        "share/zsh/site-functions/_runt",
+        ...pages(""),
+      ].sort(),
+    );
+    expect(statSync(join(prefix, "bin/runt")).mode & 0o7777).toBe(0o755);
+    expect(statSync(join(prefix, "share/man/man8/runt.8")).mode & 0o7777).toBe(0o644);
+    expect((await execa(join(prefix, "bin/runt"), ["--version"])).stdout).toMatch(/^runt version /);
+    expect(readFileSync(join(prefix, "share/zsh/site-functions/_runt"), "utf8")).toMatch(/^#compdef runt\n/);
+    await make("uninstall", ...words);
+    expect(filesBelow(prefix)).toEqual([]);
+  });
+
+  describe.skipIf(!has("dpkg-deb"))("the Debian package", () => {
+    let file = "";
+    const build = async (name: string) => {
+      const { stdout } = await execa("packaging/deb.sh", [join(directory, name)], { cwd: REPOSITORY, env: ENVIRONMENT });
+      return stdout.trim();
+    };
+    const field = async (name: string) => (await execa("dpkg-deb", ["--field", file, name])).stdout;
+    beforeAll(async () => {
+      file = await build("first");
+    });
+
+    test("is named after version and architecture, and depends on nothing", async () => {
+      const release = (JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as { version: string }).version;
+      const version = await field("Version");
+      expect(version === release || version.startsWith(`${release}~git20231114`)).toBe(true);
+      expect(basename(file)).toBe(`runt_${version}_${await field("Architecture")}.deb`);
+      expect(await field("Package")).toBe("runt");
+      expect(await field("Maintainer")).toBe(ENVIRONMENT.DEB_MAINTAINER);
+      expect(await field("Depends")).toBe("");
+      expect(await field("Pre-Depends")).toBe("");
+      expect(Number(await field("Installed-Size"))).toBeGreaterThan(1000);
+      expect((await field("Description")).split("\n").length).toBeGreaterThan(3);
+    });
+
+    test("a version between releases is older than the release", async () => {
+      await execa("dpkg", ["--validate-version", await field("Version")]);
+      await execa("dpkg", ["--compare-versions", "0.1.0~git20231114.0123abcd", "lt", "0.1.0"]);
+    });
+
+    test("has program, manual, completion and documents, of root, and the program runs", async () => {
+      const tree = join(directory, "unpacked");
+      await execa("dpkg-deb", ["-x", file, tree]);
+      const files = filesBelow(tree);
+      const wanted = [
+        "usr/bin/runt",
+        "usr/share/bash-completion/completions/runt",
+        "usr/share/fish/vendor_completions.d/runt.fish",
+        "usr/share/zsh/vendor-completions/_runt",
+        "usr/share/doc/runt/copyright",
+        "usr/share/doc/runt/changelog.gz",
+        "usr/share/doc/runt/switching.md",
+        "usr/share/doc/runt/troubleshooting.md",
+        ...pages(".gz").map((page) => `usr/${page}`),
+      ];
+      expect(files).toEqual(expect.arrayContaining(wanted));
+      expect(files.filter((name) => !name.startsWith("usr/share/doc/runt/") && !wanted.includes(name))).toEqual([
+        "usr/share/lintian/overrides/runt",
+      ]);
+      const { stdout } = await execa("dpkg-deb", ["-c", file]);
+      expect(stdout.split("\n").filter((line) => !line.includes(" root/root "))).toEqual([]);
+      expect((await execa(join(tree, "usr/bin/runt"), ["features"])).stdout).toContain("ociVersionMax");
+      await execa("md5sum", ["--check", "--quiet", join(await control(), "md5sums")], { cwd: tree });
+    });
+
+    async function control(): Promise<string> {
+      const target = join(directory, "control");
+      await execa("dpkg-deb", ["-e", file, target]);
+      // No scripts: installing it runs nothing.
+      expect(readdirSync(target).sort()).toEqual(["control", "md5sums"]);
+      return target;
+    }
+
+    test("is the same bytes when built again", async () => {
+      const again = await build("second");
+      expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+    });
+
+    test.skipIf(!has("lintian"))("has nothing that lintian objects to", async () => {
+      const { stdout } = await execa("lintian", ["--allow-root", "--suppress-tags", "bad-distribution-in-changes-file", file], {
+        reject: false,
+      });
+      expect(stdout).toBe("");
+    });
+  });
+});

@@ -1,0 +1,87 @@
+/** runt under the names of others, and the log targets that come with them. */
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+
+describe.skipIf(!isRunt)("other names", () => {
+  const { directory, root, runtime, ok } = useHarness();
+  const link = (name: string) => {
+    const path = join(directory, name);
+    if (!existsSync(path)) symlinkSync(RUNTIME, path);
+    return path;
+  };
+
+  test("as runc, --version begins as runc's and still says whose it is", async () => {
+    const [first, ...rest] = (await call(directory, [link("runc"), "--version"])).stdout.trim().split("\n");
+    const own = (await ok(["--version"])).trim().split("\n");
+    expect(own[0]).toMatch(/^runt version \d/);
+    expect(first).toBe(own[0]!.replace("runt", "runc"));
+    expect(rest).toEqual([...own.slice(1), "program: runt"]);
+    expect(own).not.toContain("program: runt");
+  });
+
+  test.each(["crun", "my-runtime"])("as %s it says runt, and works", async (name) => {
+    expect((await call(directory, [link(name), "--version"])).stdout).toBe(await ok(["--version"]));
+    expect(JSON.parse((await call(directory, [link(name), "features"])).stdout)).toHaveProperty("ociVersionMax");
+  });
+
+  test("--log file:PATH is crun's way to name a file", async () => {
+    const path = join(directory, "crun.log");
+    await runtime([`--log=file:${path}`, "state", "nobody"]);
+    expect(readFileSync(path, "utf8")).toContain("container does not exist: nobody");
+  });
+
+  test("--log syslog: is refused, and nothing is written", async () => {
+    const result = await runtime(["--log=syslog:x", "state", "nobody"], { cwd: directory });
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain("--log syslog:x: use a file or journald:NAME");
+    expect(readdirSync(directory).filter((name) => name.startsWith("syslog:"))).toEqual([]);
+  });
+
+  describe.skipIf(!isRoot)("--log=journald:NAME, as conmon-rs calls crun", () => {
+    /** The runtime where /run has nothing but a journal whose socket is `socket`. */
+    const inside = (socket: string, args: readonly string[]) => {
+      const prepare = `mount -t tmpfs none /run && mkdir -p /run/systemd/journal && ln -s ${socket} /run/systemd/journal/stdout && exec "$@"`;
+      return call(directory, ["unshare", "-m", "sh", "-c", prepare, "sh", link("crun"), "--root", root, ...args], { cwd: directory });
+    };
+
+    test.each([
+      ["text", [], "container does not exist: nobody"],
+      ["json", ["--log-format=json"], '"msg":"container does not exist: nobody"'],
+    ] as const)("the error goes to the journal (%s), and to stderr", async (_, flags, words) => {
+      const socket = join(directory, `journal-${flags.length}`);
+      const received = new Promise<string>((done) => {
+        const server = createServer((connection) => {
+          let text = "";
+          connection.on("data", (data) => (text += data));
+          connection.on("end", () => {
+            server.close();
+            done(text);
+          });
+        }).listen(socket);
+      });
+      await expect.poll(() => existsSync(socket)).toBe(true);
+      const result = await inside(socket, ["--log=journald:box", "--log-level=info", ...flags, "state", "nobody"]);
+      expect(result.status).toBe(1);
+      expect(result.stderr).toContain("container does not exist: nobody");
+      const lines = (await received).split("\n");
+      expect(lines.slice(0, 7)).toEqual(["box", "", "3", "0", "0", "0", "0"]);
+      expect(lines[7]).toContain(words);
+      expect(lines.slice(8)).toEqual([""]);
+      expect(existsSync(join(directory, "journald:box"))).toBe(false);
+    });
+
+    test("without a journal the error is told on stderr, with why it was not recorded", async () => {
+      const { status, stderr } = await inside("/nowhere", ["--log=journald:box", "state", "nobody"]);
+      expect(status).toBe(1);
+      expect(stderr).toContain("runt: container does not exist: nobody\n");
+      expect(stderr).toContain("cannot write to the journal as box: no such file or directory\n");
+    });
+
+    test("a success needs no journal", async () => {
+      expect(await inside("/nowhere", ["--log=journald:box", "--log-level=debug", "features"])).toMatchObject({ status: 0, stderr: "" });
+    });
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * A trace of `run` against its plan, in both directions: every call that changes something belongs to an operation, in the order of the
+ * plan, and every call that an operation declares has been made. What is optional (`?` in src/plan/system-calls.ts) is counted: these are
+ * the branches of the tables of outcomes.
+ */
+import { type CallPattern, matches, type PlannedOp, parsePattern, patternsOf } from "./call-pattern.ts";
+import type { TracedCall } from "./strace.ts";
+
+/** What only looks, waits, or concerns memory, signals and descriptors of the caller itself. */
+const LOOKING = new Set(
+  (
+    "access arch_prctl brk capget clock_gettime close close_range dup dup2 dup3 epoll_create1 eventfd2 exit_group faccessat faccessat2 fcntl fstat fstatfs futex getcwd getdents64 getegid geteuid " +
+    "getgid getgroups getpeername getpgrp getpid getppid getrandom getsockname getsockopt gettid getuid kcmp lgetxattr lseek lstat madvise " +
+    "memfd_create mmap mprotect mremap munmap nanosleep newfstatat pidfd_open pipe2 poll ppoll pread64 read readlink readlinkat readv recvfrom recvmsg restart_syscall rseq rt_sigaction " +
+    "rt_sigpending rt_sigprocmask rt_sigreturn rt_sigtimedwait sched_getaffinity sched_yield set_robust_list set_tid_address setsockopt sigaltstack socket socketpair " +
+    "stat statfs statx sysinfo tgkill uname wait4 waitid"
+  ).split(" "),
+);
+
+/** Whether a call changes nothing outside its process. */
+export function looksOnly({ name, args, text }: TracedCall): boolean {
+  if (LOOKING.has(name)) return true;
+  if (/^open(at2?)?$/.test(name)) return !/O_(WRONLY|RDWR|CREAT|TRUNC)/.test(text.replace(/"(\\.|[^"\\])*"/g, ""));
+  // The subreaper is what `run` is to its caller, before and beside the plan.
+  if (name === "prctl") return /PR_(GET_|CAPBSET_READ|SET_CHILD_SUBREAPER|CAP_AMBIENT_IS_SET)/.test(text);
+  if (name === "prlimit64") return args[2] === "NULL";
+  if (name === "ioctl") return /SIOCGIF|TCGETS|TIOCGWINSZ|TIOCGPTN|NS_GET_/.test(text);
+  if (name === "seccomp") return (args[0] ?? "").includes("SECCOMP_GET_");
+  if (name === "bpf") return /BPF_PROG_QUERY|BPF_PROG_GET_FD_BY_ID/.test(args[0] ?? "");
+  return false;
+}
+
+interface Step {
+  readonly op: PlannedOp;
+  readonly label: string;
+  readonly patterns: readonly CallPattern[];
+}
+
+/** `run` becomes the monitor when the plan is done. */
+const MONITOR = ["?memfd_create(_, _)", "?+write(_, _)", 'execveat(_, "", _, _, AT_EMPTY_PATH)'].map(parsePattern);
+
+export type Branches = Map<string, { taken: number; skipped: number }>;
+
+/** docs/plan-branches.md. */
+export function branchesPage(branches: Branches, bundles: number): string {
+  const rows = [...branches].sort().map(([name, { taken, skipped }]) => {
+    const [op, ...call] = name.split(": ");
+    return `| ${op} | \`${call
+      .join(": ")
+      .replace(/^[<>?+]+/, "")
+      .replaceAll("|", "\\|")}\` | ${taken} | ${skipped} |\n`;
+  });
+  return `# Branches of the operations
+
+<!-- Written by \`make plan-branches\`. -->
+
+Over ${bundles} random bundles (test/support/random-bundles.ts) on cgroup v1, every call that \`strace -f\` saw of \`runt run\` and that changes
+something was one that an operation of the plan declares (src/plan/system-calls.ts), in the order of the plan and with its arguments; and every
+declared call was made, but for those below, which some outcomes of an operation or values of its fields leave out.
+
+What never was: outcomes of older kernels (\`mount\` instead of \`move_mount\`; test/native refuses the newer calls), of cgroup v2, of terminals.
+
+| operation | call | made | left out |
+| --- | --- | ---: | ---: |
+${rows.join("")}`;
+}
+
+export interface Comparison {
+  /** In words; empty where trace and plan are equal. */
+  readonly differences: readonly string[];
+  /** `operation: declared call`, and how often it was made or left out. */
+  readonly branches: Branches;
+}
+
+export function comparePlan(ops: readonly PlannedOp[], calls: readonly TracedCall[], program: string): Comparison {
+  const streams = streamsOf(calls, program);
+  const branches: Branches = new Map();
+  const differences = (["runtime", "outer", "init"] as const).flatMap((actor) =>
+    align(stepsOf(ops, actor), streams[actor], branches).map((words) => `${actor}: ${words}`),
+  );
+  return { differences, branches };
+}
+
+function stepsOf(ops: readonly PlannedOp[], actor: string): Step[] {
+  const steps = ops.flatMap((op, index): Step[] => {
+    const label = `${index + 1} ${op.op}`;
+    const patterns = patternsOf(op.op);
+    if (op.actor === actor) return [{ op, label, patterns: patterns.filter(({ child }) => !child) }];
+    const made = op.op === "helper.spawn" ? "outer" : op.op === "process.clone" ? "init" : "";
+    return made === actor ? [{ op, label, patterns: patterns.filter(({ child }) => child) }] : [];
+  });
+  if (actor === "runtime") steps.push({ op: { op: "sync.end", actor, args: {} }, label: "monitor", patterns: MONITOR });
+  return steps;
+}
+
+type Streams = Record<"runtime" | "outer" | "init", TracedCall[]>;
+
+/** Who called what. Children that an operation needs are part of their actor, up to the program they become. */
+function streamsOf(calls: readonly TracedCall[], program: string): Streams {
+  const actors = new Map<number, keyof Streams>();
+  const ended = new Set<number>();
+  const streams: Streams = { runtime: [], outer: [], init: [] };
+  const runtime = calls[0]!.pid;
+  actors.set(runtime, "runtime");
+  for (const call of calls.slice(1)) {
+    let actor = actors.get(call.pid);
+    if (actor === undefined) {
+      // A new process may be seen before the call that made it has returned.
+      const maker = calls.find((candidate) => madeBy(candidate) === call.pid);
+      const from = maker && actors.get(maker.pid);
+      if (maker === undefined || from === undefined) throw new Error(`no parent of ${call.pid}: ${call.text}`);
+      actor = from;
+      if (from === "runtime" && streams.outer.length === 0 && spawnsHelper(calls, call.pid)) actor = "outer";
+      if (from === "outer" && maker.text.includes("CLONE_PARENT")) actor = "init";
+      actors.set(call.pid, actor);
+    }
+    if (ended.has(call.pid)) continue;
+    streams[actor].push(call);
+    if (replacesItself(call, actor, call.pid === runtime, program)) ended.add(call.pid);
+  }
+  return streams;
+}
+
+/** The new process: in its own words, and where the maker is in a pid namespace, in those of strace. */
+function madeBy({ name, result, text }: TracedCall): number | undefined {
+  if (!/^(v?fork|clone3?)$/.test(name)) return undefined;
+  const [, outside] = /= \d+ \/\* (\d+) in strace's PID NS/.exec(text) ?? [];
+  return outside === undefined ? result : Number(outside);
+}
+
+const spawnsHelper = (calls: readonly TracedCall[], pid: number): boolean =>
+  calls.some((call) => call.pid === pid && call.name === "execveat" && call.text.includes('"plan"'));
+
+/** After this the process is no longer the runtime or its helper. */
+function replacesItself(call: TracedCall, actor: string, isRuntime: boolean, program: string): boolean {
+  if (call.result !== 0 && call.result !== undefined) return false;
+  if (call.name === "execveat") return isRuntime;
+  if (call.name !== "execve") return false;
+  return actor !== "init" || call.args[0] === JSON.stringify(program) || !isRuntime;
+}
+
+/** The calls divided among the steps, in order. Differences: what stands in the way of the furthest division. */
+function align(steps: readonly Step[], all: readonly TracedCall[], branches: Branches): string[] {
+  const { calls, missing } = withoutEarly(steps, all);
+  const dead = new Set<number>();
+  let furthest = { step: 0, call: -1, wants: "" };
+
+  /** How many calls each step takes, from step and call on. */
+  const divide = (step: number, call: number): number[] | undefined => {
+    if (step === steps.length) {
+      const rest = calls.findIndex((candidate, at) => at >= call && !looksOnly(candidate));
+      if (rest < 0) return [];
+      note(step, rest, "nothing more");
+      return undefined;
+    }
+    const key = step * (calls.length + 1) + call;
+    if (dead.has(key)) return undefined;
+    const { patterns, op } = steps[step]!;
+    const seen = patterns.map(({ early }) => (early ? 1 : 0));
+    const ends: { at: number; seen: number[] }[] = [];
+    for (let at = call; ; at++) {
+      const wanting = patterns.findIndex(({ optional }, index) => !optional && seen[index] === 0);
+      if (wanting < 0) ends.push({ at, seen: [...seen] });
+      const next = calls[at];
+      const taken = next === undefined ? -1 : choose(patterns, seen, op, next);
+      if (taken >= 0) seen[taken]!++;
+      else if (next === undefined || !looksOnly(next)) {
+        note(step, at, wanting < 0 ? "" : patterns[wanting]!.text);
+        break;
+      }
+    }
+    // An operation has what it can have: what its successor could take as well is its own.
+    for (const { at, seen: had } of ends.reverse()) {
+      const rest = divide(step + 1, at);
+      if (!rest) continue;
+      count(steps[step]!, had);
+      return [at - call, ...rest];
+    }
+    dead.add(key);
+    return undefined;
+  };
+
+  const note = (step: number, call: number, wants: string): void => {
+    if (call > furthest.call || (call === furthest.call && step > furthest.step)) furthest = { step, call, wants };
+  };
+  const count = ({ op, patterns, label }: Step, seen: readonly number[]): void => {
+    patterns.forEach(({ optional, early, text }, index) => {
+      if (!optional || early || label === "monitor") return;
+      const key = `${op.op}: ${text}`;
+      const entry = branches.get(key) ?? { taken: 0, skipped: 0 };
+      if (seen[index]! > 0) entry.taken++;
+      else entry.skipped++;
+      branches.set(key, entry);
+    });
+  };
+
+  if (divide(0, 0)) return missing;
+  const { step, call, wants } = furthest;
+  const where = steps[step]?.label ?? "the end of the plan";
+  const before = calls.slice(Math.max(0, call - 3), call).map(({ text }) => `\n    after ${text.slice(0, 200)}`);
+  return [
+    ...missing,
+    `at ${where}${wants && ` (still wants ${wants})`}: ${calls[call]?.text.slice(0, 400) ?? "no more calls"}${before.join("")}`,
+  ];
+}
+
+/** The first pattern that takes the call: one that is still required before one that is only allowed. */
+function choose(patterns: readonly CallPattern[], seen: readonly number[], op: PlannedOp, call: TracedCall): number {
+  const free = (index: number, { many, early }: CallPattern) => !early && (many || seen[index] === 0);
+  const fitting = patterns.flatMap((pattern, index) => (free(index, pattern) && matches(pattern, op, call) ? [index] : []));
+  return fitting.find((index) => !patterns[index]!.optional && seen[index] === 0) ?? fitting[0] ?? -1;
+}
+
+/** Calls that may come before their operation's turn are taken out first. */
+function withoutEarly(steps: readonly Step[], all: readonly TracedCall[]): { calls: TracedCall[]; missing: string[] } {
+  const calls = [...all];
+  const missing: string[] = [];
+  for (const { op, patterns, label } of steps) {
+    for (const pattern of patterns.filter(({ early }) => early)) {
+      const at = calls.findIndex((call) => matches(pattern, op, call));
+      if (at >= 0) calls.splice(at, 1);
+      else if (!pattern.optional) missing.push(`${label}: never ${pattern.text}`);
+    }
+  }
+  return { calls, missing };
+}

@@ -1,0 +1,26 @@
+/** An executable of changed sources: the bundle made anew with one more plugin, and linked with the objects of the build. Its engine starts anew each time. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { REPOSITORY } from "./programs.ts";
+
+export const COMPILER = "/usr/bin/musl-gcc";
+const LINK = ["-static", "-no-pie", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,-z,norelro", "-Wl,-T,native-bindings/host/image.ld"];
+const LIBRARIES = ["build/quickjs/lib/libquickjs.a", "build/libseccomp/lib/libseccomp.a", "-lm"];
+
+/** `plugin`: for tools/bundle.ts. Returns the path of the executable, in a directory that is made for it. */
+export function buildVariant(plugin: string, directory: string, env: Readonly<Record<string, string>> = {}): string {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const run = (file: string, args: readonly string[]) =>
+    execFileSync(file, args, { cwd: REPOSITORY, env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit"] });
+  run("node_modules/.bin/tsx", ["tools/bundle.ts", "--output", directory, "--plugin", plugin]);
+  const embed = join(directory, "embed.o");
+  run(COMPILER, ["-c", join(directory, "gen/embed.S"), "-o", embed]);
+  const objects = readdirSync(join(REPOSITORY, "build/host"))
+    .filter((name) => name.endsWith(".o"))
+    .map((name) => join("build/host", name));
+  const executable = join(directory, "runt");
+  run(COMPILER, [...LINK, ...objects, embed, ...LIBRARIES, "-o", executable]);
+  return executable;
+}

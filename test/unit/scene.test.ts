@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import type { ExampleFile } from "../../src/check/catalogue/index.ts";
+import { openScene } from "../../src/check/host/scene.ts";
+import { exampleView } from "../support/example-host.ts";
+
+const link = (text: string): ExampleFile => ({ kind: "symlink", text });
+const FILES: Readonly<Record<string, ExampleFile>> = {
+  "/bundle/rootfs/usr": { kind: "directory" },
+  "/bundle/rootfs/usr/bin": { kind: "directory" },
+  "/bundle/rootfs/usr/bin/tool": { kind: "file", mode: 0o755 },
+  "/bundle/rootfs/sbin": link("usr/bin"),
+  "/bundle/rootfs/out": link("/../../../srv"),
+  "/bundle/rootfs/up": link("../../.."),
+  "/bundle/rootfs/loop": link("/loop"),
+  "/bundle/rootfs/run": link("/data"),
+  "/srv/data/file": { kind: "file" },
+  "/srv/secret": { kind: "file" },
+};
+
+function scene(...mounts: object[]) {
+  const spec = { ociVersion: "1.3.0", root: { path: "rootfs" }, mounts: mounts as { destination: string }[] };
+  return openScene(spec, exampleView({ files: FILES }))!;
+}
+const where = (path: string, ...mounts: object[]) => {
+  const found = scene(...mounts).find(path);
+  return found.status === "found" ? found.path : found.status;
+};
+const DATA = { destination: "/data", type: "bind", source: "/srv/data", options: ["rbind"] };
+
+describe("the container's files", () => {
+  it.each([
+    ["/usr/bin/tool", "/usr/bin/tool"],
+    ["/sbin/tool", "/usr/bin/tool"],
+    ["/sbin/../bin/tool", "/usr/bin/tool"],
+    ["//usr/./bin//", "/usr/bin"],
+    ["/nothing", "missing"],
+    ["/usr/bin/tool/x", "not-a-directory"],
+    ["/loop", "loop"],
+    ["/", "/"],
+    ["/../../..", "/"],
+  ])("%s is %s", (path, expected) => expect(where(path)).toBe(expected));
+
+  it("never leads out of the root filesystem", () => {
+    expect(where("/out/secret")).toBe("missing");
+    expect(where("/up/srv/secret")).toBe("missing");
+    expect(where("/out")).toBe("missing");
+  });
+
+  it("has the mounts, the last one on top", () => {
+    expect(where("/data/file", DATA)).toBe("/data/file");
+    expect(where("/run/file", DATA)).toBe("/data/file");
+    expect(where("/data/file", DATA, { destination: "/data", type: "tmpfs" })).toBe("opaque");
+    expect(where("/data/file", { destination: "/data", type: "tmpfs" }, DATA)).toBe("/data/file");
+    expect(where("/x/y/file", { destination: "/x", type: "tmpfs" }, { ...DATA, destination: "/x/y" })).toBe("/x/y/file");
+  });
+
+  it("resolves where a mount goes with what is mounted before it", () => {
+    const { destination } = scene(DATA, { destination: "/run/sub", type: "tmpfs" });
+    expect(destination(1)).toMatchObject({ status: "missing", parent: "/data", name: "sub", layer: { index: 0 } });
+  });
+
+  it("is nothing without a root filesystem", () => {
+    expect(openScene({ ociVersion: "1.3.0", root: { path: "nowhere" } }, exampleView({}))).toBeUndefined();
+    expect(openScene({ ociVersion: "1.3.0" }, exampleView({}))).toBeUndefined();
+  });
+});
