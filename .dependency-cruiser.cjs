@@ -2,7 +2,7 @@
 const PURE = "^src/(spec|check|config|plan|errors)/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata))";
+  "^src/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(protobuf|messages|mounts|stdio|log))";
 
 /** A folder may reach the named ones (and itself), nothing else in src. */
 const only = (folder, ...allowed) => ({
@@ -27,7 +27,7 @@ module.exports = {
       severity: "error",
       comment: "spec, check, config, plan and value conversions touch neither the host nor Node",
       from: { path: [PURE, PURE_PARTS], pathNot: "\\.test\\.ts$" },
-      to: { path: ["^runt:host$", "^src/(state|hooks|console|seccomp|network|resctrl|host|container|cli)/"], pathNot: PURE_PARTS },
+      to: { path: ["^runt:host$", "^src/(state|hooks|console|seccomp|network|resctrl|criu|host|container|cli)/"], pathNot: PURE_PARTS },
     },
     {
       name: "pure-without-node",
@@ -52,13 +52,14 @@ module.exports = {
     },
     only("errors"),
     only("spec", "errors"),
-    only("check", "spec", "errors"),
+    only("check", "config", "spec", "errors"),
     only("config", "spec", "errors"),
     only("plan", "config", "spec", "errors"),
     only("cgroup", "config", "plan", "spec", "host", "errors"),
     only("network", "host", "errors"),
     only("state", "network", "host", "errors"),
     only("resctrl", "spec", "host", "errors"),
+    only("criu", "cgroup/systemd/wire", "spec", "host", "errors"),
     only("hooks", "spec", "state", "host", "errors"),
     only("console", "host", "errors"),
     only("seccomp", "config", "spec", "host", "errors"),
@@ -76,6 +77,7 @@ module.exports = {
       "seccomp",
       "network",
       "resctrl",
+      "criu",
       "host",
       "errors",
     ),

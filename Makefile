@@ -60,7 +60,15 @@ $(GEN)/ops.h: tools/gen-ops.ts src/plan/ops.ts | $(SETUP)
 	$(Q)$(TSX) tools/gen-ops.ts > $@
 
 SCHEMA_SOURCES := $(wildcard src/spec/schema/*.ts)
-$(GEN)/schema.json: tools/gen-schema.ts $(SCHEMA_SOURCES) | $(SETUP)
+$(GEN)/shape.js: tools/gen-shape.ts $(SCHEMA_SOURCES) | $(SETUP)
+	@mkdir -p $(GEN)
+	$(Q)$(TSX) tools/gen-shape.ts $(GEN)
+
+$(GEN)/schema-plan.json: tools/gen-documents.ts tools/gen-schema.ts $(SCHEMA_SOURCES) $(wildcard src/spec/schema/documents/*.ts) src/plan/ops.ts | $(SETUP)
+	@mkdir -p $(GEN)
+	$(Q)$(TSX) tools/gen-documents.ts $(GEN)
+
+$(GEN)/schema.json: tools/gen-schema.ts $(SCHEMA_SOURCES) $(GEN)/shape.js $(GEN)/schema-plan.json | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-schema.ts $(GEN)
 
@@ -124,9 +132,7 @@ demo: bin/runt
 bundles: | $(SETUP)
 	bundles/build.sh
 
-.PHONY: install
-install: bin/runt
-	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
+include packaging/install.mk
 
 # Engine, library and the guest's disk stay: they take downloads and half a minute each.
 .PHONY: clean
@@ -151,22 +157,51 @@ setup-test: | $(SETUP)
 
 .PHONY: test
 test: setup-test bin/runt $(TEST_TOOLS) native-test-tools
-	tools/test.sh lint unit native e2e differential conformance
+	tools/test.sh lint unit native e2e clients differential findings conformance
 
-.PHONY: test-unit test-native test-e2e test-differential
+.PHONY: test-unit test-native test-e2e test-clients test-differential test-findings
 test-unit: $(GEN)/schema.json
 	tools/test.sh unit
-test-native test-e2e test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
+test-native test-e2e test-clients test-differential test-findings: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh $*
+
+# 100,000 mutated configurations: none makes validate fail, none takes it long. FUZZ=1000000 SEED=7 for others.
+.PHONY: fuzz-config
+fuzz-config: setup-test bin/runt
+	RUNT_FUZZ=$(or $(FUZZ),100000) RUNT_FUZZ_SEED=$(or $(SEED),1) node_modules/.bin/vitest run --project findings test/findings/fuzz.test.ts
+
+# What validate says of broken bundles, beside what create does: as root, some minutes, into docs/findings.md.
+.PHONY: findings
+findings: setup-test bin/runt
+	$(TSX) test/findings/matrix.ts --write
 
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
-test-all: test test-engines mutants test-guest-long
+test-all: export RUNT_TEST_BUNDLES ?= 200
+test-all: test test-upgrade test-storm test-engines mutants test-guest-long
+
+# Containers of earlier commits under this build, and back under theirs; half a minute for each commit the first time.
+OLDER := 39f7c8c be2da82
+.PHONY: test-upgrade
+test-upgrade: setup-test bin/runt $(TEST_TOOLS) native-test-tools
+	tools/older-build.sh $(OLDER)
+	$(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/upgrade.test.ts
+
+# A minute of 30 exec a second.
+.PHONY: test-storm
+test-storm: setup-test bin/runt $(TEST_TOOLS) native-test-tools
+	RUNT_TEST_SECONDS=60 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/exec-storm.test.ts
+
+# Over 200 random bundles, the system calls of run against its plan (test/e2e/plan-calls.test.ts).
+.PHONY: plan-branches
+plan-branches: setup-test bin/runt
+	RUNT_TEST_BUNDLES=200 RUNT_TEST_BRANCHES=docs/plan-branches.md node_modules/.bin/vitest run --project e2e test/e2e/plan-calls.test.ts
 
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines
 test-engines: bin/runt
 	@tools/setup.sh engines
+	@tools/debian-package.sh containerd sid $(B)/containerd-newer || true
 	$(TSX) test/engines/main.ts $(ENGINES)
 
 # Every observable requirement of the OCI runtime specification, from outside. RUNTIME=crun,runc for others; else all three into

@@ -6,7 +6,7 @@ const host = fileURLToPath(new URL("test/support/node-host.ts", import.meta.url)
 /** How much slower than usual the machine is (test/guest). */
 const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
 
-/** The lanes: `vitest run --project NAME`. All but `unit` need root and make real containers, one file at a time. */
+/** The lanes: `vitest run --project NAME`. All but `unit` and `findings` need root and make real containers, one file at a time. */
 const lane = (name: string, testTimeout: number) => ({
   resolve: { alias: { "runt:host": host } },
   test: {
@@ -28,6 +28,8 @@ export default defineConfig({
       lane("native", 20_000),
       lane("e2e", 30_000),
       lane("differential", 60_000),
+      lane("clients", 60_000),
+      lane("findings", 30_000),
       { ...lane("guest", 30_000), test: { ...lane("guest", 30_000).test, include: ["test/guest/cases/*.test.ts"] } },
     ],
   },

@@ -18,7 +18,7 @@ import { spec } from "../src/spec/schema/index.ts";
 // A CommonJS module: Node wraps its default export once more than its types say.
 const toCode = (standalone as unknown as { default: typeof standalone }).default;
 
-type Json = { [key: string]: unknown };
+export type Json = { [key: string]: unknown };
 
 const RANGES: Record<IntegerType, readonly [bigint, bigint]> = {
   int64: [-(1n << 63n), (1n << 63n) - 1n],
@@ -145,28 +145,19 @@ function compress(code: string): string {
 }
 
 /** JSON with bigints written as plain integers. */
-function exactJson(value: unknown): string {
+export function exactJson(value: unknown): string {
   const marked = JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? `\u0000${item}` : item), 2);
   return `${marked.replace(/"\\u0000(-?\d+)"/g, "$1")}\n`;
 }
 
-/** Write the three files into a directory. */
-export function generate(output: string): void {
-  assertStructural(spec, "config");
-  const raw = z.toJSONSchema(spec, { io: "input", unrepresentable: "any" }) as Json;
-  const { $schema, ...compact } = simplify(raw, {
+/** The code of a validator without imports, and what it takes to publish the schema beside it. */
+export function translate(schema: z.ZodType, name: string, output: string): { readonly validator: string; readonly published: Json } {
+  assertStructural(schema, name);
+  const raw = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Json;
+  const { $schema: _dialect, ...compact } = simplify(raw, {
     integer: (type, nullable) => ({ int: [type, nullable] }),
     nullable: (type) => ({ type, nullable: true }),
   }) as Json;
-  const published = simplify(raw, {
-    integer: (type, nullable) => ({
-      type: nullable ? ["integer", "null"] : "integer",
-      minimum: RANGES[type][0],
-      maximum: RANGES[type][1],
-    }),
-    nullable: (type) => ({ type: [type, "null"] }),
-  }) as Json;
-
   const ajv = makeAjv();
   const code = compress(toCode(ajv, ajv.compile(compact)));
   // Bundled to drop the schemas that ajv keeps beside the functions; minified because its size is load time.
@@ -178,16 +169,34 @@ export function generate(output: string): void {
     format: "esm",
     target: "es2022",
   });
-  const minified = built.outputFiles[0]?.text ?? "";
-  if (/\brequire\(|\bimport\b/.test(minified)) throw new Error("the validator must not import anything");
-
-  mkdirSync(output, { recursive: true });
-  writeFileSync(join(output, "validate.js"), minified);
-  writeFileSync(join(output, "validate.d.ts"), DECLARATION);
-  writeFileSync(join(output, "schema.json"), exactJson({ $schema, title: "OCI runtime configuration (Linux)", ...published }));
+  const validator = built.outputFiles[0]?.text ?? "";
+  if (/\brequire\(|\bimport\b/.test(validator)) throw new Error("the validator must not import anything");
+  return { validator, published: publish(raw) };
 }
 
-const DECLARATION = `/** Generated from src/spec/schema by tools/gen-schema.ts. */
+/** A JSON schema in the words of JSON Schema 2020-12: integers with their ranges, null where Go's encoders write it. */
+export function publish(raw: Json): Json {
+  return simplify(raw, {
+    integer: (type, nullable) => ({
+      type: nullable ? ["integer", "null"] : "integer",
+      minimum: RANGES[type][0],
+      maximum: RANGES[type][1],
+    }),
+    nullable: (type) => ({ type: [type, "null"] }),
+  }) as Json;
+}
+
+/** Write the three files into a directory. */
+export function generate(output: string): void {
+  const { validator, published } = translate(spec, "config", output);
+  const { $schema, ...rest } = published;
+  mkdirSync(output, { recursive: true });
+  writeFileSync(join(output, "validate.js"), validator);
+  writeFileSync(join(output, "validate.d.ts"), DECLARATION);
+  writeFileSync(join(output, "schema.json"), exactJson({ $schema, title: "OCI runtime configuration (Linux)", ...rest }));
+}
+
+export const DECLARATION = `/** Generated from src/spec/schema by tools/gen-schema.ts. */
 export interface SchemaError {
   /** JSON pointer of the value. */
   readonly instancePath: string;

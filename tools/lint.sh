@@ -20,4 +20,5 @@ check test-types node_modules/.bin/tsc -p test
 check style node_modules/.bin/biome check --no-errors-on-unmatched
 check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
 check bytecode tools/check-bytecode.sh
+check man node_modules/.bin/tsx tools/gen-man.ts --check
 exit $failed

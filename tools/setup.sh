@@ -24,13 +24,21 @@ test_needs="$build_needs
 /usr/bin/dbus-daemon dbus-daemon
 /usr/bin/dbus-send dbus-bin
 /bin/ps procps
-/usr/sbin/ip iproute2"
+/usr/sbin/ip iproute2
+/usr/bin/groff groff-base
+/usr/bin/zsh zsh
+/usr/bin/fish fish"
 engines_needs="$test_needs
 /usr/bin/containerd containerd
 /usr/bin/podman podman
 /usr/bin/conmon conmon
 /usr/bin/newuidmap uidmap
-/usr/bin/catatonit catatonit"
+/usr/sbin/criu criu
+/usr/bin/catatonit catatonit
+/usr/lib/cni/bridge containernetworking-plugins
+/usr/sbin/dockerd docker.io
+/usr/bin/buildah buildah
+/usr/sbin/iptables iptables"
 guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap

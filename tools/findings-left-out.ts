@@ -1,0 +1,68 @@
+/** Checks that other validators and runtimes make and `runt validate` does not, or not at that level, and why. For docs/findings.md. */
+export const LEFT_OUT: readonly (readonly [check: string, by: string, why: string])[] = [
+  [
+    "the root's directory is called rootfs",
+    "runtime-tools",
+    "the specification only suggests the name, and Podman and CRI-O keep root filesystems elsewhere",
+  ],
+  ["the root is directly below the bundle", "runtime-tools", "an absolute root.path is allowed, and engines use it"],
+  [
+    "ociVersion is the very version of the validator",
+    "runtime-tools",
+    "any 1.x works; a newer minor version is a warning (oci-version-newer), a field newer than the declared version too (field-newer)",
+  ],
+  ["ociVersion is at least 1.0.2", "runtime-tools", "1.0.0 and 1.0.1 mean the same by the fields that they have"],
+  ["the schema is fetched from the network", "runtime-tools", "it is built in; unknown fields and letter case are looked at as well"],
+  [
+    "required values are not empty, by reflection over all structures",
+    "runtime-tools",
+    "every field has its own finding (cwd-empty, args-empty, root-path-empty, ...); elsewhere an empty text is what Go's encoders write for nothing",
+  ],
+  [
+    "a destination that is not absolute is an error",
+    "runtime-tools",
+    "since 1.1 it SHOULD be absolute: mount-destination-relative is a warning",
+  ],
+  ["RLIMIT_LOCKS is not a resource limit", "runtime-tools", "it is: getrlimit(2) has it"],
+  ["device numbers are positive", "runtime-tools", "0 is a number: /dev/loop0 is 7:0"],
+  ["a fifo has no numbers", "runtime-tools", "they are passed over, as the specification says nothing of them"],
+  ["limits are compared unsigned, so that -1 is the highest", "runtime-tools", "-1 is unlimited"],
+  ["keys in org.opencontainers are reserved", "runtime-tools", "those of the image specification are meant to be there"],
+  ["annotations are in reverse domain notation", "runtime-tools", "as advice (annotation-name)"],
+  [
+    "a sysctl or a hostname needs a new namespace",
+    "runtime-tools",
+    "one that is joined by path will do, unless it is the runtime's own (namespace-own)",
+  ],
+  [
+    "the AppArmor profile is a file in the root filesystem",
+    "runtime-tools",
+    "profiles are loaded into the kernel of the host (apparmor-profile)",
+  ],
+  [
+    "the platform is windows or solaris",
+    "runtime-tools",
+    "this runtime is for Linux; their sections are named as ineffective (platform-ignored), their rules are not checked",
+  ],
+  [
+    "names in env have only letters, digits and underscores",
+    "runtime-tools",
+    "as advice (env-name): the kernel takes any name, and some programs use dots and dashes",
+  ],
+  ["a line break in a value of env", "nobody", "certificates and scripts have them"],
+  ["a path with a comma, for a namespace", "runc", "a limit of how runc hands paths to its helper; here they are length-checked"],
+  ["a network interface name of 16 bytes", "runc", "the kernel takes 15 (net-device-name)"],
+  ["private propagation together with --no-pivot", "runc", "it works here: the root is moved in a mount namespace of its own"],
+  ["L3 and MB schemata on processors without them", "runc", "the kernel's answer is reported when the group is made; no file tells before"],
+  ["user.* sysctls are refused always", "crun", "they are the user namespace's own"],
+  [
+    "an index of a seccomp argument, an unknown system call as an error",
+    "crun",
+    "unknown calls are a warning: a profile is written for more than one kernel",
+  ],
+  ["id-mapped mounts are refused", "youki", "they work here"],
+  ["a masked path under a later mount", "nobody", "paths are masked after everything is mounted"],
+  ["the id of the container is used or not allowed", "all", "validate is given no id; create and plan check it"],
+  ["a console socket is given where it is needed", "all", "a matter of the command line of create and run"],
+  ["flags that a mount may not clear, because a less privileged namespace locked them", "runc", "only the mount itself can tell"],
+];

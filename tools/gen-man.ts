@@ -1,0 +1,26 @@
+/**
+ * Write man/*.8 from the command table; `--check`: change nothing, and fail when a page is missing, superfluous or not current.
+ * The pages are committed, so that whoever reads the repository can read them.
+ *
+ * Usage: tsx tools/gen-man.ts [--check]
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { manPages } from "./man-page.ts";
+
+const DIRECTORY = "man";
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const pages = manPages(version);
+
+mkdirSync(DIRECTORY, { recursive: true });
+const present = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(join(DIRECTORY, name), "utf8")]));
+const stale = [...pages].filter(([name, text]) => present.get(name) !== text).map(([name]) => name);
+const superfluous = [...present.keys()].filter((name) => !pages.has(name));
+
+if (process.argv.includes("--check")) {
+  for (const name of [...stale, ...superfluous]) console.error(`${DIRECTORY}/${name} is not current: run make man`);
+  process.exitCode = stale.length + superfluous.length > 0 ? 1 : 0;
+} else {
+  for (const name of stale) writeFileSync(join(DIRECTORY, name), pages.get(name)!);
+  for (const name of superfluous) rmSync(join(DIRECTORY, name));
+}

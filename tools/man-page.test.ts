@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { GLOBAL_FLAGS, VERBS } from "../src/cli/table/index.ts";
+import { manPages } from "./man-page.ts";
+
+const pages = manPages("1.2.3");
+const has = (program: string) => existsSync(`/usr/bin/${program}`);
+const rendered = (text: string) =>
+  spawnSync("groff", ["-man", "-Tascii", "-ww", "-P-c", "-P-b", "-P-u"], { input: text, encoding: "utf8" });
+
+describe("manual pages", () => {
+  it("are one for the program and one for every verb", () => {
+    expect([...pages.keys()]).toEqual(["runt.8", ...VERBS.map(({ name }) => `runt-${name}.8`)]);
+  });
+
+  it.skipIf(!has("groff")).each([...pages])("%s is good for groff", (_, text) => {
+    const { status, stderr } = rendered(text);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
+  it.skipIf(!has("mandoc")).each([...pages])("%s is good for mandoc", (_, text) => {
+    const { stdout } = spawnSync("mandoc", ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
+    // The pages have no date: they change with the table, not with the calendar.
+    expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
+  });
+
+  it.skipIf(!has("groff")).each([...VERBS, undefined].map((verb) => [verb?.name ?? "the program", verb] as const))(
+    "what a reader sees of %s has every flag and its text",
+    (_, verb) => {
+      const text = rendered(pages.get(verb ? `runt-${verb.name}.8` : "runt.8")!).stdout.replace(/\s+/g, " ");
+      for (const { name, help } of (verb?.flags ?? GLOBAL_FLAGS).filter(({ hidden }) => !hidden)) {
+        expect(text).toContain(`--${name}`);
+        expect(text).toContain(help.replace(/\s+/g, " "));
+      }
+      for (const { name } of (verb?.flags ?? []).filter(({ hidden }) => hidden)) expect(text).not.toContain(`--${name} `);
+      for (const section of ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "SEE ALSO"]) expect(text).toContain(section);
+    },
+  );
+
+  it("never begins a line of text with a request", () => {
+    const known = /^\.(TH|SH|TP|PP|BR|EX|EE|nh|ad l|\\")/;
+    for (const text of pages.values()) {
+      expect(text.split("\n").filter((line) => /^[.']/.test(line) && !known.test(line))).toEqual([]);
+    }
+  });
+});
