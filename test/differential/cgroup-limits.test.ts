@@ -14,6 +14,9 @@ const MIB = 1024 * 1024;
 const NO_SETTING =
   /^(tasks|cgroup\.|notify_on_release|.*(stat|usage|usage_.*|failcnt|max_usage.*|slabinfo|io_serv.*|reset_stats|effective_.*|pressure.*|stat\.local|current|events|events\.local|peak|state|force_empty|self_freezing|parent_freezing)$|.*usage_in_bytes$)/;
 
+/** runc 1.1.5 leaves the reservations of huge pages alone; 1.2 sets them, and so does runt. */
+const RESERVATIONS = /^hugetlb\..*\.rsvd\./;
+
 /** Limits that Debian's runc 1.1.5 leaves out, and those that its update leaves as they are. */
 const NOT_IN_RUNC = ["cpu.burst", "memory.useHierarchy"];
 const NOT_UPDATED = /^(memory\.swappiness|memory\.disableOOMKiller|blockIO\.throttle\w+|hugepageLimits|network\.\w+)$/;
@@ -61,7 +64,7 @@ describe.skipIf(!isRoot || isUnified || !existsSync(RUNC))("limits under runt an
         const place = `${CGROUPS}/${hierarchy}${path}`;
         if (!existsSync(`${place}/tasks`)) return [];
         return readdirSync(place)
-          .filter((file) => !NO_SETTING.test(file))
+          .filter((file) => !NO_SETTING.test(file) && !RESERVATIONS.test(file))
           .flatMap((file) => setting(place, file) ?? []);
       })
       .sort();

@@ -24,7 +24,7 @@ function parseTrace(text: string): Call[] {
       continue;
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest);
-    const whole = resumed ? (unfinished.get(pid) ?? "") + resumed[1] : rest;
+    const whole = resumed ? `${unfinished.get(pid) ?? ""}${resumed[1]}`.replace(/ \)( +=)/, ")$1") : rest;
     const name = /^(\w+)\(/.exec(whole)?.[1];
     if (name) calls.push({ pid, name, text: whole });
   }

@@ -1,5 +1,5 @@
 /** validate: what it says is true of create and start, it says all of it, and it changes nothing. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -160,13 +160,16 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
   test("an error keeps create or start from working, anything else does not", async () => {
     const source = join(directory, "data");
     mkdirSync(source);
+    // Mount targets are made in it.
+    const tree = join(directory, "tree");
+    cpSync(rootfs(), tree, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     const wrong: string[] = [];
     for (const [code, { example }] of ofThisHost) {
       const path = bundle((config) => {
         const changed = exampleConfig(example, example.broken) as Config;
         for (const key of Object.keys(config)) delete (config as unknown as Record<string, unknown>)[key];
         Object.assign(config, changed);
-        if (changed.root?.path === "rootfs") config.root.path = rootfs();
+        if (changed.root?.path === "rootfs") config.root.path = tree;
         if (changed.process?.args?.[0] === "sh") changed.process.args = ["sh", "-c", "true"];
         for (const mount of changed.mounts ?? []) if (mount.source === "/srv/data") mount.source = source;
       });
