@@ -32,11 +32,18 @@ const tsx = (script: string) => `node node_modules/tsx/dist/cli.mjs ${script} --
 export const SYSTEM_CALLS = "system-calls";
 
 export const LANES: readonly Lane[] = [
-  { name: "guest", modes: MODES, silence: TEST_SILENCE, command: vitest(["guest", "e2e"], "test/guest/cases", ...CGROUP_FILES) },
+  {
+    name: "guest",
+    modes: MODES,
+    silence: TEST_SILENCE,
+    command: vitest(["guest", "e2e"], "test/guest/cases", ...CGROUP_FILES, "--exclude '**/checkpoint.test.ts'"),
+  },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
   { name: SYSTEM_CALLS, modes: ["v2"], silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
   // The rest of e2e depends on the kernel at most, and runs wherever `make test` does.
   { name: "e2e", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["e2e"]) },
+  // Of criu, two minutes: hosts whose kernel it knows run the e2e tests of it too.
+  { name: "checkpoint", modes: MODES, long: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/checkpoint") },
   {
     name: "churn",
     modes: MODES,
