@@ -39,7 +39,7 @@ export const LANES: readonly Lane[] = [
     command: vitest(["guest", "e2e"], "test/guest/cases", ...CGROUP_FILES, "--exclude '**/checkpoint.test.ts'"),
   },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
-  { name: SYSTEM_CALLS, modes: ["v2"], silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
+  { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
   // The rest of e2e depends on the kernel at most, and runs wherever `make test` does.
   { name: "e2e", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["e2e"]) },
   // Of criu, two minutes: hosts whose kernel it knows run the e2e tests of it too.
