@@ -170,10 +170,11 @@ test-native test-e2e test-clients test-differential test-findings: test-%: setup
 fuzz-config: setup-test bin/runt
 	RUNT_FUZZ=$(or $(FUZZ),100000) RUNT_FUZZ_SEED=$(or $(SEED),1) node_modules/.bin/vitest run --project findings test/findings/fuzz.test.ts
 
-# What validate says of broken bundles, beside what create does: as root, some minutes, into docs/findings.md.
+# What validate says of broken bundles, beside what create does and what runc and crun do: as root, some minutes, into docs/findings.md.
 .PHONY: findings
 findings: setup-test bin/runt
 	$(TSX) test/findings/matrix.ts --write
+	$(TSX) test/findings/peers.ts --write
 
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all

@@ -1,10 +1,12 @@
 /**
  * What `validate` says of mutants of the sample bundles, and whether they can really be created and started.
- * As root, some minutes: tsx test/findings/matrix.ts [--count N] [--seed N] [--write]. With --write the result goes into docs/findings.md.
+ * As root, some minutes: tsx test/findings/matrix.ts [--clean N] [--seed N] [--jobs N] [--write]. With --write the result goes into docs/findings.md.
+ *
+ * Mutants are made until so many have no error before the host is looked at: all these are tried, and one of FEW of the others.
  *
  * Every mutant has namespaces around it that nothing gets out of (mount, network, ipc, uts), and a copy of the root filesystem.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,19 +16,20 @@ import { applyEdits } from "../support/example-host.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import { random } from "../support/random.ts";
 import { drawEdits } from "./matrix-edits.ts";
+import { whyOf, whyWorks } from "./matrix-reasons.ts";
 import { replaceSection } from "./section.ts";
 
 const { values } = parseArgs({
   options: {
-    count: { type: "string", default: "2000" },
+    clean: { type: "string", default: "3200" },
     seed: { type: "string", default: "1" },
+    jobs: { type: "string", default: "2" },
     write: { type: "boolean", default: false },
   },
 });
-const COUNT = Number(values.count);
+const FEW = 4;
 const SAMPLES = ["hello", "shell", "limited", "containerd"];
-/** Shares the machine with whoever else is there. */
-const AT_ONCE = 2;
+const RUNT = join(REPOSITORY, "bin/runt");
 const PARENT = `/runt-fuzz-${process.pid}`;
 
 /** $1 directory of the mutant, $2 root filesystem, $3 runt, $4 id. */
@@ -49,7 +52,13 @@ interface Outcome {
   readonly edits: object;
 }
 
-async function tryOne(directory: string, number: number): Promise<Outcome> {
+interface Mutant {
+  readonly number: number;
+  readonly text: string;
+  readonly edits: object;
+}
+
+function mutantOf(number: number): Mutant {
   const draw = random(Number(values.seed) * 1_000_003 + number);
   const config = sampleConfig(SAMPLES[draw(SAMPLES.length)] ?? "hello");
   config.root.path = "rootfs";
@@ -58,12 +67,29 @@ async function tryOne(directory: string, number: number): Promise<Outcome> {
   config.linux.cgroupsPath = `${PARENT}/${number}`;
   const edits = drawEdits(config, draw);
   applyEdits(config, edits);
+  return { number, text: JSON.stringify(config), edits };
+}
+
+/** Those to be tried, and how many were made to find them. The same for the same seed. */
+function choose(clean: number): { readonly made: number; readonly chosen: readonly Mutant[] } {
+  const chosen: Mutant[] = [];
+  let [made, found, dirty] = [0, 0, 0];
+  for (; found < clean; made++) {
+    const mutant = mutantOf(made);
+    const { status } = spawnSync(RUNT, ["validate", "--quiet", "--host", "none", "-"], { input: mutant.text, timeout: 20_000 });
+    if (status === 0) found++;
+    if (status === 0 || dirty++ % FEW === 0) chosen.push(mutant);
+  }
+  return { made, chosen };
+}
+
+async function tryOne(directory: string, { number, text, edits }: Mutant): Promise<Outcome> {
   const place = join(directory, String(number));
   mkdirSync(join(place, "m"), { recursive: true });
-  writeFileSync(join(place, "config.json"), JSON.stringify(config));
+  writeFileSync(join(place, "config.json"), text);
   const around = ["--mount", "--net", "--ipc", "--uts", "--propagation", "private"];
   const id = `runt-fuzz-${process.pid}-${number}`;
-  const command = [...around, "sh", "-c", SCRIPT, "sh", place, sharedRootfs(), join(REPOSITORY, "bin/runt"), id];
+  const command = [...around, "sh", "-c", SCRIPT, "sh", place, sharedRootfs(), RUNT, id];
   const status = await new Promise<number>((done, failed) => {
     const child = spawn("unshare", command, { stdio: "ignore" });
     child.on("error", failed);
@@ -82,13 +108,13 @@ async function tryOne(directory: string, number: number): Promise<Outcome> {
   }
 }
 
-/** The mutants of one worker are every AT_ONCE-th. */
-async function tryAll(directory: string): Promise<readonly Outcome[]> {
+async function tryAll(directory: string, mutants: readonly Mutant[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  const work = async (first: number) => {
-    for (let number = first; number < COUNT; number += AT_ONCE) outcomes.push(await tryOne(directory, number));
+  let next = 0;
+  const work = async () => {
+    for (let mutant = mutants[next++]; mutant !== undefined; mutant = mutants[next++]) outcomes.push(await tryOne(directory, mutant));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, first) => work(first)));
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
   return outcomes.sort((a, b) => a.number - b.number);
 }
 
@@ -104,7 +130,8 @@ function removeCgroups(): void {
 const directory = mkdtempSync(join(tmpdir(), "runt-fuzz-"));
 try {
   await new Promise((done) => spawn("chmod", ["755", directory]).on("exit", done));
-  const outcomes = await tryAll(directory);
+  const { made, chosen } = choose(Number(values.clean));
+  const outcomes = await tryAll(directory, chosen);
   const count = (isClean: boolean, works: boolean) =>
     outcomes.filter(({ errors, refusal }) => (errors.length === 0) === isClean && (refusal === undefined) === works).length;
   const missed = outcomes.filter(({ errors, refusal }) => errors.length === 0 && refusal !== undefined);
@@ -120,8 +147,15 @@ try {
       .replaceAll(/\d+/g, "N");
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
+  const wrongCodes = new Map<string, number>();
+  for (const { errors } of wrong)
+    for (const error of errors) {
+      const code = error.split(" ", 1)[0] ?? "";
+      wrongCodes.set(code, (wrongCodes.get(code) ?? 0) + 1);
+    }
   const table = [
-    `${outcomes.length} mutants of the sample bundles (seed ${values.seed}; \`tsx test/findings/matrix.ts\`), each with one to three edits, on this kind of host:`,
+    `${made} mutants of the sample bundles (seed ${values.seed}; \`tsx test/findings/matrix.ts\`), each with one to three edits, on this kind of host. Tried were`,
+    `all without an error in what stands in config.json alone, and one of ${FEW} of the others: ${outcomes.length}.`,
     "",
     "| | created and started | refused |",
     "| --- | ---: | ---: |",
@@ -130,7 +164,11 @@ try {
     "",
     "Refused without an error of `validate` before:",
     "",
-    ...[...reasons].sort(([, a], [, b]) => b - a).map(([reason, times]) => `- ${times} × ${reason.replaceAll("|", "/")}`),
+    ...[...reasons].sort(([, a], [, b]) => b - a).map(([reason, times]) => `- ${times} × ${reason.replaceAll("|", "/")}${whyOf(reason)}`),
+    "",
+    "Created and started with an error of `validate`:",
+    "",
+    ...[...wrongCodes].map(([code, times]) => `- ${times} × ${code}${whyWorks(code)}`),
   ].join("\n");
   console.log(table);
   if (values.write) replaceSection("What validate says, and what create does", table);

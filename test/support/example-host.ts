@@ -61,6 +61,8 @@ export const FILES: Readonly<Record<string, ExampleFile>> = {
   "/dev": directory(),
   "/dev/fuse": { kind: "char", is: "10:229" },
   "/proc/uptime": { kind: "file", text: "4000.25 100.00\n" },
+  "/proc/version": { kind: "file", text: "Linux version 6.1.0\n" },
+  "/proc/modules": { kind: "file", text: "" },
   "/proc/devices": { kind: "file", text: "Character devices:\n  1 mem\n 10 misc\n\nBlock devices:\n  8 sd\n" },
   "/proc/77/ns/mnt": { kind: "namespace", text: "mount" },
   "/proc/sys/net/core": directory(),

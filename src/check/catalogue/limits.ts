@@ -1,11 +1,26 @@
 /** Findings about limits of memory, CPU time and processes. */
-import { type Entries, entry } from "./entry.ts";
+import { type Entries, type Example, entry } from "./entry.ts";
 
 const R = "/linux/resources";
 const MEMORY = "config-linux.md#memory";
 const CPU = "config-linux.md#cpu";
 const V1 = {
   cgroup: { version: 1, hierarchies: [{ mountpoint: "/sys/fs/cgroup/memory", controllers: ["memory", "devices"], writable: true }] },
+};
+
+/** Cgroup v1 with real-time groups, and a parent that has 10 ms of each second. */
+const REAL_TIME_HOST: Pick<Example, "facts" | "files"> = {
+  facts: {
+    cgroup: {
+      version: 1,
+      hierarchies: [{ mountpoint: "/sys/fs/cgroup/cpu", controllers: ["cpu", "devices"], writable: true }],
+      files: ["cpu.rt_runtime_us", "cpu.rt_period_us"],
+    },
+  },
+  files: {
+    "/sys/fs/cgroup/cpu/pods/cpu.rt_runtime_us": { kind: "file", text: "10000\n" },
+    "/sys/fs/cgroup/cpu/pods/cpu.rt_period_us": { kind: "file", text: "1000000\n" },
+  },
 };
 
 export const LIMITS: Entries = {
@@ -127,6 +142,32 @@ export const LIMITS: Entries = {
     at: `${R}/cpu/realtimeRuntime`,
     facts: { cgroup: { version: 1, hierarchies: [{ mountpoint: "/c", controllers: ["cpu", "devices"], writable: true }] } },
   }),
+  "cpu-realtime-budget": entry(
+    "error",
+    "More real time than the parent cgroup gives",
+    "config-linux.md#cpu",
+    "On cgroup v1 a group has no more of it than the one above, and a new one has none.",
+    "write cpu.rt_runtime_us of the groups above first, from the top down, or leave realtimeRuntime out",
+    {
+      broken: { "/linux/cgroupsPath": "/pods/web", [`${R}/cpu`]: { realtimeRuntime: 20000 } },
+      fixed: { "/linux/cgroupsPath": "/pods/web", [`${R}/cpu`]: { realtimeRuntime: 5000 } },
+      at: `${R}/cpu/realtimeRuntime`,
+      ...REAL_TIME_HOST,
+    },
+  ),
+  "cpu-realtime-none": entry(
+    "error",
+    "A real-time policy in a cgroup without real time",
+    "sched(7)",
+    "This kernel shares real time out between cgroups, and a new one has none: no process of it can have SCHED_FIFO or SCHED_RR.",
+    "set linux.resources.cpu.realtimeRuntime",
+    {
+      broken: { "/process/scheduler": { policy: "SCHED_FIFO", priority: 1 } },
+      fixed: { "/process/scheduler": { policy: "SCHED_BATCH" } },
+      at: "/process/scheduler/policy",
+      ...REAL_TIME_HOST,
+    },
+  ),
   "cpu-idle": entry("error", "idle is neither 0 nor 1", CPU, "It is a switch.", "use 0 or 1", {
     broken: { [`${R}/cpu/idle`]: 2 },
     fixed: { [`${R}/cpu/idle`]: 1 },

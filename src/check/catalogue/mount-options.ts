@@ -15,7 +15,7 @@ export const MOUNT_WORDS: Entries = {
     "config.md#linux-mount-options",
     "A bind mount shows a filesystem that is mounted already.",
     "leave them out",
-    { broken: { [NEW]: { ...BIND, options: ["bind", "remount", "size=1m"] } }, at: `${AT}/options` },
+    { broken: { [NEW]: { ...BIND, destination: "/dev", options: ["bind", "remount", "size=1m"] } }, at: `${AT}/options` },
   ),
   "mount-option-unknown": entry(
     "error",

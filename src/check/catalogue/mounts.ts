@@ -133,6 +133,31 @@ export const MOUNTS: Entries = {
       at: "/mounts/5/destination",
     },
   ),
+  "remount-not-mounted": entry(
+    "error",
+    "A remount of what is no mount",
+    "mount(2)",
+    "The option remount changes a mount that is there already, and is for the very place where it is mounted.",
+    "correct the destination, or leave remount out",
+    {
+      broken: { [NEW]: { ...TMPFS, destination: "/opt", options: ["remount", "nosuid"] } },
+      fixed: { [NEW]: { ...TMPFS, destination: "/dev", options: ["remount", "nosuid"] } },
+      at: `${AT}/destination`,
+    },
+  ),
+  "overlay-layers": entry(
+    "error",
+    "An overlay without its directories",
+    "mount(2)",
+    "It needs lowerdir, and workdir where it has upperdir.",
+    "name them in options, or mount a tmpfs",
+    {
+      broken: { [NEW]: { destination: "/cache", type: "overlay", source: "overlay" } },
+      fixed: { [NEW]: { destination: "/cache", type: "overlay", source: "overlay", options: ["lowerdir=/srv:/srv/data"] } },
+      at: AT,
+      facts: { filesystems: ["proc", "tmpfs", "devpts", "sysfs", "overlay"] },
+    },
+  ),
   "mount-hidden": entry(
     "warning",
     "A mount that a later one hides",

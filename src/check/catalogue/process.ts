@@ -138,6 +138,18 @@ export const PROCESS: Entries = {
       at: "/process/rlimits/1/type",
     },
   ),
+  "address-space-tiny": entry(
+    "error",
+    "An address space in which nothing fits",
+    "getrlimit(2)",
+    "execve(2) fails before the program begins.",
+    "raise RLIMIT_AS, or leave it out",
+    {
+      broken: { "/process/rlimits": [{ type: "RLIMIT_AS", soft: 0, hard: 0 }] },
+      fixed: { "/process/rlimits": [{ type: "RLIMIT_AS", soft: 1073741824, hard: 1073741824 }] },
+      at: "/process/rlimits/0/soft",
+    },
+  ),
   "rlimit-order": entry("error", "A soft limit above the hard one", "getrlimit(2)", "The kernel refuses it.", "raise hard, or lower soft", {
     broken: { "/process/rlimits": [{ type: "RLIMIT_CORE", soft: 2, hard: 1 }] },
     at: "/process/rlimits/0/soft",

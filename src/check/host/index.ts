@@ -15,6 +15,8 @@ import { mountSources } from "./mount-sources.ts";
 import { filesystemTypes } from "./mount-types.ts";
 import { hostNamespaces, namespaceFiles } from "./namespaces.ts";
 import { program } from "./program.ts";
+import { realtimeBudget, realtimePolicy } from "./realtime.ts";
+import { remountTargets } from "./remounts.ts";
 import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, occupiedCgroup } from "./resources.ts";
 import { oomScoreOfCaller, rlimitsOfHost } from "./rlimits.ts";
 import { rootFilesystem } from "./rootfs.ts";
@@ -39,6 +41,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   filesystemTypes,
   mountSources,
   mountPlaces,
+  remountTargets,
   program,
   workingDirectory,
   deviceFiles,
@@ -51,6 +54,8 @@ const HOST_CHECKS: readonly HostCheck[] = [
   networkNames,
   cgroupFiles,
   occupiedCgroup,
+  realtimeBudget,
+  realtimePolicy,
   sysctlFiles,
   hookPrograms,
   filterFeatures,

@@ -15,7 +15,8 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
     if (!type || isBind(mount) || OWN.includes(type) || type.startsWith("fuse.") || known.includes(type)) return;
     const close = closeNames(type, known);
     const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
-    const modules = modulesOf(view);
+    // A word of fstab(5) for mounts that have no filesystem of their own; no module will ever bring it.
+    const modules = type === "none" ? "" : modulesOf(view);
     if (modules?.includes(`/${type}.ko`)) return;
     const pointer = `/mounts/${index}/type`;
     if (modules === undefined) report.warning("mount-type-unknown", pointer, `the kernel has no filesystem "${type}" loaded${meant}`);
@@ -23,7 +24,8 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
   });
 };
 
-/** modules.dep(5): every module by its file. undefined: nobody says which there are. */
-function modulesOf({ facts, live, text }: HostView): string | undefined {
+/** modules.dep(5): every module by its file; none for a kernel that loads no modules. undefined: nobody says which there are. */
+function modulesOf({ facts, live, text, stat }: HostView): string | undefined {
+  if (live && stat("/proc/version") !== undefined && stat("/proc/modules") === undefined) return "";
   return live && facts.kernel?.release ? text(`/lib/modules/${facts.kernel.release}/modules.dep`) : undefined;
 }

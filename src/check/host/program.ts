@@ -1,5 +1,6 @@
 import type { Spec } from "../../spec/types.ts";
 import type { Report } from "../finding.ts";
+import { isBind } from "../spec/mount-words.ts";
 import { mayExecute, modeText, type User, userOf } from "./access.ts";
 import { explainFormat } from "./executable.ts";
 import type { HostCheck } from "./host-check.ts";
@@ -19,7 +20,7 @@ export const program: HostCheck = (spec, report, { view, scene }) => {
   if (scene === undefined || !name || !spec.process) return;
   const user = userOf(spec);
   const found = name.includes("/") ? scene.find(inDirectory(spec.process.cwd, name)) : search(spec, scene, name, user, report);
-  if (found === undefined || found.status === "opaque") return;
+  if (found === undefined || (found.status === "opaque" && !isInEmpty(spec, found))) return;
   if (found.status !== "found") {
     reportMissing(name, scene, found, report);
     return;
@@ -28,6 +29,18 @@ export const program: HostCheck = (spec, report, { view, scene }) => {
   const problem = explainFormat(scene, found, view);
   if (problem !== undefined) report.error(problem.code, POINTER, problem.message);
 };
+
+/** Filesystems that have no programs when they are made. */
+const EMPTY = ["tmpfs", "ramfs", "mqueue", "devpts", "sysfs"];
+/** Hooks that run before the program is looked for, and may put it there. */
+const EARLY_HOOKS = ["prestart", "createRuntime", "createContainer"] as const;
+
+function isInEmpty({ mounts, hooks }: Spec, { layer }: NotFound): boolean {
+  const mount = mounts?.[layer.index];
+  // A mount on the root is a finding of its own.
+  if (mount === undefined || layer.at === "/" || isBind(mount) || mount.options?.includes("tmpcopyup")) return false;
+  return EMPTY.includes(mount.type ?? "") && !EARLY_HOOKS.some((kind) => hooks?.[kind]?.length);
+}
 
 function inDirectory(cwd: string, name: string): string {
   return name.startsWith("/") ? name : `${cwd}/${name}`;
@@ -40,7 +53,7 @@ function search(spec: Spec, scene: Scene, name: string, user: User | undefined, 
   let refused: Found | undefined;
   for (const directory of directories) {
     const found = scene.find(`${directory}/${name}`);
-    if (found.status === "opaque") return undefined;
+    if (found.status === "opaque" && !isInEmpty(spec, found)) return undefined;
     if (found.status !== "found") continue;
     const usable = found.facts.kind === "file" && (user === undefined ? (found.facts.mode & 0o111) !== 0 : mayExecute(user, found.facts));
     if (usable) return found;
@@ -57,9 +70,11 @@ function search(spec: Spec, scene: Scene, name: string, user: User | undefined, 
   return undefined;
 }
 
-function reportMissing(name: string, scene: Scene, { status, parent, name: missing }: NotFound, report: Report): void {
+function reportMissing(name: string, scene: Scene, { status, parent, name: missing, layer }: NotFound, report: Report): void {
   if (status === "not-a-directory") report.error("program-missing", POINTER, `"${name}": ${parent} is not a directory`);
   else if (status === "loop") report.error("program-missing", POINTER, `"${name}": too many links at ${parent}/${missing}`);
+  else if (status === "opaque")
+    report.error("program-missing", POINTER, `"${name}" does not exist: the mount of ${layer.at} covers it with an empty filesystem`);
   else {
     const place = scene.find(parent);
     const close = place.status === "found" ? closeTo(missing, place.tree.names(place.inTree)) : [];

@@ -40,6 +40,27 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, OptionForm>>>> = {
   },
   sysfs: {},
   mqueue: {},
+  ramfs: { mode: "octal" },
+  overlay: {
+    lowerdir: "text",
+    "lowerdir+": "text",
+    "datadir+": "text",
+    upperdir: "text",
+    workdir: "text",
+    default_permissions: "",
+    redirect_dir: ["on", "off", "follow", "nofollow"],
+    index: ["on", "off"],
+    uuid: ["on", "off", "null", "auto"],
+    nfs_export: ["on", "off"],
+    xino: ["on", "off", "auto"],
+    metacopy: ["on", "off"],
+    verity: ["on", "off", "require"],
+    fsync: ["auto", "strict", "volatile"],
+    userxattr: "",
+    volatile: "",
+    override_creds: "",
+    nooverride_creds: "",
+  },
 };
 
 /** undefined: nothing is known of the options of this filesystem. */
@@ -47,6 +68,9 @@ export function optionsOf(type: string): Readonly<Record<string, OptionForm>> | 
   const table = Object.hasOwn(TABLES, type) ? TABLES[type] : undefined;
   return table && { ...table, ...LABELS };
 }
+
+/** Filesystems that pass over what they do not know. */
+export const TOLERANT: readonly string[] = ["ramfs"];
 
 /** What is wrong with the value of an option, in words; undefined if nothing is. */
 export function valueProblem(form: OptionForm, value: string | undefined): string | undefined {

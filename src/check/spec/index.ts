@@ -9,9 +9,9 @@ import { linuxGiven } from "./linux.ts";
 import { modes } from "./modes.ts";
 import { mountOrder } from "./mount-order.ts";
 import { contradictingOptions, filesystemOptions } from "./mount-words.ts";
-import { mountNamespaces, terminalMount, ungrantedMountIds } from "./mounts.ts";
+import { mountNamespaces, overlayLayers, terminalMount, ungrantedMountIds } from "./mounts.ts";
 import { procMount } from "./namespaces.ts";
-import { envEntries, processGiven, searchPath, terminalSettings } from "./process.ts";
+import { addressSpace, envEntries, processGiven, searchPath, terminalSettings } from "./process.ts";
 import { bandwidth, hugepageMultiples, idleGroup, memorySizes, pidsLimit, realtime, reservation, throttleRates } from "./resources.ts";
 import { sandboxIdentity, sandboxSize } from "./sandbox.ts";
 import { blockedCalls, knownCalls, nativeArchitecture, seccompRules } from "./seccomp.ts";
@@ -26,6 +26,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   envEntries,
   searchPath,
   terminalSettings,
+  addressSpace,
   effectiveCapabilities,
   ambientForUsers,
   modes,
@@ -36,6 +37,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   filesystemOptions,
   mountNamespaces,
   ungrantedMountIds,
+  overlayLayers,
   terminalMount,
   deniedDevices,
   bandwidth,

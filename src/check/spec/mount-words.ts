@@ -3,7 +3,7 @@ import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "../../config
 import { closeNames } from "../../spec/similar.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import type { Check } from "../finding.ts";
-import { optionsOf, valueProblem } from "./filesystems.ts";
+import { optionsOf, TOLERANT, valueProblem } from "./filesystems.ts";
 
 export function isBind({ type, options }: SpecMount): boolean {
   return type === "bind" || options?.includes("bind") === true || options?.includes("rbind") === true;
@@ -77,6 +77,7 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
       const pointer = `/mounts/${index}/options/${at}`;
       const words = `mount of "${mount.destination}": `;
       const form = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (form === undefined && TOLERANT.includes(mount.type ?? "")) return;
       if (form === undefined) {
         const names = ++searches > MOST_SEARCHES ? [] : [...MOUNT_OPTIONS.keys(), ...Object.keys(known)];
         report.error("mount-option-unknown", pointer, words + unknownWord(name, bind ? undefined : mount.type, names));

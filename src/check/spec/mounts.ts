@@ -60,3 +60,14 @@ export const terminalMount: Check = (spec, report) => {
     "process.terminal: no devpts is mounted on /dev/pts to take the terminal from",
   );
 };
+
+/** The kernel's Documentation/filesystems/overlayfs: something to lie over, and a work directory beside what is written. */
+export const overlayLayers: Check = ({ mounts }, report) => {
+  mounts?.forEach((mount, index) => {
+    if (mount.type !== "overlay" || isBind(mount) || mount.options?.includes("remount")) return;
+    const has = (name: string): boolean => mount.options?.some((word) => word.startsWith(`${name}=`)) === true;
+    const missing = !has("lowerdir") && !has("lowerdir+") ? "lowerdir" : has("upperdir") && !has("workdir") ? "workdir" : undefined;
+    if (missing !== undefined)
+      report.error("overlay-layers", `/mounts/${index}`, `mount of "${mount.destination}": an overlay without ${missing}=`);
+  });
+};

@@ -47,3 +47,14 @@ export const terminalSettings: Check = ({ process }, report) => {
   for (const entry of env ?? []) if (entry.startsWith("TERM=")) return;
   report.advice("term-missing", "/process/terminal", "the process gets a terminal, and no TERM in process.env to know which kind");
 };
+
+/** execve(2) needs a page for the stack before there is anything else. */
+const LEAST_SPACE = 4096n;
+
+/** getrlimit(2), RLIMIT_AS: room for a program. */
+export const addressSpace: Check = ({ process }, report) => {
+  process?.rlimits?.forEach(({ type, soft }, index) => {
+    if (type !== "RLIMIT_AS" || BigInt(soft) >= LEAST_SPACE || BigInt(soft) < 0n) return;
+    report.error("address-space-tiny", `/process/rlimits/${index}/soft`, `RLIMIT_AS: in ${soft} bytes no program can be executed`);
+  });
+};

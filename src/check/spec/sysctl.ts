@@ -31,14 +31,34 @@ const NUMBERS: Readonly<Record<string, number>> = {
   "net/ipv4/tcp_max_syn_backlog": 1,
 };
 
-/** The kernel refuses a text where it expects numbers. */
+/** The least that the kernel takes; others take negative numbers, or began to refuse them with some version. */
+const LEAST: Readonly<Record<string, number>> = {
+  "kernel/msgmax": 0,
+  "kernel/msgmnb": 0,
+  "kernel/msgmni": 0,
+  "kernel/shmmni": 0,
+  "kernel/shm_rmid_forced": 0,
+  "fs/mqueue/msg_default": 1,
+  "fs/mqueue/msg_max": 1,
+  "fs/mqueue/msgsize_default": 128,
+  "fs/mqueue/msgsize_max": 128,
+  "net/core/somaxconn": 0,
+  "net/ipv4/ip_unprivileged_port_start": 0,
+};
+
+/** The kernel refuses a text where it expects numbers, and numbers below what makes sense. */
 export const sysctlValues: Check = ({ linux }, report) => {
   for (const [key, value] of Object.entries(linux?.sysctl ?? {})) {
-    const count = NUMBERS[sysctlPath(key)];
+    const path = sysctlPath(key);
+    const [count, least] = [NUMBERS[path], LEAST[path] ?? Number.NEGATIVE_INFINITY];
     if (count === undefined) continue;
     const words = value.trim().split(/\s+/);
-    if (words.length <= count && words.every((word) => /^-?(?:0[xX][0-9a-fA-F]+|\d+)$/.test(word))) continue;
-    const expected = count === 1 ? "a number" : `${count} numbers`;
+    if (words.length <= count && words.every((word) => /^-?(?:0[xX][0-9a-fA-F]+|\d+)$/.test(word) && !isBelow(word, least))) continue;
+    const expected = count > 1 ? `${count} numbers` : Number.isFinite(least) ? `a number, ${least} or more` : "a number";
     report.error("sysctl-value", `/linux/sysctl/${pointerToken(key)}`, `sysctl "${key}" takes ${expected}, not "${value}"`);
   }
 };
+
+function isBelow(word: string, least: number): boolean {
+  return word.startsWith("-") ? -Number(word.slice(1)) < least : Number(word) < least;
+}

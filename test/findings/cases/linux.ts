@@ -3,6 +3,12 @@ import { broken, type Case } from "../case.ts";
 
 const TMPFS = { destination: "/cache", type: "tmpfs", source: "tmpfs" };
 const BIND = { destination: "/data", type: "bind", source: "/srv/data" };
+const OVERLAY = { destination: "/cache", type: "overlay", source: "overlay" };
+const LAYERS = "lowerdir=/srv:/srv/data";
+const ON_OVERLAY = {
+  fixed: { "/mounts/-": { ...OVERLAY, options: [LAYERS] } },
+  facts: { filesystems: ["proc", "tmpfs", "devpts", "sysfs", "overlay"] },
+};
 const NEW = "/mounts/-";
 const AT = "/mounts/4";
 const R = "/linux/resources";
@@ -20,6 +26,28 @@ export const LINUX: readonly Case[] = [
   option("mount-option-value", "size=-1"),
   option("mount-option-value", "nr_inodes=many"),
   option("mount-option-value", "uid=root"),
+  broken("mount-option-unknown", { [NEW]: { ...OVERLAY, options: [LAYERS, "gid=5"] } }, { ...ON_OVERLAY, at: `${AT}/options/1` }),
+  broken("mount-option-value", { [NEW]: { ...OVERLAY, options: [LAYERS, "index=yes"] } }, { ...ON_OVERLAY, at: `${AT}/options/1` }),
+  broken(
+    "overlay-layers",
+    { [NEW]: { ...OVERLAY, options: [LAYERS, "upperdir=/srv/data"] } },
+    { ...ON_OVERLAY, fixed: { [NEW]: { ...OVERLAY, options: [LAYERS, "upperdir=/srv/data", "workdir=/srv/work"] } }, at: AT },
+  ),
+  broken(
+    "mount-option-value",
+    { [NEW]: { ...TMPFS, type: "ramfs", options: ["mode=9"] } },
+    {
+      fixed: { [NEW]: { ...TMPFS, type: "ramfs", options: ["mode=700", "size=1m"] } },
+      facts: { filesystems: ["proc", "tmpfs", "devpts", "sysfs", "ramfs"] },
+      at: `${AT}/options/0`,
+    },
+  ),
+  broken("filesystem-missing", { [NEW]: { ...TMPFS, type: "none" } }, { fixed: { [NEW]: TMPFS }, at: `${AT}/type` }),
+  broken(
+    "remount-not-mounted",
+    { [NEW]: { ...TMPFS, destination: "/dev/none", options: ["remount"] } },
+    { fixed: { [NEW]: { ...TMPFS, destination: "/dev/pts", options: ["remount"] } }, at: `${AT}/destination` },
+  ),
   option("mount-option-ignored", "_netdev"),
   option("mount-option-ignored", "auto"),
   broken("mount-option-contradiction", { [NEW]: { ...TMPFS, options: ["suid", "nosuid"] } }, { at: `${AT}/options/0` }),
@@ -57,6 +85,8 @@ export const LINUX: readonly Case[] = [
       at: "/linux/timeOffsets/realtime",
     },
   ),
+  broken("sysctl-value", { "/linux/sysctl": { "kernel.msgmax": "-5" } }, { at: "/linux/sysctl/kernel.msgmax" }),
+  broken("sysctl-value", { "/linux/sysctl": { "fs.mqueue.msg_max": "0" } }, { at: "/linux/sysctl/fs.mqueue.msg_max" }),
   broken("sysctl-absent", { "/linux/sysctl": { "net.core.somaxcnn": "1" } }, { at: "/linux/sysctl/net.core.somaxcnn", live: true }),
   broken("memory-negative", { [`${R}/memory/reservation`]: -7 }),
   broken("memory-tiny", { [`${R}/memory/limit`]: 4096 }),

@@ -19,6 +19,12 @@ export const PROCESS: readonly Case[] = [
   broken("env-name", { "/process/env/-": "a.b=x" }, { at: "/process/env/1" }),
   broken("path-relative", { "/process/env": ["PATH=bin:/bin"] }, { at: "/process/env/0" }),
   broken("path-relative", { "/process/env": ["PATH=/bin::/usr/bin"] }, { at: "/process/env/0" }),
+  broken("program-missing", { "/mounts/-": { destination: "/bin", type: "tmpfs", source: "tmpfs" } }, { at: "/process/args/0" }),
+  broken(
+    "program-missing",
+    { "/mounts/-": { destination: "/bin", type: "tmpfs", source: "tmpfs" }, "/process/args": ["/bin/sh"] },
+    { at: "/process/args/0" },
+  ),
   broken("program-missing", { "/process/args": ["/bin/shh"] }, { at: "/process/args/0" }),
   broken("program-missing", { "/process/env": ["PATH=/usr/bin"] }, { at: "/process/args/0" }),
   broken(
