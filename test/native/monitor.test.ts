@@ -175,7 +175,7 @@ describe.each([
 
   test("on a real terminal: raw while it runs, size copied and followed, restored at the end", async () => {
     const [file = "", ...args] = command({
-      script: "stty size; trap 'stty size' WINCH; while [ ! -e DIR/stop ]; do sleep 0.02; done; exit 8".replace("DIR", directory),
+      script: "trap 'stty size' WINCH; stty size; while [ ! -e DIR/stop ]; do sleep 0.02; done; exit 8".replace("DIR", directory),
       terminal: true,
     });
     const child = spawn(TERMINAL, ["40", "120", file, ...args], { stdio: ["pipe", "pipe", "inherit"], env });
