@@ -1,5 +1,5 @@
 /** The flags that checkpoint and restore share. */
-import type { CriuFlags } from "../container/criu-options.ts";
+import type { CriuFlags } from "../container/criu/options.ts";
 import { RuntError } from "../errors/index.ts";
 import { absolutePath, text, texts, type VerbContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 /** A container that a test made, and what can be seen of it from outside. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CallOptions, Result } from "./call.ts";
+import type { CallOptions, Result } from "../support/call.ts";
 import { cgroupDirectory } from "./cgroups.ts";
 import { type MountEntry, mountAt, namespaceOf, parseMountinfo, parseStatus } from "./observe.ts";
 

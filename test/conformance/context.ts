@@ -3,9 +3,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type CallOptions, call, type Result } from "../support/call.ts";
 import { type Config, sampleConfig } from "../support/config.ts";
 import * as assert from "./assert.ts";
-import { type CallOptions, call, type Result } from "./call.ts";
 import { CGROUP_PARENT, cgroupsBelow, removeCgroups } from "./cgroups.ts";
 import { Container, waitFor } from "./container.ts";
 import { processesOf } from "./leaks.ts";

@@ -1,10 +1,10 @@
 /** Hooks that write down when they ran and what they saw, for the tests of all six kinds. */
 import { chmodSync, copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CallOptions, Result } from "../support/call.ts";
 import type { Config } from "../support/config.ts";
 import { program } from "../support/programs.ts";
 import * as assert from "./assert.ts";
-import type { CallOptions, Result } from "./call.ts";
 import { type Container, type State, waitFor } from "./container.ts";
 import type { Change, Context } from "./context.ts";
 import { namespaceOf } from "./observe.ts";

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { call, type Result } from "../support/call.ts";
 import type { Config } from "../support/config.ts";
-import { call, type Result } from "./call.ts";
 import { waitFor } from "./container.ts";
 import type { Context } from "./context.ts";
 

@@ -2,8 +2,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Result } from "../support/call.ts";
 import { program } from "../support/programs.ts";
-import type { Result } from "./call.ts";
 import { type Container, waitFor } from "./container.ts";
 import type { Change, Context } from "./context.ts";
 import { parseMountinfo } from "./observe.ts";

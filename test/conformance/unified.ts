@@ -1,5 +1,5 @@
 /** The runtime on a host with the unified hierarchy. */
-import type { CallOptions, Result } from "./call.ts";
+import type { CallOptions, Result } from "../support/call.ts";
 import { isUnified } from "./cgroups.ts";
 import type { Container } from "./container.ts";
 import type { Change, Context } from "./context.ts";

@@ -1,13 +1,15 @@
 /** Run a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and see that nothing is left. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type CallOptions, call, type Result } from "./call.ts";
 import { type Config, sampleConfig } from "./config.ts";
 import { CGROUP_PARENT, hostTraces } from "./leaks.ts";
 import { REPOSITORY, reachableRootfs } from "./programs.ts";
+
+export { type CallOptions, call, type Result } from "./call.ts";
 
 export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
 /** Tests of what only runt does are skipped for its peers. */
@@ -16,48 +18,6 @@ export const isRoot = process.geteuid?.() === 0;
 
 /** How much slower than usual the machine is: an emulated one sets it. */
 export const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
-const TIMEOUT_MS = 20_000 * SLOW;
-
-export interface Result {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface CallOptions {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-  /** Descriptors of this process handed over as 3, 4, ... */
-  readonly extra?: readonly number[];
-  /** Called with the child as soon as it runs. */
-  readonly started?: (child: ChildProcess) => void;
-}
-
-/** Run a program to its end. Output goes to files: a container that lives on keeps them open without holding the caller. */
-export async function call(directory: string, command: readonly string[], options: CallOptions = {}): Promise<Result> {
-  const name = join(directory, `call-${Math.random().toString(36).slice(2)}`);
-  writeFileSync(`${name}.in`, options.input ?? "");
-  const fds = [openSync(`${name}.in`, "r"), openSync(`${name}.out`, "w"), openSync(`${name}.err`, "w")];
-  try {
-    const [file = "", ...args] = command;
-    const child = spawn(file, args, {
-      stdio: [...fds, ...(options.extra ?? [])],
-      timeout: TIMEOUT_MS,
-      killSignal: "SIGKILL",
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: { ...process.env, ...options.env },
-    });
-    options.started?.(child);
-    const status = await new Promise<number>((done, failed) => {
-      child.on("error", failed);
-      child.on("exit", (code, signal) => done(code ?? (signal === "SIGKILL" ? 137 : 255)));
-    });
-    return { status, stdout: readFileSync(`${name}.out`, "utf8"), stderr: readFileSync(`${name}.err`, "utf8") };
-  } finally {
-    for (const fd of fds) closeSync(fd);
-  }
-}
 
 export interface Harness {
   /** Temporary directory of this test file. */

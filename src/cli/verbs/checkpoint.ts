@@ -1,4 +1,4 @@
-import { checkpoint } from "../../container/criu-on-demand.ts";
+import { checkpoint } from "../../container/criu/on-demand.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { text, type Verb } from "../context.ts";

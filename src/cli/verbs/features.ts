@@ -1,4 +1,4 @@
-import { hasCriu } from "../../container/criu-program.ts";
+import { hasCriu } from "../../container/criu/program.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { loadedNow } from "../../host/lazy.ts";

@@ -1,4 +1,4 @@
-import { restore } from "../../container/criu-on-demand.ts";
+import { restore } from "../../container/criu/on-demand.ts";
 import * as host from "../../host/index.ts";
 import { text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";

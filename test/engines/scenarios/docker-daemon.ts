@@ -1,6 +1,6 @@
 /** What outlives the daemon, and what is left by a container. */
 import { engine, host, restart, type Scenario } from "../scenario.ts";
-import { detached, inspect, SECOND } from "./docker-steps.ts";
+import { detached, inspect, SECOND } from "./client-steps.ts";
 
 /** The daemon goes by this signal and comes back; the container must not notice. */
 function liveRestore(signal: NodeJS.Signals): Scenario {

@@ -1,7 +1,7 @@
 /** Docker's networks: none, the host's, a bridge with names. */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
-import { detached, run, SECOND, SLEEP, shell } from "./docker-steps.ts";
+import { detached, run, SECOND, SLEEP, shell } from "./client-steps.ts";
 
 /** Answers every request with its own name. */
 const SERVER = ["sh", "-c", "mkdir /www; hostname > /www/name; httpd -f -p 80 -h /www"];

@@ -1,7 +1,7 @@
 /** What Docker's containers may do, see and use. */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
-import { detached, inspect, logs, run, SECOND, shell } from "./docker-steps.ts";
+import { detached, inspect, logs, run, SECOND, shell } from "./client-steps.ts";
 
 const EATER = ["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"];
 /** All that Docker knows, old or new; CAP_SYS_RESOURCE may be missing on the host. */

@@ -1,11 +1,12 @@
 /** What Docker is asked to do. */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
+import { detached, inspect, logs, run, SECOND, SLEEP, shell } from "./client-steps.ts";
 import { build } from "./docker-build.ts";
 import { daemon } from "./docker-daemon.ts";
 import { network } from "./docker-network.ts";
 import { rights } from "./docker-rights.ts";
-import { detached, inspect, logs, run, SECOND, SLEEP, shell } from "./docker-steps.ts";
+import { stopping } from "./stopping.ts";
 
 /** Says when it listens, so that a signal does not come too early. */
 const trapping = (action: string): readonly string[] => ["sh", "-c", `trap '${action}' TERM USR1; echo ready; while :; do sleep 0.1; done`];
@@ -88,19 +89,7 @@ const basic: readonly Scenario[] = [
       engine(["attach", "{id}"], { status: 4, stdout: /\/dev\/pts\/0/ }, { tty: true }),
     ],
   },
-  {
-    name: "stop: TERM is enough",
-    steps: [
-      detached([], trapping("exit 3")),
-      logs(/ready/),
-      engine(["stop", "-t", "10", "{id}"]),
-      inspect("{{.State.Status}} {{.State.ExitCode}}", /^exited 3$/m),
-    ],
-  },
-  {
-    name: "stop: KILL after the time-out",
-    steps: [detached(), engine(["stop", "-t", "1", "{id}"]), inspect("{{.State.Status}} {{.State.ExitCode}}", /^exited 137$/m)],
-  },
+  ...stopping,
   {
     name: "stop, start, restart",
     steps: [

@@ -1,7 +1,7 @@
 /** What depends on who asks: root, or a user who has no cgroups here (version 1). */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
-import { detached, inspect, run, SECOND, shell } from "./podman-steps.ts";
+import { detached, inspect, run, SECOND, shell } from "./client-steps.ts";
 
 const EATER = ["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"];
 

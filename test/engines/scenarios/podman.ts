@@ -1,8 +1,9 @@
 /** What Podman is asked to do, as root and as a user without rights on the host. */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
+import { detached, inspect, run, SECOND, SLEEP, shell } from "./client-steps.ts";
 import { withCgroups, withoutCgroups } from "./podman-rights.ts";
-import { detached, inspect, run, SECOND, SLEEP, shell } from "./podman-steps.ts";
+import { stopping } from "./stopping.ts";
 
 const basic: readonly Scenario[] = [
   { name: "run", steps: [run([], ["echo", "hello"], { stdout: /^hello$/m })] },
@@ -45,19 +46,7 @@ const basic: readonly Scenario[] = [
       engine(["exec", "-w", "/missing", "{id}", "true"], { status: 127, output: /no such file or directory/ }),
     ],
   },
-  {
-    name: "stop: TERM is enough",
-    steps: [
-      detached([], ["sh", "-c", "trap 'exit 3' TERM; echo ready; while :; do sleep 0.1; done"]),
-      engine(["logs", "{id}"], { stdout: /ready/ }, { within: 2 * SECOND }),
-      engine(["stop", "-t", "10", "{id}"]),
-      inspect("{{.State.Status}} {{.State.ExitCode}}", /^exited 3$/m),
-    ],
-  },
-  {
-    name: "stop: KILL after the time-out",
-    steps: [detached(), engine(["stop", "-t", "1", "{id}"]), inspect("{{.State.Status}} {{.State.ExitCode}}", /^exited 137$/m)],
-  },
+  ...stopping,
   {
     name: "stop and start again",
     steps: [

@@ -1,7 +1,7 @@
 /** What a swarm of one node is asked to do. It has no setting for the runtime of a service: it takes the daemon's default one. */
 import { IMAGE } from "../engine.ts";
 import { engine, host, type Scenario } from "../scenario.ts";
-import { SECOND, SLEEP } from "./docker-steps.ts";
+import { SECOND, SLEEP } from "./client-steps.ts";
 
 const TASKS = "{engine} ps -q --no-trunc --filter label=com.docker.swarm.service.name={id}";
 const create = engine([

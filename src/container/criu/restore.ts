@@ -1,6 +1,6 @@
 /** restore: a container from the files of a checkpoint, by criu (docs/decisions/0021-checkpoint.md). */
-import { refuseUsed, writeCgroupFile } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import { refuseUsed, writeCgroupFile } from "../../cgroup/index.ts";
+import type { ContainerConfig } from "../../config/types.ts";
 import {
   type CgroupRoot,
   type CriuOptions,
@@ -12,15 +12,21 @@ import {
   REQUEST,
   requireCriu,
   requireFeatures,
-} from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import * as host from "../host/index.ts";
-import { raiseLoopback } from "../network/index.ts";
-import type { OpName } from "../plan/index.ts";
-import { refuseExisting, writeRecord } from "../state/index.ts";
+} from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { raiseLoopback } from "../../network/index.ts";
+import type { OpName } from "../../plan/index.ts";
+import { refuseExisting, writeRecord } from "../../state/index.ts";
+import { type Compiled, compileBundle } from "../compile.ts";
+import { intentRecord, undo } from "../create.ts";
+import { separateDescriptors } from "../descriptors.ts";
+import { type Execution, newExecution, runOperations } from "../execute.ts";
+import type { CreateOptions, RuntimeOptions } from "../options.ts";
+import { becomeMonitor, type RunOptions } from "../run.ts";
+import { callerStreams } from "../streams.ts";
+import { checkTerminal } from "../terminal.ts";
 import { DESCRIPTORS, NETWORK, namespaceIdentity } from "./checkpoint.ts";
-import { type Compiled, compileBundle } from "./compile.ts";
-import { intentRecord, undo } from "./create.ts";
 import {
   type CriuFlags,
   closeDirectories,
@@ -31,14 +37,8 @@ import {
   REJOINED_NAMESPACES,
   refuseIdMapped,
   refuseJoined,
-} from "./criu-options.ts";
-import { separateDescriptors } from "./descriptors.ts";
-import { type Execution, newExecution, runOperations } from "./execute.ts";
-import type { CreateOptions, RuntimeOptions } from "./options.ts";
+} from "./options.ts";
 import { externalSources, prepareMountpoints } from "./restore-mounts.ts";
-import { becomeMonitor, type RunOptions } from "./run.ts";
-import { callerStreams } from "./streams.ts";
-import { checkTerminal } from "./terminal.ts";
 
 export interface RestoreFlags extends CriuFlags {
   /** TYPE:NAME */

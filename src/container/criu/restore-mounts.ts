@@ -1,10 +1,10 @@
 /** Mounts of a container to be restored: what criu has to bind, and the places in the root filesystem that it binds to. */
-import type { ContainerConfig } from "../config/types.ts";
-import type { ExternalMount } from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import * as host from "../host/index.ts";
-import type { Plan } from "../plan/index.ts";
-import { cleanPath } from "../spec/path.ts";
+import type { ContainerConfig } from "../../config/types.ts";
+import type { ExternalMount } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import type { Plan } from "../../plan/index.ts";
+import { cleanPath } from "../../spec/path.ts";
 
 /** Names in the image (mount points, "/dev/null" for masked files) and the host's paths: the plan's bind mounts. */
 export function externalSources({ ops }: Plan, { devices }: ContainerConfig): ExternalMount[] {

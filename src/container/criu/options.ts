@@ -1,7 +1,7 @@
 /** What checkpoint and restore are asked for alike, and the directories and words they share. */
-import { type CgroupModeName, type CriuOptions, firstError, type NetworkLock } from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import * as host from "../host/index.ts";
+import { type CgroupModeName, type CriuOptions, firstError, type NetworkLock } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
 
 export interface CriuFlags {
   /** The program, when it is not `criu` in PATH. */

@@ -1,5 +1,5 @@
 /** checkpoint and restore, which nobody pays for who does not call them. */
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../../host/lazy.ts";
 import type * as checkpointing from "./checkpoint.ts";
 import type * as restoring from "./restore.ts";
 

@@ -1,5 +1,5 @@
 /** checkpoint: a container's processes as files, by criu (docs/decisions/0021-checkpoint.md). */
-import { freezeFile } from "../cgroup/index.ts";
+import { freezeFile } from "../../cgroup/index.ts";
 import {
   converse,
   encodeRequest,
@@ -12,12 +12,18 @@ import {
   REQUEST,
   requireCriu,
   requireFeatures,
-} from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import * as host from "../host/index.ts";
-import { cleanPath } from "../spec/path.ts";
-import { configPath, containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
-import { loadBundle } from "./bundle.ts";
+} from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { cleanPath } from "../../spec/path.ts";
+import { configPath, containerDirectory, lock, readRecord, type StateRecord } from "../../state/index.ts";
+import { loadBundle } from "../bundle.ts";
+import { destroy, killInit } from "../destroy.ts";
+import { runPoststop } from "../hooks.ts";
+import { LIVE } from "../knowledge.ts";
+import type { RuntimeOptions } from "../options.ts";
+import { deriveStatus } from "../status.ts";
+import { streamsOf } from "../streams.ts";
 import {
   type CriuFlags,
   closeDirectories,
@@ -28,13 +34,7 @@ import {
   openDirectories,
   refuseIdMapped,
   refuseJoined,
-} from "./criu-options.ts";
-import { destroy, killInit } from "./destroy.ts";
-import { runPoststop } from "./hooks.ts";
-import { LIVE } from "./knowledge.ts";
-import type { RuntimeOptions } from "./options.ts";
-import { deriveStatus } from "./status.ts";
-import { streamsOf } from "./streams.ts";
+} from "./options.ts";
 
 export interface CheckpointFlags extends CriuFlags {
   readonly leaveRunning: boolean;
