@@ -249,13 +249,22 @@ static long remount_superblock(struct run *run, const struct op_mount_remount *o
   return error;
 }
 
+/* Whatever is changed, the kernel says so by itself. */
+static long need_mount(struct run *run, int fd, const char *path) {
+  struct statx info;
+  long error = sys(__NR_statx, fd, "", AT_EMPTY_PATH, STATX_INO, &info);
+  if (error < 0 || (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0 || (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0) return 0;
+  return fail(run, -EINVAL, path, "nothing is mounted here that could be remounted");
+}
+
 long op_mount_remount(struct run *run, const struct op_mount_remount *op) {
   const struct attributes attributes = ATTRIBUTES(op);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   int target = inroot_open(root, op->target.at, 0);
   if (target < 0) return fail(run, target, op->target.at, "mount target");
-  long error = op->superblock ? remount_superblock(run, op, target) : 0;
+  bool changes = (op->attr_set | op->attr_clear | op->recursive_set | op->recursive_clear) != 0 || op->propagation.count > 0;
+  long error = op->superblock ? remount_superblock(run, op, target) : changes ? 0 : need_mount(run, target, op->target.at);
   if (error >= 0) error = mount_apply(run, target, op->target.at, &attributes);
   sys_close(target);
   return error;

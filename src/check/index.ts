@@ -9,7 +9,7 @@ import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, user
 import { intelRdtGroup, intelRdtSchemas } from "./intel-rdt.ts";
 import { labels } from "./labels.ts";
 import { memoryPolicy, memoryPolicyFlags } from "./memory-policy.ts";
-import { mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
+import { mappedFilesystems, mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
 import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces.ts";
 import { netDevices, netDeviceTargets } from "./net-devices.ts";
 import { hiddenPaths, nulBytes, rootPropagation } from "./paths.ts";
@@ -51,6 +51,7 @@ export const CHECKS: readonly Check[] = [
   mountDestinations,
   mountMappings,
   mountsBelowProc,
+  mappedFilesystems,
   hiddenPaths,
   rootPropagation,
   deviceNodes,
@@ -84,7 +85,7 @@ const PART_CHECKS = {
   process: [nulBytes, processCwd, processArgs, userIds, rlimits, oomScoreAdj, scheduler, ioPriority, ambientCapabilities, labels],
   resources: [memoryLimits, cpuBurst, blockIO, pageSizes, rdmaLimits, unifiedKeys],
   schemas: [intelRdtSchemas],
-  mounts: [nulBytes, mountDestinations, mountMappings, mountsBelowProc],
+  mounts: [nulBytes, mountDestinations, mountMappings, mountsBelowProc, mappedFilesystems],
 } as const satisfies Record<string, readonly Check[]>;
 
 /** Every finding of every check. */

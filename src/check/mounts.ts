@@ -30,6 +30,23 @@ export const mountMappings: Check = ({ mounts }, report) => {
   });
 };
 
+/** Filesystems of the kernel that no Linux so far can show with other ids (mount_setattr(2), MOUNT_ATTR_IDMAP). */
+const WITHOUT_ID_MAPS = ["proc", "sysfs", "devpts", "mqueue"];
+
+/** config, POSIX mounts: the filesystem supports id-mapped mounts. */
+export const mappedFilesystems: Check = ({ mounts }, report) => {
+  (mounts ?? []).forEach(({ destination, options, type, uidMappings }, index) => {
+    if (!WITHOUT_ID_MAPS.includes(type ?? "") || options?.some((word) => word === "bind" || word === "rbind")) return;
+    const at = options?.findIndex((word) => /^r?idmap(?:=|$)/.test(word)) ?? -1;
+    if (at < 0 && (uidMappings ?? []).length === 0) return;
+    report.error(
+      "mount-idmap-filesystem",
+      at < 0 ? `/mounts/${index}/uidMappings` : `/mounts/${index}/options/${at}`,
+      `mount of "${destination}": ids of a filesystem of type ${type} cannot be mapped`,
+    );
+  });
+};
+
 /** Single files of /proc that lxcfs and checkpointing replace; anything else there would deceive the runtime or the program. */
 const BELOW_PROC = [
   "cpuinfo",

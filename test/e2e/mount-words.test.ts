@@ -47,6 +47,24 @@ describe.skipIf(!isRoot || !isRunt)("words of mount options (needs root)", () =>
     return stderr;
   }
 
+  test("remount needs a mount, also when it changes nothing", async () => {
+    expect(await refusal(ROOM, { destination: "/tmp/a", type: "tmpfs", options: ["remount"] })).toContain("mount target");
+    expect(await refusal({ destination: "/bin", type: "tmpfs", options: ["remount"] })).toContain("nothing is mounted here");
+    expect(await run("echo ran", ROOM, { destination: "/tmp", type: "tmpfs", options: ["remount"] })).toBe("ran\n");
+  });
+
+  test("a tmpfs that is read-only as a tree takes its mount points and copies first", async () => {
+    const inner: Mount = { destination: "/tmp/inner", type: "tmpfs", source: "tmpfs" };
+    const options = ["rro", "tmpcopyup"];
+    const seen = await run(`${flags("/tmp")}; echo x > /tmp/x || cat /etc/hostname`, { ...ROOM, options: ["rro"] }, inner, {
+      destination: "/etc",
+      type: "tmpfs",
+      source: "tmpfs",
+      options,
+    });
+    expect(seen).toMatch(/^ro,relatime\n/);
+  });
+
   describe("symlinks", () => {
     test("copy-symlink makes the same link; of anything else it is a bind", async () => {
       const mounts = [

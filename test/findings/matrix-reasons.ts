@@ -1,14 +1,9 @@
 /** Why `validate` does not tell beforehand what `create` then refuses, by what `create` says. */
 const REASONS: readonly (readonly [message: RegExp, why: string])[] = [
   [/ramfs|tmpfs|overlay|fsconfig/, "options that the filesystem itself judges, each kernel its own way"],
-  [/mount attributes|mount\.remount/, "which flags a mount may change, only that mount can tell"],
-  [/move_mount/, "the kernel refuses the place by the state of the mounts around it (propagation, a mount on itself)"],
-  [/directory\.copy/, "what is covered is known once everything before it is mounted"],
-  [/ordinary directory/, "the destination lies in a filesystem that is there only once it is mounted"],
   [/memory limit|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
   [/sysctl\.write/, "limits of a setting, which each kernel has its own of"],
   [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
-  [/has no|no such file/, "the program is covered by a filesystem whose files the kernel makes"],
 ];
 
 /** Words to be put behind a refusal. Throws nothing: what nobody has thought of is said to be that. */

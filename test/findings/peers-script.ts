@@ -41,8 +41,15 @@ cd "$place/seen/bundle" || exit 9
 timeout 5 "$runt" validate -f json --host live -b . < /dev/null
 [ $? -le 1 ] || exit 9
 for peer; do
-  unshare --mount --propagation private timeout -k 1 5 "$peer" --root "$place/seen/state" create -b . "$id" < /dev/null > "$place/seen/out" 2>&1
+  case $peer in
+  *runtime-tool)
+    # It takes one version only.
+    sed -i 's/"ociVersion": *"1.0.2"/"ociVersion": "1.3.0"/' config.json
+    timeout -k 1 5 "$peer" validate --path . < /dev/null > "$place/seen/out" 2>&1 ;;
+  *) unshare --mount --propagation private timeout -k 1 5 "$peer" --root "$place/seen/state" create -b . "$id" < /dev/null > "$place/seen/out" 2>&1 ;;
+  esac
   echo "===$? $(head -c 300 "$place/seen/out" | tr '\\n' ' ')"
+  case $peer in *runtime-tool) continue ;; esac
   timeout -k 1 5 "$peer" --root "$place/seen/state" delete --force "$id" < /dev/null > /dev/null 2>&1
   for left in /proc/[0-9]*; do [ "$left" = /proc/1 ] || kill -9 "\${left#/proc/}"; done 2> /dev/null
   rm -rf "$place/seen/state"

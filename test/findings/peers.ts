@@ -1,6 +1,7 @@
 /**
  * How many of the broken bundles other runtimes refuse before anything runs, beside runt; as root, some minutes:
- * tsx test/findings/peers.ts [--only CODE] [--write]. With --write the result goes into docs/findings.md.
+ * tsx test/findings/peers.ts [--only CODE] [--tool PATH] [--write]. With --write the result goes into docs/findings.md. --tool: the oci-runtime-tool
+ * of the OCI runtime-tools, which no package has; its `validate` is asked as well.
  *
  * Each bundle is tried in namespaces of its own (peers-script.ts). Counted are those whose finding is an error on this very host, and whose clean
  * twin runt creates: otherwise nothing could be told from a refusal.
@@ -8,7 +9,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { CHAPTERS, type Edits, entryOf } from "../../src/check/catalogue/index.ts";
 import { REPOSITORY } from "../support/programs.ts";
@@ -18,9 +19,11 @@ import { CASES } from "./cases/index.ts";
 import { PARENT, removeCgroups, SCRIPT } from "./peers-script.ts";
 import { replaceSection } from "./section.ts";
 
-const { values } = parseArgs({ options: { only: { type: "string" }, write: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { only: { type: "string" }, tool: { type: "string" }, write: { type: "boolean", default: false } },
+});
 const RUNT = join(REPOSITORY, "bin/runt");
-const RUNTIMES: readonly string[] = [RUNT, "runc", "crun"];
+const RUNTIMES: readonly string[] = [RUNT, "runc", "crun", ...(values.tool ? [resolve(values.tool)] : [])];
 const LONGEST_MS = 60_000;
 /** What timeout(1) says. */
 const TIMED_OUT = [124, 137];
@@ -111,18 +114,20 @@ function tableOf(all: readonly Judged[]): string {
     `Of the ${CASES.length} broken bundles of test/findings, ${all.length} have a finding that is an error on this host (cgroup v1, as root), take nothing of`,
     "the host, and have a clean twin that runt creates here (`tsx test/findings/peers.ts`). Each was given to `create`: so many were refused.",
     "",
-    "| | broken bundles | runt validate | runt create | runc create | crun create |",
-    "| --- | ---: | ---: | ---: | ---: | ---: |",
+    `| | broken bundles | runt validate | runt create | runc create | crun create |${values.tool ? " runtime-tool validate |" : ""}`,
+    `| --- | ---: | ---: | ---: | ---: | ---: |${values.tool ? " ---: |" : ""}`,
     ...chapters.flatMap((title) => {
       const some = all.filter(({ code }) => chapterOf(code) === title);
       return some.length > 0 ? [row(title, some)] : [];
     }),
     row("**all**", all),
     "",
-    `${version("runc")}; ${version("crun")}. Not counted as refusals, because the clean twin was refused as well: ${unable[1]} by runc, ${unable[2]} by crun;`,
-    `because create did not come to an end within five seconds: ${hung.join(", ")} (runt, runc, crun). What \`runt create\` takes and \`runt validate\` does not`,
+    `${version("runc")}; ${version("crun")}. Not counted as refusals, because the clean twin was refused as well: ${unable[1]} by runc, ${unable[2]} by crun${values.tool ? `, ${unable[3]} by runtime-tool` : ""};`,
+    `because create did not come to an end within five seconds: ${hung.slice(0, 3).join(", ")} (runt, runc, crun). What \`runt create\` takes and \`runt validate\` does not`,
     "would fail at `start` only: the program's format and interpreter, its directory, its address space, and a filter without execve.",
-    "oci-runtime-tool is not installed here: it was not measured. Which of its checks are left out is said above.",
+    values.tool
+      ? `${version(values.tool)}, built from its repository. Which of its checks are left out is said above.`
+      : "oci-runtime-tool was not measured (--tool). Which of its checks are left out is said above.",
   ].join("\n");
 }
 

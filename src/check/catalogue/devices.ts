@@ -47,6 +47,18 @@ export const DEVICES_AND_RULES: Entries = {
       at: "/linux/devices/0/major",
     },
   ),
+  "device-place": entry(
+    "error",
+    "A device in a filesystem that takes none",
+    "mknod(2)",
+    "devpts, proc, sysfs, mqueue and the cgroup filesystems have files that the kernel makes, and no others.",
+    "give it another path",
+    {
+      broken: { "/linux/devices": [{ ...NODE, path: "/dev/pts/fuse" }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/path",
+    },
+  ),
   "device-duplicate": entry(
     "warning",
     "The same device under two names",

@@ -122,6 +122,19 @@ export const MOUNT_WORDS: Entries = {
     "give the mount uidMappings and gidMappings, or the container a user namespace",
     { broken: { [NEW]: { ...BIND, options: ["bind", "idmap"] } }, at: `${AT}/options/1` },
   ),
+  "mount-idmap-filesystem": entry(
+    "error",
+    "Mapped ids of a filesystem that has none to map",
+    "mount_setattr(2)",
+    "Files that the kernel makes belong to whom the kernel says.",
+    "leave the mapping out",
+    {
+      broken: { [NEW]: { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["idmap"] }, ...USER },
+      fixed: { [NEW]: { destination: "/dev/mqueue", type: "mqueue", source: "mqueue" }, ...USER },
+      at: `${AT}/options/0`,
+      facts: { filesystems: ["proc", "tmpfs", "devpts", "sysfs", "mqueue"] },
+    },
+  ),
   "mount-idmap-implied": entry(
     "warning",
     "Mappings without the option idmap",
@@ -166,8 +179,8 @@ export const MOUNT_WORDS: Entries = {
     "uid= and gid= are ids of the container's user namespace.",
     "use an id that is mapped",
     {
-      broken: { ...USER, [NEW]: { ...TMPFS, options: ["uid=70000"] } },
-      fixed: { ...USER, [NEW]: { ...TMPFS, options: ["uid=1000"] } },
+      broken: { ...USER, [NEW]: { ...TMPFS, destination: "/work", options: ["uid=70000"] } },
+      fixed: { ...USER, [NEW]: { ...TMPFS, destination: "/work", options: ["uid=1000"] } },
       at: `${AT}/options/0`,
     },
   ),

@@ -133,6 +133,18 @@ export const MOUNTS: Entries = {
       at: "/mounts/5/destination",
     },
   ),
+  "mount-point-denied": entry(
+    "error",
+    "A mount point that the container's root may not make",
+    "user_namespaces(7)",
+    "In a user namespace the mount points are made by its root, who is an ordinary user for files whose owner is not mapped.",
+    "make it in the image, or give the root filesystem the owner that the mappings say",
+    {
+      broken: { [NEW]: TMPFS, ...USER },
+      fixed: { [NEW]: { ...TMPFS, destination: "/dev/shm" }, ...USER },
+      at: `${AT}/destination`,
+    },
+  ),
   "remount-not-mounted": entry(
     "error",
     "A remount of what is no mount",
@@ -192,6 +204,21 @@ export const MOUNTS: Entries = {
       broken: { "/linux/maskedPaths": ["proc/kcore"] },
       fixed: { "/linux/maskedPaths": ["/proc/kcore"] },
       at: "/linux/maskedPaths/0",
+    },
+  ),
+  "hidden-path-unbindable": entry(
+    "error",
+    "A read-only path in an unbindable mount",
+    "mount(2)",
+    "A path is made read-only by a bind mount of itself, which an unbindable mount does not allow.",
+    "leave out unbindable, or make the whole mount read-only",
+    {
+      broken: {
+        "/mounts/4": { ...BIND, options: ["rbind", "unbindable"] },
+        "/linux/readonlyPaths": ["/data"],
+      },
+      fixed: { "/mounts/4": { ...BIND, options: ["rbind"] }, "/linux/readonlyPaths": ["/data"] },
+      at: "/linux/readonlyPaths/0",
     },
   ),
   "hidden-paths-shared": entry(

@@ -33,6 +33,29 @@ export function userOf(spec: Spec): User | undefined {
   };
 }
 
+/** Who makes mount points in a new user namespace: its root, whose rights go as far as the mappings. */
+export interface NamespaceRoot extends User {
+  isMapped(facts: FileFacts): boolean;
+}
+
+/** undefined: the container has no user namespace of its own, or its root has no id on the host. */
+export function userNamespaceRoot({ linux, ...spec }: Spec): NamespaceRoot | undefined {
+  const namespace = namespaceOf({ ...spec, linux }, "user");
+  const [uids, gids] = [linux?.uidMappings ?? [], linux?.gidMappings ?? []];
+  const [uid, gid] = [uids, gids].map((mappings) => mappings.find(({ containerID }) => containerID === 0)?.hostID);
+  if (!namespace || namespace.path || uid === undefined || gid === undefined) return undefined;
+  const has = (mappings: readonly { hostID: number; size: number }[], id: number) =>
+    mappings.some(({ hostID, size }) => id >= hostID && id - hostID < size);
+  return { uid, gids: [gid], overrides: false, name: "uid 0", isMapped: (facts) => has(uids, facts.uid) && has(gids, facts.gid) };
+}
+
+/** user_namespaces(7): CAP_DAC_OVERRIDE counts for files whose owner and group are mapped; else the permission bits do. */
+export function mayMakeIn({ uid, gids, isMapped }: NamespaceRoot, facts: FileFacts): boolean {
+  if (isMapped(facts)) return true;
+  const bits = uid === facts.uid ? facts.mode >> 6 : gids.includes(facts.gid) ? facts.mode >> 3 : facts.mode;
+  return (bits & 3) === 3;
+}
+
 /** Bit 1 of the class the user is in: execute a file, search a directory. */
 export function mayExecute({ uid, gids, overrides }: User, { kind, mode, uid: owner, gid: group }: FileFacts): boolean {
   if (overrides) return kind === "directory" || (mode & 0o111) !== 0;

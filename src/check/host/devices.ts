@@ -1,7 +1,10 @@
 import { cleanPath } from "../../spec/path.ts";
 import type { HostCheck } from "./host-check.ts";
 
-/** config-linux, devices: numbers that the host has another device for, and files that are in the way. */
+/** Filesystems in which mknod(2) makes nothing. */
+const WITHOUT_NODES = ["devpts", "proc", "sysfs", "cgroup", "cgroup2", "mqueue"];
+
+/** config-linux, devices: numbers that the host has another device for, files that are in the way, places where there can be no node. */
 export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene }) => {
   const drivers = view.live ? view.text("/proc/devices") : undefined;
   linux?.devices?.forEach((device, index) => {
@@ -16,13 +19,23 @@ export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene 
       else if (drivers !== undefined && !hasDriver(drivers, kind, major))
         report.warning("device-driver", pointer, `"${path}": no driver of this host has the ${kind} number ${major}`);
     }
-    if (scene === undefined || (mounts ?? []).some(({ destination }) => isAbove(cleanPath(`/${destination}`), path))) return;
-    const found = scene.find(path);
-    if (found.status !== "found" || found.facts.kind === kind) return;
+    if (scene === undefined) return;
+    const place = scene.find(path);
+    const around = mounts?.[place.layer.index];
+    if (place.status === "opaque" && around !== undefined && WITHOUT_NODES.includes(around.type ?? "")) {
+      report.error(
+        "device-place",
+        `${pointer}/path`,
+        `no node can be made at "${path}": ${around.destination} is a filesystem of type ${around.type}`,
+      );
+      return;
+    }
+    if ((mounts ?? []).some(({ destination }) => isAbove(cleanPath(`/${destination}`), path))) return;
+    if (place.status !== "found" || place.facts.kind === kind) return;
     report.error(
       "device-in-the-way",
       `${pointer}/path`,
-      `the root filesystem has a ${found.facts.kind} at "${path}"`,
+      `the root filesystem has a ${place.facts.kind} at "${path}"`,
       "remove it from the image, or mount a tmpfs on /dev",
     );
   });

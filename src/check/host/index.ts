@@ -7,6 +7,7 @@ import { boundCapabilities } from "./capabilities.ts";
 import { affinityCpus, memoryNodes, quotaAboveHost } from "./cpus.ts";
 import { workingDirectory } from "./cwd.ts";
 import { deviceFiles } from "./devices.ts";
+import { readonlyPathsBindable } from "./hidden-paths.ts";
 import { hookPrograms } from "./hooks.ts";
 import type { HostCheck } from "./host-check.ts";
 import { rootOwner, subordinateIds } from "./ids.ts";
@@ -42,6 +43,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   mountSources,
   mountPlaces,
   remountTargets,
+  readonlyPathsBindable,
   program,
   workingDirectory,
   deviceFiles,

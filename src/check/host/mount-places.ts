@@ -1,8 +1,9 @@
 import { cleanPath } from "../../spec/path.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import { isBind } from "../spec/mount-words.ts";
+import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "./access.ts";
 import type { HostCheck } from "./host-check.ts";
-import { absolute, type NotFound } from "./scene.ts";
+import { absolute, type NotFound, type Scene } from "./scene.ts";
 import type { FileFacts, HostView } from "./view.ts";
 
 /** What is mounted: a directory, a file, or "unknown". */
@@ -14,8 +15,10 @@ function kindOfSource(mount: SpecMount, view: HostView): FileFacts["kind"] | "un
 }
 
 /** config, mounts: a directory goes on a directory and a file on a file; what is not there is made, if it can be. */
-export const mountPlaces: HostCheck = ({ mounts }, report, { view, scene }) => {
+export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
   if (scene === undefined) return;
+  const { mounts } = spec;
+  const maker = userNamespaceRoot(spec);
   mounts?.forEach((mount, index) => {
     if (mount.options?.includes("remount") || mount.options?.includes("dest-nofollow")) return;
     const place = scene.destination(index);
@@ -23,9 +26,12 @@ export const mountPlaces: HostCheck = ({ mounts }, report, { view, scene }) => {
     const pointer = `/mounts/${index}/destination`;
     const source = kindOfSource(mount, view);
     if (place.status === "opaque") {
+      const there = cleanPath(`/${mount.destination}`);
       // All that may be mounted on in a procfs (mount-inside-proc) are files.
-      if (source === "directory" && cleanPath(`/${mount.destination}`).startsWith("/proc/"))
+      if (source === "directory" && there.startsWith("/proc/"))
         report.error("mount-kind", pointer, `a directory cannot be mounted on "${mount.destination}", which is a file`);
+      else if (source !== "directory" && source !== "unknown" && there === "/sys/fs/cgroup" && mounts[place.layer.index]?.type === "sysfs")
+        report.error("mount-kind", pointer, `a file cannot be mounted on "${mount.destination}", which is a directory`);
       return;
     }
     if (place.status === "found") {
@@ -36,10 +42,22 @@ export const mountPlaces: HostCheck = ({ mounts }, report, { view, scene }) => {
       const readOnly = readOnlyReason(place, scene.root.isWritable("/"));
       if (readOnly !== undefined)
         report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${readOnly}`);
+      else if (maker !== undefined && isForeign(place, scene, maker))
+        report.error(
+          "mount-point-denied",
+          pointer,
+          `"${mount.destination}" is not there, and the container's root, uid ${maker.uid} on the host, may not make it in ${place.parent}`,
+        );
     } else if (place.status === "not-a-directory")
       report.error("mount-kind", pointer, `"${place.parent}", on the way to "${mount.destination}", is not a directory`);
   });
 };
+
+/** In the root filesystem, in a directory that the container's root has no right to write to. */
+function isForeign({ layer, parent }: NotFound, scene: Scene, maker: NamespaceRoot): boolean {
+  const directory = layer.index === -1 ? scene.find(parent) : undefined;
+  return directory?.status === "found" && !mayMakeIn(maker, directory.facts);
+}
 
 function nameOf({ kind }: FileFacts): string {
   return kind === "file" || kind === "fifo" || kind === "socket" ? kind : `${kind} device`;

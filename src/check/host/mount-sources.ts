@@ -10,9 +10,9 @@ export const mountSources: HostCheck = ({ mounts }, report, { view }) => {
   mounts?.forEach((mount, index) => {
     if (!isBind(mount) || !mount.source || mount.options?.includes("remount")) return;
     if (!mount.source.startsWith("/") && view.bundle === undefined) return;
-    if (mount.options?.includes("src-nofollow") || mount.options?.includes("copy-symlink")) return;
     const source = absolute(view.bundle ?? "/", mount.source);
-    if (view.stat(source) !== undefined) return;
+    const ofLink = mount.options?.includes("src-nofollow") || mount.options?.includes("copy-symlink");
+    if ((ofLink ? tree.look(source) : view.stat(source)) !== undefined) return;
     const near = nearest(tree, source);
     report.error(
       "mount-source-missing",

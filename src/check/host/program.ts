@@ -10,7 +10,7 @@ import type { Found, NotFound, Scene } from "./scene.ts";
 const POINTER = "/process/args/0";
 
 function pathOf({ process }: Spec): readonly string[] {
-  const entry = process?.env?.find((candidate) => candidate.startsWith("PATH="));
+  const entry = process?.env?.findLast((candidate) => candidate.startsWith("PATH="));
   return entry === undefined ? [] : entry.slice("PATH=".length).split(":");
 }
 
@@ -31,7 +31,7 @@ export const program: HostCheck = (spec, report, { view, scene }) => {
 };
 
 /** Filesystems that have no programs when they are made. */
-const EMPTY = ["tmpfs", "ramfs", "mqueue", "devpts", "sysfs"];
+const EMPTY = ["tmpfs", "ramfs", "mqueue", "devpts", "sysfs", "cgroup", "cgroup2"];
 /** Hooks that run before the program is looked for, and may put it there. */
 const EARLY_HOOKS = ["prestart", "createRuntime", "createContainer"] as const;
 

@@ -1,3 +1,5 @@
+import { cleanPath } from "../../spec/path.ts";
+import type { Spec } from "../../spec/types.ts";
 import { namespaceOf } from "../namespaces.ts";
 import { isBind } from "../spec/mount-words.ts";
 import type { HostCheck } from "./host-check.ts";
@@ -15,7 +17,7 @@ export const remountTargets: HostCheck = (spec, report, { view, scene }) => {
     // The hierarchies of cgroup v1 are below it.
     if (layer?.type === "cgroup") return;
     // What comes along with the root filesystem, or with a bind mount, brings mounts of its own.
-    if ((layer === undefined || isBind(layer)) && mayBeMounted(place, view.text("/proc/self/mountinfo"))) return;
+    if ((layer === undefined || isBind(layer)) && mayBeMounted(place, spec, view.text("/proc/self/mountinfo"))) return;
     report.error(
       "remount-not-mounted",
       `/mounts/${index}/destination`,
@@ -24,8 +26,16 @@ export const remountTargets: HostCheck = (spec, report, { view, scene }) => {
   });
 };
 
-/** proc_pid_mountinfo(5): some mount of the host has a name that ends like the place. */
-function mayBeMounted(place: Found | NotFound, mountinfo = ""): boolean {
-  const name = place.status === "found" ? place.path.slice(place.path.lastIndexOf("/")) : `/${[place.name, ...place.rest].at(-1)}`;
-  return mountinfo.split("\n").some((line) => line.split(" ", 5)[4]?.endsWith(name));
+/** proc_pid_mountinfo(5): some mount of the host has a name that ends like the place in its source. */
+function mayBeMounted(place: Found | NotFound, { root }: Spec, mountinfo = ""): boolean {
+  const path = place.status === "found" ? place.path : [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
+  const { at, index } = place.layer;
+  // The last name of a source may be a link, and then nobody sees it in mountinfo; the root filesystem is none (rootfs-symlink).
+  const end =
+    index === -1
+      ? `/${cleanPath(root?.path ?? "")
+          .split("/")
+          .at(-1)}${path}`
+      : path.slice(at.length);
+  return mountinfo.split("\n").some((line) => line.split(" ", 5)[4]?.endsWith(end));
 }

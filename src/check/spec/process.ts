@@ -26,7 +26,9 @@ export const envEntries: Check = ({ process }, report) => {
 export const searchPath: Check = ({ process }, report) => {
   const program = process?.args?.[0];
   if (!process || !program || program.includes("/")) return;
-  for (const entry of process.env ?? []) if (entry.startsWith("PATH=") && entry.length > "PATH=".length) return;
+  // Of several entries the last one counts.
+  const path = process.env?.findLast((entry) => entry.startsWith("PATH="));
+  if (path !== undefined && path !== "PATH=") return;
   report.error(
     "path-missing",
     "/process/args/0",

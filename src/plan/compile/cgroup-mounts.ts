@@ -75,6 +75,7 @@ function addUnified(scope: Scope, mount: CgroupMount): void {
 function addHierarchies(scope: Scope, mount: CgroupMount): void {
   const { builder } = scope;
   const readonly = mount.attrSet & MOUNT_ATTR.RDONLY;
+  const readonlyTree = mount.recursiveSet & MOUNT_ATTR.RDONLY;
   builder.add(
     "init",
     "mounts",
@@ -89,16 +90,25 @@ function addHierarchies(scope: Scope, mount: CgroupMount): void {
       ordinaryDirectory: false,
       ...attributes(mount),
       attrSet: mount.attrSet & ~readonly,
+      recursiveSet: mount.recursiveSet & ~readonlyTree,
     },
     mount.from,
   );
   for (const source of scope.host.cgroupSources) addHierarchy(scope, mount, source);
-  if (readonly !== 0n) {
+  if ((readonly | readonlyTree) !== 0n) {
     builder.add(
       "init",
       "mounts",
       "mount.remount",
-      { target: mount.target, superblock: false, data: [], superFlags: 0n, ...NO_ATTRIBUTES, attrSet: readonly },
+      {
+        target: mount.target,
+        superblock: false,
+        data: [],
+        superFlags: 0n,
+        ...NO_ATTRIBUTES,
+        attrSet: readonly,
+        recursiveSet: readonlyTree,
+      },
       mount.from,
     );
   }

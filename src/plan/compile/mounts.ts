@@ -53,8 +53,7 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
       superFlags: unsealedFlags(mount),
       inheritMode: fstype === "tmpfs",
       ordinaryDirectory: fstype === "proc" || fstype === "sysfs",
-      ...attributes(mount),
-      attrSet: unsealedAttributes(mount),
+      ...unsealedAttributes(mount),
     },
     mount.from,
   );

@@ -1,7 +1,7 @@
 /** A tmpfs asked for read-only takes its mount points and nodes first, and is sealed at the end. */
-import type { FilesystemMount, MountConfig } from "../../config/types.ts";
+import type { FilesystemMount, MountAttributes, MountConfig } from "../../config/types.ts";
 import { MOUNT_ATTR, MS } from "../linux.ts";
-import { NO_ATTRIBUTES } from "./attributes.ts";
+import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { Scope } from "./scope.ts";
 
 export function addSeals({ builder, config }: Scope): void {
@@ -11,14 +11,22 @@ export function addSeals({ builder, config }: Scope): void {
       "init",
       "devices",
       "mount.remount",
-      { target: mount.target, superblock: false, data: [], superFlags: 0n, ...NO_ATTRIBUTES, attrSet: MOUNT_ATTR.RDONLY },
+      {
+        target: mount.target,
+        superblock: false,
+        data: [],
+        superFlags: 0n,
+        ...NO_ATTRIBUTES,
+        attrSet: mount.attrSet & MOUNT_ATTR.RDONLY,
+        recursiveSet: mount.recursiveSet & MOUNT_ATTR.RDONLY,
+      },
       mount.from,
     );
   }
 }
 
 function isSealedLater(mount: MountConfig): boolean {
-  return mount.kind === "filesystem" && mount.fstype === "tmpfs" && (mount.attrSet & MOUNT_ATTR.RDONLY) !== 0n;
+  return mount.kind === "filesystem" && mount.fstype === "tmpfs" && ((mount.attrSet | mount.recursiveSet) & MOUNT_ATTR.RDONLY) !== 0n;
 }
 
 /** The flags of the superblock that it is made with. */
@@ -27,6 +35,8 @@ export function unsealedFlags(mount: FilesystemMount): bigint {
 }
 
 /** The attributes that it is mounted with. */
-export function unsealedAttributes(mount: FilesystemMount): bigint {
-  return isSealedLater(mount) ? mount.attrSet & ~MOUNT_ATTR.RDONLY : mount.attrSet;
+export function unsealedAttributes(mount: FilesystemMount): MountAttributes {
+  if (!isSealedLater(mount)) return attributes(mount);
+  const { attrSet, recursiveSet } = mount;
+  return { ...attributes(mount), attrSet: attrSet & ~MOUNT_ATTR.RDONLY, recursiveSet: recursiveSet & ~MOUNT_ATTR.RDONLY };
 }

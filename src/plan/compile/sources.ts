@@ -38,7 +38,8 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
   const slot = scope.builder.slot();
   const { fstype, source } = mount;
   const data = contextData(scope, fstype, mount.data);
-  const flags = { superFlags: unsealedFlags(mount), attrSet: unsealedAttributes(mount) | mount.recursiveSet };
+  const { attrSet, recursiveSet } = unsealedAttributes(mount);
+  const flags = { superFlags: unsealedFlags(mount), attrSet: attrSet | recursiveSet };
   scope.builder.add("outer", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
   return slot;
 }
