@@ -1,0 +1,45 @@
+# The whole program with fault points and defences that can be switched off (testing.h): build/testing/runt. Its engine starts anew each
+# time. Nothing of it is in bin/runt. Included by the top Makefile.
+
+TESTING_DIR := native-bindings/testing
+T := $(B)/testing
+TESTING_HEADERS := $(wildcard $(TESTING_DIR)/*.h)
+TESTING_HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(T)/host/%.o) $(T)/host/testing.o $(T)/host/host_points.o \
+	$(SHARED_SOURCES:native-bindings/init/%.c=$(T)/host/init-%.o)
+TESTING_INIT_OBJECTS := $(INIT_SOURCES:$(INIT_DIR)/%.c=$(T)/init/%.o) $(T)/init/testing.o $(T)/init/points.o
+
+$(T)/init/%.o: $(INIT_DIR)/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
+	@mkdir -p $(@D)
+	$(Q)$(INIT_CC) $(INIT_CFLAGS) -DRUNT_TESTING -c $< -o $@
+
+$(T)/init/%.o: $(TESTING_DIR)/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
+	@mkdir -p $(@D)
+	$(Q)$(INIT_CC) $(INIT_CFLAGS) -DRUNT_TESTING -DRUNT_TESTING_HELPER -c $< -o $@
+
+$(T)/runt-init: $(TESTING_INIT_OBJECTS)
+	$(Q)$(INIT_CC) $(INIT_LDFLAGS) $^ -o $@
+
+$(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
+
+$(T)/host/%.o: $(TESTING_DIR)/%.c $(TESTING_HEADERS) native-bindings/host/host.h $(B)/quickjs/version | $(B)/kernel-headers
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -c $< -o $@
+-include $(TESTING_HOST_OBJECTS:.o=.d)
+
+$(T)/host/init-%.o: native-bindings/init/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
+	@mkdir -p $(@D)
+	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -DRUNT_TESTING -c $< -o $@
+
+$(T)/gen/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.sources
+	@mkdir -p $(T)
+	@echo "  bundle $@"
+	$(Q)RUNT_HELPER=$(T)/runt-init $(TSX) tools/bundle.ts --testing --output $(T)
+
+$(T)/embed.o: $(T)/gen/embed.S $(T)/runt-init
+	$(Q)$(CC) -c $< -o $@
+
+$(T)/runt: $(TESTING_HOST_OBJECTS) $(T)/embed.o native-bindings/host/image.ld
+	@echo "  link $@"
+	$(Q)$(CC) $(LDFLAGS) $(TESTING_HOST_OBJECTS) $(T)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@

@@ -1,0 +1,27 @@
+/*
+ * What the test build (make build/testing/runt) does and the product does not. Three variables of the environment, read by both programs:
+ *
+ *   RUNT_WEAKEN=NAME[,NAME]        defences that are switched off (weaknesses.h)
+ *   RUNT_FAULT=PROCESS:N:ACTION    at the Nth fault point of that process: `kill`, or the name or number of an errno to fail with
+ *   RUNT_FAULT_LOG=FILE            one line for each fault point that is passed: "PROCESS N NAME"
+ *
+ * PROCESS is runtime, outer, init, monitor or notify. What cannot be understood ends the process with status 2.
+ */
+#ifndef RUNT_TESTING_H
+#define RUNT_TESTING_H
+#include <stdbool.h>
+
+#include "weaknesses.h"
+
+/* Reads the variables. Before it nothing is weakened and no point counts. */
+void testing_begin(char *const *environment, const char *process);
+/* From here this is another process, whose points are counted from 1. */
+void testing_become(const char *process);
+bool testing_weakened(enum weakness weakness);
+/* The value of RUNT_WEAKEN, or NULL. */
+const char *testing_weaknesses(void);
+
+/* Passes one fault point, named by up to three words; NULL = none. 0, or the negative errno to fail with. */
+long testing_point(const char *when, const char *what, const char *which);
+
+#endif
