@@ -1,9 +1,11 @@
 /* Start the embedded helper, or become it. */
 #include "host.h"
 
+#include "../testing/host_points.h"
+#include "../testing/weaken.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -27,13 +29,19 @@ static void free_arguments(JSContext *ctx, struct helper_arguments *arguments) {
     js_free(ctx, arguments->inherit.items);
 }
 
+/* A container's processes may be able to read the environment of an init that waits, or of a process that joins them. */
+static char **helper_environment(bool inherits) {
+    static char *none[] = { NULL };
+    return inherits || WEAKENED(helper_environment) ? environ : HOST_TESTING_ENVIRONMENT(none);
+}
+
 HOST_FUNCTION(host_spawn_helper) {
     (void)this_value;
     struct helper_arguments arguments;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
     struct spawn_request request = {
         .argv = arguments.argv.items,
-        .envp = environ,
+        .envp = helper_environment(JS_ToBool(ctx, host_arg(argc, argv, 3)) > 0),
         .inherit = arguments.inherit.items,
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
@@ -77,11 +85,11 @@ HOST_FUNCTION(host_exec_helper) {
         host_reset_signals();
         for (int source = 0; source < HELPER_SOURCES; source++) {
             int fd = helper_open((enum helper_source)source);
-            if (fd >= 0) syscall(SYS_execveat, fd, "", arguments.argv.items, environ, AT_EMPTY_PATH);
+            if (fd >= 0) host_execute(fd, arguments.argv.items, environ);
             if (!first_error) first_error = errno;
             if (fd >= 0) close(fd);
         }
-        signal(SIGPIPE, SIG_IGN);
+        host_ignore_signals();
     }
     free_arguments(ctx, &arguments);
     return host_throw(ctx, first_error, "execveat", NULL);

@@ -53,7 +53,7 @@ declare module "runt:host" {
   export function writeFile(path: string, text: string, flags: number, mode: number): void;
   export function open(path: string, flags: number, mode?: number): number;
   export function openat(directory: number, path: string, flags: number, mode?: number): number;
-  /** openat2(2) of a path as if the directory were /: links and .. stay below it, magic links are refused. */
+  /** openat2(2) of a path as if the directory were /: links and .. stay below it, magic links are refused. Without openat2(2) one component at a time. */
   export function openInRoot(directory: number, path: string, flags: number): number;
   /** At most `length` bytes (up to 1 MiB) at an offset; less only at the end of the file. */
   export function pread(fd: number, offset: number | bigint, length: number): ArrayBuffer;
@@ -118,7 +118,7 @@ declare module "runt:host" {
   export function kill(pid: number, signal: number): void;
   export function pidfdOpen(pid: number): number;
   export function pidfdSendSignal(pidfd: number, signal: number): void;
-  /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. */
+  /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. Throws without a /proc. */
   export function procStat(pid: number): { readonly state: string; readonly startTime: bigint } | undefined;
   export interface WaitResult {
     readonly pid: number;
@@ -143,8 +143,8 @@ declare module "runt:host" {
   // ---- the helper
   /** Start the embedded helper (sealed memfd, vfork-style) with argv [name, ...args]; descriptors of `inherit` keep their
    *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies.
-   *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. */
-  export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number): number;
+   *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. `inheritEnvironment`: it gets this process' own; else none. */
+  export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =
@@ -159,6 +159,9 @@ declare module "runt:host" {
     outputLimit?: number,
     cwd?: string,
   ): { readonly status: number; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
+  /** Go on in a new process that leads a session of its own, the only one to return from here. The process that called stays until a byte is
+   *  written to the descriptor that is returned, and ends with 0 then; or until the new one ends, with its status (never 0). */
+  export function detach(): number;
   /** Go into a mount namespace of this process's own, which receives the host's mounts and gives away none, and in which this directory is
    *  bound on itself. What is started from there is in it too, and so is what is opened there. Returns a descriptor of the one before. */
   export function enterOwnMounts(mountpoint: string): number;

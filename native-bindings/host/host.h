@@ -197,13 +197,20 @@ struct spawn_request {
 };
 /* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
-/* What this program changed for itself (SIGPIPE) goes back to the default before an exec. */
+/* A peer that went away, and RLIMIT_FSIZE, are errors of write(2), not the end of this process. */
+void host_ignore_signals(void);
+/* What this program changed for itself goes back to what it was, before an exec. */
 void host_reset_signals(void);
+/* execveat(2) of this very file, or execve(2) through /proc where that is refused. Returns with errno. */
+int host_execute(int fd, char *const *argv, char *const *envp);
 
 /* ---- helper.c, program.c */
 HOST_FUNCTION(host_spawn_helper);
 HOST_FUNCTION(host_exec_helper);
 HOST_FUNCTION(host_run_program);
+
+/* ---- detach.c */
+HOST_FUNCTION(host_detach);
 
 /* ---- own_mounts.c */
 HOST_FUNCTION(host_enter_own_mounts);

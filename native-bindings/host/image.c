@@ -5,13 +5,20 @@
  * linked program, started under the name IMAGE_WRITER, prints its section .image after the start, and the build puts that
  * back into the section. The program is linked to fixed addresses, so every pointer stays right, and pages are read from the
  * page cache only where they are touched. A program whose section was not filled starts the slow way.
+ *
+ * The same sources must give the same bytes (make reproducible), so neither the time nor the place of the stack may get into it.
  */
 #include "host.h"
 
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define IMAGE_WRITER "runt-image-writer"
@@ -47,9 +54,37 @@ static JSContext *new_context(JSRuntime *rt) {
     return ctx;
 }
 
+/* Takes the place of musl's. The engine seeds Math.random with it. */
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    (void)zone;
+    struct timespec time = { 0 };
+    if (!host_building_image) clock_gettime(CLOCK_REALTIME, &time);
+    now->tv_sec = time.tv_sec;
+    now->tv_usec = time.tv_nsec / 1000;
+    return 0;
+}
+
+static int update_stack_top(void *rt) {
+    JS_UpdateStackTop(rt);
+    return 0;
+}
+
+/* The engine remembers where the stack is; where the kernel has put this one differs from run to run. */
+static bool forget_stack(JSRuntime *rt) {
+    enum { SIZE = 16384 };
+    uint8_t *stack = js_malloc_rt(rt, SIZE);
+    if (!stack) return false;
+    int status = -1;
+    int pid = clone(update_stack_top, stack + SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, rt);
+    bool done = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    memset(stack, 0, SIZE);
+    js_free_rt(rt, stack);
+    return done;
+}
+
 static void start_engine(void) {
     engine.rt = JS_NewRuntime2(&host_allocator, NULL);
-    if (!engine.rt) _exit(1);
+    if (!engine.rt || (host_building_image && !forget_stack(engine.rt))) _exit(1);
     /* The heap of a whole run is small: collecting cycles would cost more than it gives back. */
     JS_SetGCThreshold(engine.rt, (size_t)-1);
     engine.ctx = new_context(engine.rt);
@@ -65,7 +100,6 @@ static _Noreturn void leave(int status) {
 static _Noreturn void write_image(void) {
     /* What a module reads of the system when it is evaluated would be frozen: from here on only write(2) is possible, and
        the host module refuses arguments and environment. */
-    host_building_image = true;
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
     if (!host_preload_modules(engine.ctx)) leave(host_report(engine.ctx));
     if (!host_seal_arena()) {
@@ -87,8 +121,9 @@ JSContext *host_engine(void) {
     if (engine.filled) {
         JS_UpdateStackTop(engine.rt);
     } else {
+        host_building_image = called_image_writer();
         start_engine();
-        if (called_image_writer()) write_image();
+        if (host_building_image) write_image();
     }
     return engine.ctx;
 }

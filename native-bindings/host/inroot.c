@@ -1,12 +1,56 @@
 /* Looking into a root file system, which is hostile: no link leads out of it. */
 #include "host.h"
 
+#include "../init/inroot.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define READ_MAX (1 << 20)
+/* EAGAIN: something was renamed during the lookup. Whoever keeps that up must not keep this process busy for ever. */
+#define RACE_TRIES 128
+
+/* What the helper's sources call (native-bindings/init/sys.h). */
+long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
+long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    long result = syscall(number, a, b, c, d, e, f);
+    return result < 0 ? -errno : result;
+}
+
+static int open_by_kernel(int root, const char *path, int flags) {
+    struct open_how how = {.flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int fd = -1;
+    for (int i = 0; fd < 0 && i < RACE_TRIES; i++) {
+        fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+        if (fd < 0 && errno != EAGAIN && errno != EINTR) break;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* The same with a descriptor of the file itself, as the walk gives it: opened anew for anything but O_PATH. */
+static int open_found(int found, int flags) {
+    struct stat info;
+    if (fstat(found, &info) < 0) return -errno;
+    if ((flags & O_DIRECTORY) && !S_ISDIR(info.st_mode)) return -ENOTDIR;
+    if (flags & O_PATH) return found;
+    if (S_ISLNK(info.st_mode)) return -ELOOP;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+    int fd = open(path, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_by_walk(int root, const char *path, int flags) {
+    int found = inroot_walk(root, path, flags & O_NOFOLLOW ? INROOT_NO_FOLLOW : 0, INROOT_EXISTING, 0);
+    if (found < 0) return found;
+    int fd = open_found(found, flags);
+    if (fd != found) close(found);
+    return fd;
+}
 
 HOST_FUNCTION(host_open_in_root) {
     (void)this_value;
@@ -14,11 +58,9 @@ HOST_FUNCTION(host_open_in_root) {
     if (!host_int(ctx, host_arg(argc, argv, 0), &root) || !host_int(ctx, host_arg(argc, argv, 2), &flags)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 1));
     if (!path) return JS_EXCEPTION;
-    struct open_how how = {.flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    long fd;
-    do fd = syscall(SYS_openat2, root, path, &how, sizeof how);
-    while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-    JSValue result = fd < 0 ? host_throw(ctx, errno, "openat2", path) : JS_NewInt32(ctx, (int32_t)fd);
+    int fd = open_by_kernel(root, path, flags);
+    if (fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN) fd = open_by_walk(root, path, flags);
+    JSValue result = fd < 0 ? host_throw(ctx, -fd, "openat2", path) : JS_NewInt32(ctx, fd);
     JS_FreeCString(ctx, path);
     return result;
 }

@@ -1,9 +1,14 @@
 /* bin/runt: run the module "main". */
 #include "host.h"
 
-#include <signal.h>
+#include "../testing/host_points.h"
+#include "../testing/weaken.h"
+
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int host_argc;
@@ -11,13 +16,15 @@ char **host_argv;
 
 #define STACK_LIMIT ((size_t)2 << 20)
 
-/* An exception nobody caught is a defect: one line, the stack only for developers. */
+/* An exception nobody caught is a defect: one line, the stack only for developers. Null is thrown when there is no memory for an error. */
 int host_report(JSContext *ctx) {
     JSValue exception = JS_GetException(ctx);
-    const char *text = JS_ToCString(ctx, exception);
-    static const char prefix[] = "runt: internal error: ";
+    bool is_defect = !JS_IsNull(exception);
+    const char *text = is_defect ? JS_ToCString(ctx, exception) : "out of memory";
+    static const char prefix[] = "runt: ", defect[] = "internal error: ";
     static const char unknown[] = "unknown";
     (void)!write(2, prefix, sizeof(prefix) - 1);
+    if (is_defect) (void)!write(2, defect, sizeof(defect) - 1);
     if (!text) text = unknown;
     /* The message must stay one line. */
     size_t length = strcspn(text, "\n");
@@ -47,13 +54,32 @@ static int run(JSContext *ctx) {
     return host_report(ctx);
 }
 
+/*
+ * A caller may start this program with stdin, stdout or stderr closed. What is opened next would get that number: it would be written to as
+ * stderr, given to the user of the container as its stdio, and inherited by it.
+ */
+static void fill_stdio(void) {
+    struct pollfd stdio[] = { { .fd = 0 }, { .fd = 1 }, { .fd = 2 } };
+    if (poll(stdio, ARRAY_LENGTH(stdio), 0) <= 0 || WEAKENED(stdio)) return;
+    for (size_t i = 0; i < ARRAY_LENGTH(stdio); i++)
+        if ((stdio[i].revents & POLLNVAL) && open("/dev/null", O_RDWR) < 0) _exit(1);
+}
+
+/* Half of what the caller allows: arguments and environment take of it too, and a deep document must end in an error. */
+static size_t stack_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur / 2 >= STACK_LIMIT) return STACK_LIMIT;
+    return (size_t)limit.rlim_cur / 2;
+}
+
 int main(int argc, char **argv) {
     host_argc = argc;
     host_argv = argv;
-    /* A peer that went away is an error of write(2), not the end of this process. */
-    signal(SIGPIPE, SIG_IGN);
+    host_ignore_signals();
 
     JSContext *ctx = host_engine();
-    JS_SetMaxStackSize(JS_GetRuntime(ctx), STACK_LIMIT);
+    HOST_TESTING_BEGIN(ctx);
+    fill_stdio();
+    JS_SetMaxStackSize(JS_GetRuntime(ctx), stack_limit());
     _exit(run(ctx));
 }

@@ -1,6 +1,8 @@
 /* The module "runt:host": names and functions (contract: host.d.ts). */
 #include "host.h"
 
+#include "../testing/host_points.h"
+
 #include "build.h" /* generated: RUNT_VERSION, RUNT_COMMIT */
 
 static const JSCFunctionListEntry build_fields[] = {
@@ -86,6 +88,7 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("spawnHelper", 3, host_spawn_helper),
     JS_CFUNC_DEF("execHelper", 2, host_exec_helper),
     JS_CFUNC_DEF("runProgram", 7, host_run_program),
+    JS_CFUNC_DEF("detach", 0, host_detach),
     JS_CFUNC_DEF("enterOwnMounts", 1, host_enter_own_mounts),
     JS_CFUNC_DEF("leaveOwnMounts", 1, host_leave_own_mounts),
     JS_CFUNC_DEF("spawnPeer", 4, host_spawn_peer),
@@ -118,11 +121,11 @@ static const JSCFunctionListEntry exports[] = {
 };
 
 static int fill(JSContext *ctx, JSModuleDef *module) {
-    return JS_SetModuleExportList(ctx, module, exports, ARRAY_LENGTH(exports));
+    return JS_SetModuleExportList(ctx, module, WITH_POINTS(exports), ARRAY_LENGTH(exports));
 }
 
 JSModuleDef *host_new_module(JSContext *ctx) {
     JSModuleDef *module = JS_NewCModule(ctx, "runt:host", fill);
-    if (module) JS_AddModuleExportList(ctx, module, exports, ARRAY_LENGTH(exports));
+    if (module) JS_AddModuleExportList(ctx, module, WITH_POINTS(exports), ARRAY_LENGTH(exports));
     return module;
 }

@@ -90,6 +90,11 @@ static void read_words(const struct nlmsghdr *header, struct reply *reply) {
     }
 }
 
+/* The kernel's: 0 or a negative errno. */
+static int error_of(int status) {
+    return status <= 0 && status > -4096 ? -status : EBADMSG;
+}
+
 /* One message; false: an exception is pending. */
 static bool take(JSContext *ctx, const struct nlmsghdr *header, struct reply *reply) {
     if (header->nlmsg_flags & NLM_F_DUMP_INTR) reply->interrupted = true;
@@ -99,14 +104,14 @@ static bool take(JSContext *ctx, const struct nlmsghdr *header, struct reply *re
             reply->error = EBADMSG;
             return true;
         }
-        reply->error = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        reply->error = error_of(((const struct nlmsgerr *)NLMSG_DATA(header))->error);
         read_words(header, reply);
         return true;
     }
     if (header->nlmsg_type == NLMSG_DONE) {
         int status = 0;
         if (header->nlmsg_len >= NLMSG_LENGTH(sizeof(status))) memcpy(&status, NLMSG_DATA(header), sizeof(status));
-        reply->error = -status;
+        reply->error = error_of(status);
         reply->complete = true;
         return true;
     }

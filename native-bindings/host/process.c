@@ -122,7 +122,8 @@ HOST_FUNCTION(host_proc_stat) {
     char path[64], line[4096], state[2] = { 0 };
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return errno == ENOENT ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
+    /* Without a /proc no process is there, nor gone. */
+    if (fd < 0) return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
     ssize_t length;
     do length = read(fd, line, sizeof(line) - 1);
     while (length < 0 && errno == EINTR);

@@ -1,10 +1,13 @@
 /* Start a process without copying this one: clone(CLONE_VM|CLONE_VFORK), the child only makes system calls until its exec. */
 #include "host.h"
 
+#include "../testing/weaken.h"
+
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -25,12 +28,20 @@ struct child {
     const char *failed_call;
 };
 
+static bool ignored_file_size;
+
+void host_ignore_signals(void) {
+    signal(SIGPIPE, SIG_IGN);
+    ignored_file_size = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
+}
+
 void host_reset_signals(void) {
     struct sigaction standard;
     memset(&standard, 0, sizeof(standard));
     standard.sa_handler = SIG_DFL;
     /* What the caller of this program ignores stays ignored, as execve(2) has it. */
     sigaction(SIGPIPE, &standard, NULL);
+    if (!ignored_file_size) sigaction(SIGXFSZ, &standard, NULL);
 }
 
 static int keep_open(int fd) {
@@ -50,6 +61,14 @@ static int place_stdio(const int *stdio) {
     return 0;
 }
 
+int host_execute(int fd, char *const *argv, char *const *envp) {
+    syscall(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
+    if (errno != ENOSYS && errno != EPERM) return -1;
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return execve(path, argv, envp);
+}
+
 static int fail(struct child *child, const char *call) {
     child->error = errno;
     child->failed_call = call;
@@ -60,7 +79,7 @@ static int child_main(void *opaque) {
     struct child *child = opaque;
     const struct spawn_request *request = child->request;
     if (child->procs >= 0 && write(child->procs, "0", 1) < 0) return fail(child, "write");
-    if (request->die_with_parent) {
+    if (request->die_with_parent && !WEAKENED(death_signal)) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
     }
@@ -73,7 +92,7 @@ static int child_main(void *opaque) {
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
     if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
     if (request->program_fd >= 0) {
-        syscall(SYS_execveat, request->program_fd, "", request->argv, request->envp, AT_EMPTY_PATH);
+        host_execute(request->program_fd, request->argv, request->envp);
         return fail(child, "execveat");
     }
     execve(request->path, request->argv, request->envp);

@@ -1,4 +1,5 @@
 /* Binds: a detached clone taken from the source's path, attached inside the root. */
+#include "../testing/weaken.h"
 #include "inroot.h"
 #include "mount.h"
 #include "sys.h"
@@ -87,14 +88,14 @@ static long attach_detached(struct run *run, struct slot *slot, int target, cons
 }
 
 static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, unsigned how, const struct attributes *attributes) {
+  if (slot->source == NULL) return fail(run, -EBADF, path, "not the source of a mount");
   int source = sys_openat(AT_FDCWD, slot->source, O_PATH, 0);
   if (source < 0) return fail(run, source, slot->source, "open");
   long error = mount_old_bind(run, source, target, slot->recursive);
+  int mount = error < 0 ? (int)fail(run, error, path, "mount") : mount_reopen(run, path, how, source);
   sys_close(source);
-  if (error < 0) return fail(run, error, path, "mount");
-  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
-  if (mount < 0) return fail(run, mount, path, "open of the new mount");
-  error = inroot_same(mount, target) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, attributes);
+  if (mount < 0) return mount;
+  error = mount_apply(run, mount, path, attributes);
   sys_close(mount);
   return error;
 }
@@ -119,13 +120,14 @@ static long inherit_mode(struct run *run, int mount, int target, const char *pat
 static long attach(struct run *run, struct slot *slot, const struct op_mount_bind *op, bool directory) {
   const struct attributes attributes = ATTRIBUTES(op);
   const char *path = op->target.at;
-  unsigned how = op->create == CREATE_NOT_FOLLOWED ? INROOT_NO_FOLLOW : 0;
+  unsigned how = op->create == CREATE_NOT_FOLLOWED ? INROOT_NO_FOLLOW : op->create == CREATE_FILE ? device_how(path) : 0;
   int target = mount_target(run, path, op->create, directory, how);
   if (target < 0) return target;
   bool decided = false;
   long error = op->create == CREATE_WITH_MODE ? inherit_mode(run, slot->fd, target, path) : 0;
-  if (error >= 0) error = slot->is_detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
-  if (is_refused(error) && !decided && !slot->is_unique) error = bind_by_path(run, slot, target, path, how, &attributes);
+  bool detached = slot->is_detached && !WEAKENED(source_by_path);
+  if (error >= 0) error = detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
+  if (is_refused(error) && !decided && (!slot->is_unique || WEAKENED(source_by_path))) error = bind_by_path(run, slot, target, path, how, &attributes);
   sys_close(target);
   return error;
 }

@@ -1,4 +1,5 @@
 /* Capability sets (capabilities(7)), by raw capset(2) of version 3. */
+#include "../testing/weaken.h"
 #include "run.h"
 #include "sys.h"
 
@@ -38,7 +39,7 @@ static uint64_t bounding_set(void) {
 }
 
 long op_capability_bounding(struct run *run, const struct op_capability_bounding *op) {
-  uint64_t drop = bounding_set() & ~op->mask;
+  uint64_t drop = WEAKENED(capabilities) ? 0 : bounding_set() & ~op->mask;
   for (unsigned capability = 0; capability < 64; capability++) {
     if ((drop >> capability & 1) == 0) continue;
     long error = sys_prctl(PR_CAPBSET_DROP, capability, 0);
@@ -73,16 +74,17 @@ static void raise_ambient(struct run *run, uint64_t mask) {
 
 long op_capability_set(struct run *run, const struct op_capability_set *op) {
   struct sets held, sets;
+  if (WEAKENED(capabilities)) return 0;
   long error = get_sets(&held);
   if (error < 0) return fail(run, error, NULL, "capget");
   sets.permitted = reduce(run, "permitted", op->permitted, held.permitted);
   sets.effective = reduce(run, "effective", op->effective, sets.permitted);
   // capset(2) adds nothing to the inheritable set that is not in the bounding set.
   uint64_t inheritable = op->inheritable == 0 ? 0 : held.inheritable | (held.permitted & bounding_set());
-  sets.inheritable = reduce(run, "inheritable", op->inheritable, inheritable);
+  sets.inheritable = WEAKENED(inheritable) ? sets.permitted : reduce(run, "inheritable", op->inheritable, inheritable);
   error = set_sets(&sets);
   if (error < 0) return fail(run, error, NULL, "capset");
-  raise_ambient(run, op->ambient);
+  raise_ambient(run, WEAKENED(ambient) ? sets.inheritable : op->ambient);
   sys_prctl(PR_SET_KEEPCAPS, 0, 0);
   rearm_death_signal(run);
   return 0;

@@ -1,5 +1,6 @@
 #include "cleanup.h"
 
+#include "../testing/points.h"
 #include "str.h"
 #include "sys.h"
 
@@ -18,6 +19,7 @@ static long remove_directory(const char *path) {
 
 static bool run_steps(char **steps, int count) {
   for (int i = 0; i + 1 < count; i += 2) {
+    POINT("before", steps[i]);
     if (text_equal(steps[i], "--try-rmdir")) {
       sys(__NR_unlinkat, AT_FDCWD, steps[i + 1], AT_REMOVEDIR);
       continue;
@@ -28,21 +30,30 @@ static bool run_steps(char **steps, int count) {
   return count > 0;
 }
 
-static void run_command(int executable, char **command, char **environment) {
+static bool run_command(int executable, char **command, char **environment) {
   long pid = sys(__NR_clone, SIGCHLD, 0, 0, 0, 0);
   if (pid == 0) {
     const uint64_t none = 0;
     sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    sys(__NR_execveat, executable, "", command, environment, AT_EMPTY_PATH);
+    if (is_refused(sys(__NR_execveat, executable, "", command, environment, AT_EMPTY_PATH))) {
+      char path[32];
+      struct buffer out = BUFFER(path);
+      put_text(&out, "/proc/self/fd/");
+      put_u64(&out, executable);
+      sys(__NR_execve, path, command, environment);
+    }
     sys_exit(127);
   }
-  if (pid < 0) return;
+  if (pid < 0) return false;
+  POINT("after", "clone");
+  int status = -1;
   long ended;
-  do ended = sys(__NR_wait4, pid, NULL, __WALL, NULL);
+  do ended = sys(__NR_wait4, pid, &status, __WALL, NULL);
   while (ended == -EINTR);
+  return ended == pid && status == 0;
 }
 
-void clean_up(char **steps, int step_count, int executable, char **command, char **environment) {
-  if (run_steps(steps, step_count) || command[0] == NULL) return;
-  run_command(executable, command, environment);
+bool clean_up(char **steps, int step_count, int executable, char **command, char **environment) {
+  if (run_steps(steps, step_count)) return true;
+  return command[0] != NULL && run_command(executable, command, environment);
 }

@@ -60,5 +60,7 @@ long op_process_clone(struct run *run, const struct op_process_clone *op) {
     return 0;
   }
   long error = send_message(run, MESSAGE_PID, 0, (int32_t)pid, NULL, NULL, -1);
+  // Nobody knows of it.
+  if (error < 0) sys(__NR_kill, pid, SIGKILL);
   sys_exit(error < 0 ? 1 : 0);
 }

@@ -1,4 +1,5 @@
 /* The container's terminal: a pty of its own devpts, whose master goes to the caller. */
+#include "../testing/weaken.h"
 #include "inroot.h"
 #include "mount.h"
 #include "sys.h"
@@ -24,6 +25,7 @@ long op_console_connect(struct run *run, const struct op_console_connect *op) {
 
 /* The multiplexer of a real devpts and nothing an image could have put there. */
 static long open_ptmx(int root) {
+  if (WEAKENED(verify_terminal)) return sys_openat(root, "dev/pts/ptmx", O_RDWR | O_NOCTTY, 0);
   int directory = inroot_open(root, "/dev/pts", INROOT_NO_LINKS);
   if (directory < 0) return directory;
   int fd = sys_openat(directory, "ptmx", O_RDWR | O_NOFOLLOW | O_NOCTTY, 0);
@@ -42,19 +44,11 @@ static long bind_console(struct run *run, int slave) {
   static const char *const path = "/dev/console";
   static const struct list none = {NULL, 0};
   static const struct attributes unchanged = {0, 0, 0, 0, &none};
-  int target = mount_target(run, path, CREATE_FILE, false, INROOT_NO_FOLLOW);
+  int target = mount_target(run, path, CREATE_FILE, false, device_how(path));
   if (target < 0) return target;
-  struct stat info;
   bool attached = false;
-  long error = sys_fstat(target, &info);
-  if (error < 0) fail(run, error, path, "fstat");
-  else if ((info.st_mode & S_IFMT) == S_IFLNK) error = fail(run, -ELOOP, path, "a symlink");
-  if (error < 0) {
-    sys_close(target);
-    return error;
-  }
   int clone = mount_clone(slave, false);
-  error = clone < 0 ? fail(run, clone, path, "open_tree") : mount_attach(run, clone, target, path, &unchanged, &attached);
+  long error = clone < 0 ? fail(run, clone, path, "open_tree") : mount_attach(run, clone, target, path, &unchanged, &attached);
   if (clone >= 0) sys_close(clone);
   if (is_refused(error) && !attached) {
     error = mount_old_bind(run, slave, target, false);
@@ -114,8 +108,9 @@ static long make_stdio(struct run *run, int slave, const char *name) {
 }
 
 static long open_slave(struct run *run, const struct op_console_open *op, int master) {
+  // A failure is reported by this name when the operation has returned.
+  static char name[32];
   int unlocked = 0, number = 0;
-  char name[32];
   struct buffer out = BUFFER(name);
   long error = sys_ioctl(master, TIOCSPTLCK, &unlocked);
   if (error >= 0) error = sys_ioctl(master, TIOCGPTN, &number);

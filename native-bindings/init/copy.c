@@ -1,5 +1,6 @@
 /* Copies what a tmpfs covers into it (the mount option tmpcopyup). The source is the container's, and so hostile: nothing of it is
  * followed, and only files, directories and links are taken. */
+#include "../testing/weaken.h"
 #include "inroot.h"
 #include "run.h"
 #include "sys.h"
@@ -21,7 +22,7 @@ static long give_and_protect(int fd, const struct stat *info) {
 
 static long copy_file(int from, int to, const char *name) {
   // O_NONBLOCK: a FIFO may have taken the name meanwhile.
-  int in = sys_openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+  int in = sys_openat(from, name, WEAKENED(copy_kinds) ? O_RDONLY : O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
   if (in < 0) return in;
   struct stat info;
   long error = sys_fstat(in, &info);
@@ -64,6 +65,7 @@ static long copy_entry(struct run *run, int from, int to, const char *name, unsi
   struct stat info;
   long error = sys(__NR_newfstatat, from, name, &info, AT_SYMLINK_NOFOLLOW);
   if (error < 0) return error;
+  if (WEAKENED(copy_kinds) && (info.st_mode & S_IFMT) != S_IFDIR) return copy_file(from, to, name);
   switch (info.st_mode & S_IFMT) {
   case S_IFREG:
     return copy_file(from, to, name);
@@ -105,13 +107,24 @@ long op_directory_open(struct run *run, const struct op_directory_open *op) {
   return slot_put(run, op->slot, fd);
 }
 
+/* Whether one directory is mounted over the other, going by what is above both. */
+static bool covers(int mount, int covered) {
+  int above = sys_openat(mount, "..", O_PATH | O_DIRECTORY, 0), beside = sys_openat(covered, "..", O_PATH | O_DIRECTORY, 0);
+  bool same = above >= 0 && beside >= 0 && inroot_same(above, beside) && !inroot_same(mount, covered);
+  if (above >= 0) sys_close(above);
+  if (beside >= 0) sys_close(beside);
+  return same || WEAKENED(mount_by_path);
+}
+
 long op_directory_copy(struct run *run, const struct op_directory_copy *op) {
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
+  if (op->slot == NO_SLOT) return slot_get(run, op->slot);
   if (run->slots[op->slot].fd < 0) return 0;
   int mount = inroot_open(root, op->path.at, 0);
   int target = mount < 0 ? mount : sys_openat(mount, ".", O_RDONLY | O_DIRECTORY, 0);
-  long error = target < 0 ? target : copy_tree(run, run->slots[op->slot].fd, target, 0);
+  // Somebody may have moved another directory there since the tmpfs was mounted.
+  long error = target < 0 ? target : !covers(target, run->slots[op->slot].fd) ? -ESTALE : copy_tree(run, run->slots[op->slot].fd, target, 0);
   if (mount >= 0) sys_close(mount);
   if (target >= 0) sys_close(target);
   slot_close(run, op->slot);

@@ -45,7 +45,7 @@ static long open_namespace(struct run *run, long pid, const struct op_idmap_open
   struct buffer out = BUFFER(path);
   put_process_path(&out, pid, "ns/user");
   int fd = sys_openat(proc, path, O_RDONLY, 0);
-  return fd < 0 ? fail(run, fd, path, "open of a user namespace") : slot_put(run, op->slot, fd);
+  return fd < 0 ? fail(run, fd, "ns/user", "open of a user namespace") : slot_put(run, op->slot, fd);
 }
 
 long op_idmap_open(struct run *run, const struct op_idmap_open *op) {

@@ -1,5 +1,6 @@
 #include "inroot.h"
 
+#include "../testing/weaken.h"
 #include "str.h"
 #include "sys.h"
 
@@ -14,6 +15,7 @@ static int open2(int root, const char *path, unsigned flags, uint64_t resolve) {
 }
 
 int inroot_open(int root, const char *path, unsigned how) {
+  if (WEAKENED(in_root) || WEAKENED(path_descriptors)) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
   uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (how & INROOT_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0);
   int fd = open2(root, *path == 0 ? "/" : path, O_PATH | (how & INROOT_NO_FOLLOW ? O_NOFOLLOW : 0), resolve);
   if (is_refused(fd) || fd == -EAGAIN) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
@@ -23,10 +25,11 @@ int inroot_open(int root, const char *path, unsigned how) {
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode) {
   int fd = inroot_open(root, path, how);
   if (fd != -ENOENT || make == INROOT_EXISTING) return fd;
+  if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
   return inroot_walk(root, path, how, make, mode);
 }
 
-int inroot_parent(int root, const char *path, const char **name) {
+int inroot_parent(int root, const char *path, unsigned how, const char **name) {
   size_t end = strlen(path);
   while (end > 0 && path[end - 1] == '/') end--;
   size_t start = end;
@@ -37,7 +40,7 @@ int inroot_parent(int root, const char *path, const char **name) {
   if (start >= sizeof directory) return -ENAMETOOLONG;
   memcpy(directory, path, start);
   directory[start] = 0;
-  return inroot_make(root, directory, 0, INROOT_DIRECTORY, 0755);
+  return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755);
 }
 
 bool inroot_same(int a, int b) {

@@ -5,7 +5,7 @@
  * Every function returns an O_PATH descriptor or a negative errno. */
 #ifndef RUNT_INROOT_H
 #define RUNT_INROOT_H
-#include "kernel.h"
+#include <stdbool.h>
 
 enum {
   /* No symlink in any component: -ELOOP. */
@@ -20,7 +20,7 @@ int inroot_open(int root, const char *path, unsigned how);
 /* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. */
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode);
 /* The directory of the path (made if missing, 0755) and its last component, which is not looked at. -EINVAL if that is not a name. */
-int inroot_parent(int root, const char *path, const char **name);
+int inroot_parent(int root, const char *path, unsigned how, const char **name);
 /* True if both are the same directory of the same mount. */
 bool inroot_same(int a, int b);
 

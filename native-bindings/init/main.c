@@ -1,5 +1,7 @@
 /* runt-init: executes a plan (`plan SOCKFD PLANFD`), watches over a foreground container (`monitor ...`), or waits until one is ready
  * (`notify ...`). */
+#include "../testing/points.h"
+#include "../testing/weaken.h"
 #include "notify.h"
 #include "run.h"
 #include "sys.h"
@@ -87,6 +89,14 @@ static bool init_waits_for(struct run *run, uint32_t message) {
 /* Words of the shared page, and its size. The same stand in src/container/progress.ts. */
 enum { PROGRESS_OUTER = 1, PROGRESS_INIT = 2, PROGRESS_SIZE = 4096 };
 
+/*
+ * Until the id maps are written the runtime needs init dumpable; from then on nobody may look into it. Where there are none to write it must be
+ * born so: it may start its life in namespaces whose processes are waiting for it.
+ */
+static void hide_init(struct run *run) {
+  if (!init_waits_for(run, MESSAGE_GO)) sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
+}
+
 /* outer leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
 static long execute_all(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
@@ -97,15 +107,15 @@ static long execute_all(struct run *run) {
     if (run->progress != NULL) run->progress[run->is_init ? PROGRESS_INIT : PROGRESS_OUTER] = operation.index + 1;
     run->failed_path = NULL;
     run->failed_text[0] = 0;
-    long error = execute(run, &operation);
+    if (operation.number == OP_process_clone) hide_init(run);
+    long error = POINT_OPERATION(run, "before", operation.number);
+    if (error == 0) error = execute(run, &operation);
+    if (run->is_init && operation.number == OP_process_clone) TESTING_BECOME("init");
+    if (error >= 0) error = POINT_OPERATION(run, "after", operation.number);
     if (error < 0) return error;
     if (operation.number == OP_process_clone) {
       cursor = plan_begin(&run->plan);
-      // Until the id maps are written the runtime needs init dumpable; from then on nobody may look into it.
-      if (!init_waits_for(run, MESSAGE_GO)) {
-        sys_prctl(PR_SET_DUMPABLE, 0, 0);
-        limit_raise(run);
-      }
+      if (!init_waits_for(run, MESSAGE_GO)) limit_raise(run);
     }
   }
   return 0;
@@ -150,6 +160,7 @@ static bool to_fd(const char *text, int *out) {
 
 int helper_main(int count, char **arguments, char **environment) {
   int socket, plan_fd, progress_fd = -1;
+  TESTING_BEGIN(environment, count > 1 && text_equal(arguments[1], "monitor") ? "monitor" : "outer");
   if ((count == 4 || (count == 5 && to_fd(arguments[4], &progress_fd))) && text_equal(arguments[1], "plan") &&
       to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd))
     return run_plan(socket, plan_fd, progress_fd, environment);

@@ -1,4 +1,5 @@
 /* Masked and read-only paths of the final root. */
+#include "../testing/weaken.h"
 #include "inroot.h"
 #include "mount.h"
 #include "sys.h"
@@ -12,6 +13,7 @@ static const struct attributes UNCHANGED = {0, 0, 0, 0, &NO_PROPAGATION};
 static long check_null(int fd) {
   struct stat info;
   long error = sys_fstat(fd, &info);
+  if (WEAKENED(null_device)) return 0;
   if (error >= 0 && ((info.st_mode & S_IFMT) != S_IFCHR || info.st_rdev != NULL_DEVICE)) error = -EINVAL;
   return error;
 }
@@ -19,6 +21,7 @@ static long check_null(int fd) {
 /* An image or a careless host could have anything at this path. */
 long op_mask_open(struct run *run, const struct op_mask_open *op) {
   (void)op;
+  if (WEAKENED(null_device)) return 0;
   int fd = sys_openat(AT_FDCWD, "/dev/null", O_PATH | O_NOFOLLOW, 0);
   if (fd < 0) return fail(run, fd, "/dev/null", "open");
   long error = check_null(fd);
@@ -56,8 +59,8 @@ static long protect_tree(struct run *run, int mount, const char *path) {
 static long readonly_old(struct run *run, int target, const char *path) {
   long error = mount_old_bind(run, target, target, true);
   if (error < 0) return fail(run, error, path, "mount");
-  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
-  if (mount < 0) return fail(run, mount, path, "open of the new mount");
+  int mount = mount_reopen(run, path, 0, target);
+  if (mount < 0) return mount;
   error = mount_apply(run, mount, path, &READ_ONLY);
   if (error >= 0) error = protect_tree(run, mount, path);
   sys_close(mount);
@@ -67,6 +70,7 @@ static long readonly_old(struct run *run, int target, const char *path) {
 long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
   int target;
   const char *path = op->path.at;
+  if (WEAKENED(readonly_paths)) return 0;
   long error = open_path(run, path, &target);
   if (error != 0) return error < 0 ? error : 0;
   bool decided = false;
@@ -101,17 +105,12 @@ static int make_empty(void) {
   return (int)mount;
 }
 
-/* Clones only work on attached mounts (before Linux 6.15), so the first mask takes the mount itself. */
-static int next_mask(int *attached, int first) {
-  return *attached >= 0 ? mount_clone(*attached, false) : first;
-}
-
 static long mask_old(struct run *run, int target, bool directory, const char *path) {
   if (directory) {
     long error = mount_old(run, "tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "nr_blocks=1,nr_inodes=2,mode=755");
     return error < 0 ? fail(run, error, path, "mount") : 0;
   }
-  int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", INROOT_NO_FOLLOW);
+  int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", WEAKENED(null_device) ? 0 : INROOT_NO_FOLLOW);
   if (null < 0) return fail(run, null, "/dev/null", "open");
   long error = check_null(null);
   if (error >= 0) error = mount_old_bind(run, null, target, false);
@@ -119,23 +118,23 @@ static long mask_old(struct run *run, int target, bool directory, const char *pa
   return error < 0 ? fail(run, error, path, "masking with the null device") : 0;
 }
 
+/* Clones only work on attached mounts (before Linux 6.15), so the first mask takes the mount itself: of a file, what slot NULL holds. */
 static long mask_new(struct run *run, int target, bool directory, const char *path, bool *decided) {
   int *shared = directory ? &run->mask_directory : &run->mask_file;
-  int first = -1;
-  if (*shared < 0) first = directory ? make_empty() : run->slots[SLOT_NULL].fd;
-  if (*shared < 0 && first < 0) return directory ? fail(run, first, path, "empty tmpfs") : -ENOSYS;
-  int mount = next_mask(shared, first);
-  if (mount < 0) return fail(run, mount, path, "open_tree");
+  bool is_first = *shared < 0, is_null = is_first && !directory;
+  int mount = is_null ? run->slots[SLOT_NULL].fd : is_first ? make_empty() : mount_clone(*shared, false);
+  if (mount < 0) return is_null ? -ENOSYS : fail(run, mount, path, is_first ? "empty tmpfs" : "open_tree");
   long error = mount_attach(run, mount, target, path, &UNCHANGED, decided);
-  if (error < 0) return error;
-  if (*shared >= 0) sys_close(mount);
-  else *shared = mount;
-  return 0;
+  if (error >= 0 && is_first) *shared = mount;
+  else if (!is_null) sys_close(mount);
+  if (error >= 0 && is_null) run->slots[SLOT_NULL].fd = -1;
+  return error;
 }
 
 long op_path_mask(struct run *run, const struct op_path_mask *op) {
   int target;
   const char *path = op->path.at;
+  if (WEAKENED(masked_paths)) return 0;
   long error = open_path(run, path, &target);
   if (error != 0) return error < 0 ? error : 0;
   struct stat info;

@@ -1,6 +1,8 @@
 /* The foreground of `run`: takes the place of the runtime (by execve, so that init is its child), forwards signals and the
  * terminal, and ends with the container's status. */
+#include "../testing/points.h"
 #include "cleanup.h"
+#include "monitor_record.h"
 #include "notify.h"
 #include "run.h"
 #include "sys.h"
@@ -15,9 +17,11 @@ enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_TERMINAL, ROW_COUNT = 
 struct monitor {
   int init, init_fd, signals, socket;
   bool ended, exec_failed;
-  int status;
+  /* What the shell would say; and as of wait4(2), -1 = unknown. */
+  int status, wait_status;
   struct terminal terminal;
   struct notify notify;
+  struct record record;
 };
 
 static struct monitor the_monitor;
@@ -30,6 +34,7 @@ static void reap(struct monitor *monitor) {
     if (pid != monitor->init) continue;
     monitor->ended = true;
     monitor->status = (status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f);
+    monitor->wait_status = status;
   }
   if (pid == -ECHILD && !monitor->ended) {
     monitor->ended = true;
@@ -61,7 +66,7 @@ static void take_signals(struct monitor *monitor) {
     if (!is_forwarded(monitor, &signal) || monitor->ended) continue;
     long error = sys(__NR_pidfd_send_signal, monitor->init_fd, signal.ssi_signo, NULL, 0);
     // Not reaped yet, so the number is still init's.
-    if (is_refused(error)) sys(__NR_kill, monitor->init, signal.ssi_signo);
+    if (is_refused(error) || monitor->init_fd < 0) sys(__NR_kill, monitor->init, signal.ssi_signo);
   }
 }
 
@@ -97,12 +102,14 @@ static void watch(struct monitor *monitor) {
     rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
     const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
-    if (sys_poll(rows, ROW_COUNT, monitor->terminal.idle ? &pause : NULL) < 0) continue;
+    // Where pidfds are refused, SIGCHLD tells of init's end, unless the caller ignores it.
+    bool looks = monitor->terminal.idle || monitor->init_fd < 0;
+    if (sys_poll(rows, ROW_COUNT, looks ? &pause : NULL) < 0) continue;
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
     if (rows[ROW_NOTIFY].revents != 0) notify_take(&monitor->notify);
     terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
-    if (rows[ROW_INIT].revents != 0) reap(monitor);
+    if (rows[ROW_INIT].revents != 0 || monitor->init_fd < 0) reap(monitor);
   }
   // It may have come in the same instant as init's end.
   if (monitor->socket >= 0) take_message(monitor);
@@ -125,7 +132,7 @@ static bool take_option(int count, char **arguments, int *at, const char *name, 
   return true;
 }
 
-/* INIT_PID INIT_PIDFD CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--notify FD --notify-host FD] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
   int numbers[5], first = 5, steps = 5;
@@ -143,14 +150,25 @@ int monitor_main(int count, char **arguments, char **environment) {
   if (take_option(steps, arguments, &first, "--notify", &monitor->notify.container) &&
       !take_option(steps, arguments, &first, "--notify-host", &monitor->notify.host))
     return 2;
+  if (!record_take(&monitor->record, arguments, steps, &first)) return 2;
+  monitor->wait_status = -1;
   monitor->init = numbers[0];
   monitor->init_fd = numbers[1];
   monitor->socket = numbers[3];
   monitor->signals = (int)sys(__NR_signalfd4, -1, &all, sizeof all, O_CLOEXEC | O_NONBLOCK);
   if (monitor->signals < 0) return STATUS_FAILED;
   terminal_open(&monitor->terminal, numbers[2]);
+  record_begin(&monitor->record, numbers[2] >= 0);
+  POINT("before", "watch");
   watch(monitor);
+  POINT("after", "watch");
+  record_ended(&monitor->record, monitor->wait_status);
+  // The rest of a terminal's output goes to whoever reads, or else into a file: the end must not wait for a reader.
+  if (numbers[2] >= 0) record_settle(&monitor->record);
   terminal_finish(&monitor->terminal);
-  clean_up(arguments + first, steps - first, numbers[4], arguments + steps + 1, environment);
+  bool is_clean = clean_up(arguments + first, steps - first, numbers[4], arguments + steps + 1, environment);
+  POINT("after", "cleanup");
+  record_settle(&monitor->record);
+  if (is_clean) record_exited(&monitor->record);
   return monitor->exec_failed ? STATUS_FAILED : monitor->status;
 }

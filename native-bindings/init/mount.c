@@ -1,5 +1,6 @@
 #include "mount.h"
 
+#include "../testing/weaken.h"
 #include "inroot.h"
 #include "sys.h"
 
@@ -69,6 +70,20 @@ long mount_old_bind(struct run *run, int source, int target, bool recursive) {
   struct buffer out = BUFFER(path);
   put_descriptor_path(&out, source);
   return mount_old(run, path, target, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL);
+}
+
+/* The same file of the same filesystem, whatever the mount. */
+static bool is_same_file(int a, int b) {
+  struct stat x, y;
+  return sys_fstat(a, &x) >= 0 && sys_fstat(b, &y) >= 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int mount_reopen(struct run *run, const char *path, unsigned how, int source) {
+  int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
+  if (mount < 0) return (int)fail(run, mount, path, "open of the new mount");
+  if (WEAKENED(mount_by_path) || (is_same_file(mount, source) && !inroot_same(mount, source))) return mount;
+  sys_close(mount);
+  return (int)fail(run, -ESTALE, path, "the mount target was moved");
 }
 
 /* MS_REMOUNT sets all flags at once, so those that are there and not cleared are given again. */
@@ -153,6 +168,11 @@ long mount_move(int fd, int target) {
   return sys(__NR_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
+/* What the test build does in the place of mount_move: the path is looked up once more, by the kernel's own rules. */
+static long move_by_path(struct run *run, int fd, const char *path) {
+  return sys(__NR_move_mount, fd, "", run->slots[SLOT_ROOT].fd, path + 1, MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS);
+}
+
 long mount_attach(struct run *run, int fd, int target, const char *path, const struct attributes *attributes, bool *decided) {
   *decided = false;
   // Attributes first: the mount is never visible without them.
@@ -163,7 +183,7 @@ long mount_attach(struct run *run, int fd, int target, const char *path, const s
   long error = change_recursive(run, fd, path, attributes);
   *decided = error < 0;
   if (error < 0) return error;
-  error = mount_move(fd, target);
+  error = WEAKENED(mount_by_path) ? move_by_path(run, fd, path) : mount_move(fd, target);
   if (error < 0) return fail(run, error, path, "move_mount");
   *decided = true;
   if (late < 0 && (error = change_by_remount(run, fd, set, clear)) < 0) return fail_change(run, error, fd, path, set, clear);
@@ -177,23 +197,26 @@ int mount_clone(int fd, bool recursive) {
 /* A link in a hostile root must not lead a mount onto the files of a procfs; a path that names them is the configuration's business. */
 static bool is_led_into_proc(int root, int target, const char *path, unsigned how) {
   struct statfs filesystem;
-  if (sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
+  if (WEAKENED(procfs_link) || sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
   int direct = inroot_open(root, path, how | INROOT_NO_LINKS);
+  // Somebody may change the links: only the very file is as good as what was found.
+  bool same = direct >= 0 && inroot_same(direct, target);
   if (direct >= 0) sys_close(direct);
-  return direct == -ELOOP;
+  return !same;
 }
 
 int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how) {
   static const char *const ordinary = "must be mounted on ordinary directory";
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
+  if (WEAKENED(plain_directory)) how &= ~(unsigned)INROOT_NO_LINKS;
   enum inroot_make make = create == CREATE_NEVER ? INROOT_EXISTING : directory ? INROOT_DIRECTORY : INROOT_FILE;
   int target = inroot_make(root, path, how, make, 0755);
-  if (target < 0) return (int)fail(run, target, path, how & INROOT_NO_LINKS && target == -ELOOP ? ordinary : "mount target");
+  if (target < 0) return (int)fail(run, target, path, how & INROOT_NO_LINKS && directory && target == -ELOOP ? ordinary : "mount target");
   struct stat info;
   long error = 0;
   if (inroot_same(target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");
-  else if ((how & INROOT_NO_LINKS) && (sys_fstat(target, &info) < 0 || (info.st_mode & S_IFMT) != S_IFDIR))
+  else if ((how & INROOT_NO_LINKS) && directory && (sys_fstat(target, &info) < 0 || (info.st_mode & S_IFMT) != S_IFDIR))
     error = fail(run, -ENOTDIR, path, ordinary);
   else if (is_led_into_proc(root, target, path, how)) error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
   if (error >= 0) return target;

@@ -33,8 +33,15 @@ long mount_old(struct run *run, const char *source, int target, const char *type
 /* mount(2) of what one descriptor refers to onto another. */
 long mount_old_bind(struct run *run, int source, int target, bool recursive);
 
+/* Opens what mount(2) has just mounted at a path: a mount of `source`. Somebody may have moved something else there meanwhile: -ESTALE. */
+int mount_reopen(struct run *run, const char *path, unsigned how, int source);
+
 /* chmod of what an O_PATH descriptor refers to; fchmod(2) takes none (device.c). */
 long change_mode(struct run *run, int fd, unsigned mode);
+
+/* How the path of a device or a link is resolved. Behind a /dev that only a symlink leads to there may be a volume, the host's /dev even:
+ * nothing is made in it. */
+unsigned device_how(const char *path);
 
 /* As struct stat and mknod(2) have it: include/linux/kdev_t.h, new_encode_dev. */
 uint32_t device_number(uint32_t major, uint32_t minor);

@@ -1,5 +1,6 @@
 /* The program says READY=1 on the container's own socket, and the host hears that and whose pid it is: everything else a service may
  * say there (MAINPID, FDSTORE, ...) would let a container speak for its runtime. */
+#include "../testing/weaken.h"
 #include "notify.h"
 
 #include "run.h"
@@ -42,6 +43,7 @@ void notify_take(struct notify *notify) {
     long size = sys(__NR_recvfrom, notify->container, text, sizeof text, MSG_DONTWAIT_, NULL, 0);
     if (size == -EINTR) continue;
     if (size < 0) return;
+    if (WEAKENED(notify_filter)) sys(__NR_sendto, notify->host, text, size, MSG_NOSIGNAL_, NULL, 0);
     if (notify->is_ready || !says_ready(text, (size_t)size)) continue;
     struct buffer out = BUFFER(line);
     put_text(&out, "MAINPID=");

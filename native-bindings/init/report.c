@@ -1,4 +1,5 @@
 /* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
+#include "../testing/points.h"
 #include "run.h"
 #include "sys.h"
 
@@ -74,10 +75,11 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
     message.control = &control;
     message.control_length = sizeof control;
   }
-  long result;
+  long result = POINT_MESSAGE("before sending", type);
+  if (result < 0) return result;
   do result = sys(__NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
   while (result == -EINTR);
-  return result < 0 ? result : 0;
+  return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
 
 void warn(struct run *run, long error, const char *path, const char *text) {
@@ -89,7 +91,8 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   struct iovec part = {header, sizeof header};
   struct descriptor_control control = {.descriptor = -1};
   struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
-  long size;
+  long size = POINT_MESSAGE("before receiving", type);
+  if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
   do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
   while (size == -EINTR);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
@@ -99,7 +102,10 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   if (size < 4 || got != type || (descriptor != NULL && control.descriptor < 0))
     return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
   if (descriptor != NULL) *descriptor = control.descriptor;
-  return 0;
+  // Nobody would close what was not asked for.
+  else if (control.descriptor >= 0) sys_close(control.descriptor);
+  size = POINT_MESSAGE("after receiving", type);
+  return size < 0 ? fail(run, size, NULL, "read of a rendezvous message") : 0;
 }
 
 long wait_message(struct run *run, uint32_t type) { return receive_message(run, type, NULL); }

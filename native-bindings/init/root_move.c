@@ -14,7 +14,7 @@ static void decode_octal(char *text) {
   char *out = text;
   for (; *text != 0; text++) {
     if (text[0] == '\\' && text[1] != 0 && text[2] != 0 && text[3] != 0) {
-      *out++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+      *out++ = (char)((unsigned)(text[1] - '0') << 6 | (unsigned)(text[2] - '0') << 3 | (unsigned)(text[3] - '0'));
       text += 3;
     } else {
       *out++ = *text;
@@ -86,6 +86,8 @@ static long read_table(struct run *run, char *table) {
   } while (size > 0 || size == -EINTR);
   sys_close(fd);
   table[used] = 0;
+  // What does not fit would stay in sight.
+  if (size == 0 && used == TABLE_SIZE - 1) size = -E2BIG;
   return size < 0 ? fail(run, size, "self/mountinfo", "read") : 0;
 }
 
@@ -93,6 +95,8 @@ long op_root_move(struct run *run, const struct op_root_move *op) {
   (void)op;
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
+  // Without root.open nobody knows which mounts are outside.
+  if (run->rootfs == NULL) return fail(run, -EINVAL, NULL, "no root filesystem was opened");
   // Address space only: pages come as the table needs them.
   long address = sys(__NR_mmap, 0, TABLE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");

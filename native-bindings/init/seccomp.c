@@ -39,13 +39,16 @@ long op_seccomp_receive(struct run *run, const struct op_seccomp_receive *op) {
 /* From the load on every system call of init is the filter's business, so it leaves as few as possible for later. */
 long op_seccomp_load(struct run *run, const struct op_seccomp_load *op) {
   if (run->filter == NULL) return fail(run, -EINVAL, NULL, "no filter was read");
+  // The result is a descriptor only if the flags ask for one.
+  bool listens = (op->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0;
+  if (listens != (op->listener != 0)) return fail(run, -EINVAL, NULL, "flags of seccomp and a listener that do not agree");
   long error = exec_prepare(run);
   if (error < 0) return error;
   if (op->raise && (error = capability_raise(CAP_SYS_ADMIN)) < 0) return fail(run, error, NULL, "capset");
   const struct sock_fprog program = {run->filter_length, run->filter};
   long result = sys(__NR_seccomp, SECCOMP_SET_MODE_FILTER, op->flags, &program);
   if (result < 0) return fail(run, result, NULL, "seccomp");
-  if (!op->listener) return 0;
+  if (!listens) return 0;
   error = send_message(run, MESSAGE_LISTENER, 0, 0, NULL, NULL, (int)result);
   sys_close((int)result);
   return error < 0 ? fail(run, error, NULL, "sending the seccomp listener") : 0;

@@ -1,5 +1,6 @@
 /* Process entry and the one system call instruction, for x86-64 and aarch64. */
 #include "run.h"
+#include "self.h"
 #include "sys.h"
 
 #if defined(__x86_64__)
@@ -24,9 +25,12 @@ __asm__(".text\n.globl _start\n.type _start,%function\n_start:\nmov x29,xzr\nmov
 #endif
 
 _Noreturn void start_c(long *stack);
-_Noreturn void start_c(long *stack) {
+__attribute__((no_stack_protector)) _Noreturn void start_c(long *stack) {
   int count = (int)stack[0];
   char **arguments = (char **)(stack + 1);
-  sys_exit(helper_main(count, arguments, arguments + count + 1));
+  char **environment = arguments + count + 1, **end = environment;
+  while (*end != NULL) end++;
+  self_prepare((const unsigned long *)(end + 1));
+  sys_exit(helper_main(count, arguments, environment));
 }
 #endif

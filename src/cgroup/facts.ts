@@ -43,7 +43,7 @@ export interface CgroupRef {
   readonly version: 1 | 2;
   /** The container's directory in every hierarchy. */
   readonly paths: readonly string[];
-  /** Levels above them that were not there before: to be removed if empty, even when a crash kept runt from marking them. */
+  /** Levels above them that were not there before, or that runt had made: to be removed if empty, even when a crash kept runt from marking them. */
   readonly missing?: readonly string[];
   /** Directories of `paths` that were there before: they are used and left. */
   readonly kept?: readonly string[];

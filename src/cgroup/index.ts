@@ -4,10 +4,12 @@ export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts
 export { attachDeviceProgram } from "./devices/attach.ts";
 export { createCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
-export { deleteCgroup, markedParents } from "./driver/delete.ts";
+export { deleteCgroup, deleteEmptyLevel, markedParents } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
+export { markContainer } from "./driver/mark.ts";
+export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
 export { cgroupProcesses, refuseUsed } from "./driver/processes.ts";

@@ -4,6 +4,7 @@ import { deriveConfig } from "../config/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { weakened } from "../host/testing.ts";
 import { parseSpec } from "../spec/index.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
@@ -17,7 +18,7 @@ export interface LoadedBundle {
 export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   const spec = parseSpec(text, host.hasLongNumber(text));
-  const findings = checkSpec(spec, checkFacts(knowledge));
+  const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge));
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);
   return { text, config: { ...config, warnings: [...findings, ...config.warnings] } };

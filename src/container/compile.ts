@@ -2,6 +2,7 @@
 import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
+import { weakened } from "../host/testing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
@@ -39,7 +40,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, kn
     ...callerFacts(knowledge),
     ...(config.process?.apparmorProfile !== undefined && { apparmor: knowledge.apparmor() }),
     cgroupVersion: facts.version,
-    cgroupSources: cgroupSources(facts, placed ? path : ""),
+    cgroupSources: cgroupSources(facts, placed && !weakened("cgroup-view") ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
     ...(placed ? { cgroup: placed } : {}),
     ...(resctrl ? { resctrl } : {}),

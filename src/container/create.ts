@@ -1,5 +1,6 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type { StateRecord } from "../state/index.ts";
@@ -29,8 +30,7 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   try {
     execute(execution);
   } catch (error) {
-    undo(execution);
-    throw error;
+    throw undone(execution, error);
   }
   return execution;
 }
@@ -75,6 +75,18 @@ export function intentRecord(
 export function timestamp(): string {
   const { seconds, nanoseconds } = host.now();
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, "0")}Z`;
+}
+
+/** The error that create ends with: what went wrong first, and that something may be left. */
+function undone(execution: Execution, error: unknown): unknown {
+  try {
+    undo(execution);
+    return error;
+  } catch (second) {
+    if (!(error instanceof RuntError)) return error;
+    const left = `what was made is still there: ${host.reason(second)} (delete --force ${execution.record.id} removes it)`;
+    return new RuntError(error.code, `${error.message}; ${left}`, error.details);
+  }
 }
 
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */

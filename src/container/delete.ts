@@ -13,13 +13,18 @@ export function remove(options: RuntimeOptions, id: string, force: boolean): voi
   if (force && !host.stat(directory)) return;
   const record = lockedRecord(options, id, force);
   if (!record) return;
-  const status = deriveStatus(options.root, record);
+  const status = deriveStatus(options.root, record, true);
   if (!force && status !== "stopped" && status !== "created") {
     throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
   }
+  undoRecorded(options.root, record);
+}
+
+/** All that a record names, whatever became of it; under the lock. */
+export function undoRecorded(root: string, record: StateRecord): void {
   killInit(record);
   if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
-  destroy(options.root, record);
+  destroy(root, record);
   runPoststop(record);
 }
 
@@ -28,7 +33,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean): Sta
   try {
     if (!force) readRecord(root, id);
     lock(containerDirectory(root, id));
-    return readRecord(root, id);
+    return readRecord(root, id, true);
   } catch (error) {
     if (!force) throw error;
     if (error instanceof RuntError && error.code === "state-unreadable") removeDirectory(root, id);

@@ -2,9 +2,9 @@
 import { deleteCgroup, isFrozen, killCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { releaseGroups } from "../resctrl/index.ts";
 import { removeDirectory, type StateRecord } from "../state/index.ts";
-import { systemd } from "./on-demand.ts";
+import { resctrl, systemd } from "./on-demand.ts";
+import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 import { isAlive } from "./status.ts";
 
 /** How long the death of a killed init may take. */
@@ -16,7 +16,7 @@ export function destroy(root: string, record: StateRecord): void {
     if (record.cgroup.systemd) systemd().stopUnit(record.cgroup.systemd);
     deleteCgroup(record.cgroup);
   }
-  if (record.resctrl) releaseGroups(record.resctrl, record.phase === "creating");
+  if (record.resctrl) resctrl().releaseGroups(record.resctrl, record.phase === "creating");
   removeDirectory(root, record.id);
 }
 
@@ -26,29 +26,28 @@ export function killInit(record: StateRecord): void {
   const pidfd = openPidfd(record);
   if (pidfd === undefined) return;
   try {
-    host.pidfdSendSignal(pidfd, host.signalNumber("KILL"));
+    signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
     if (record.cgroup && isFrozen(record.cgroup)) thawForKill(record.cgroup);
-    const [revents = 0] = host.poll([pidfd], [host.POLL.IN], DEATH_TIMEOUT_MS);
-    if (revents === 0) throw new RuntError("wrong-status", "container init still running");
+    if (!awaitEnd(pidfd, () => isAlive(record), DEATH_TIMEOUT_MS)) throw new RuntError("wrong-status", "container init still running");
   } catch (error) {
     if (!host.isErrno(error, "ESRCH")) throw error;
   } finally {
-    host.close(pidfd);
+    closePidfd(pidfd);
   }
 }
 
-/** A descriptor of init, checked after opening that the pid was not reused; undefined when init is gone. */
+/** A descriptor of init, checked after opening that the pid was not reused; REFUSED of pidfd.ts; undefined when init is gone. */
 export function openPidfd(record: StateRecord): number | undefined {
   // Still being made.
   if (record.pid <= 0) return undefined;
   let pidfd: number;
   try {
-    pidfd = host.pidfdOpen(record.pid);
+    pidfd = pidfdOf(record.pid);
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) return undefined;
     throw error;
   }
   if (isAlive(record)) return pidfd;
-  host.close(pidfd);
+  closePidfd(pidfd);
   return undefined;
 }

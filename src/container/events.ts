@@ -5,7 +5,8 @@ import * as host from "../host/index.ts";
 import { readRecord, type StateRecord } from "../state/index.ts";
 import { openPidfd } from "./destroy.ts";
 import type { RuntimeOptions } from "./options.ts";
-import { deriveStatus } from "./status.ts";
+import { closePidfd, REFUSED } from "./pidfd.ts";
+import { deriveStatus, isAlive } from "./status.ts";
 
 export { statsJson } from "../cgroup/index.ts";
 
@@ -26,7 +27,7 @@ export function streamEvents(options: RuntimeOptions, id: string, intervalMs: nu
   let next = host.monotonic() + intervalMs;
   for (let isOver = false; !isOver; ) {
     const [ended = 0] = host.poll(fds, events, Math.max(0, next - host.monotonic()));
-    isOver = ended !== 0;
+    isOver = ended !== 0 || (pidfd === REFUSED && !isAlive(record));
     // Also at the end: the kill may be what has ended it.
     if (watch?.take()) report({ type: "oom" });
     if (isOver || host.monotonic() < next) continue;
@@ -34,7 +35,7 @@ export function streamEvents(options: RuntimeOptions, id: string, intervalMs: nu
     next = Math.max(next + intervalMs, host.monotonic());
   }
   watch?.close();
-  host.close(pidfd);
+  closePidfd(pidfd);
 }
 
 function running({ root }: RuntimeOptions, id: string): { readonly record: StateRecord; readonly cgroup: CgroupRef } {

@@ -4,15 +4,15 @@ import type { ProcessConfig } from "../config/types.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
-import { pathOf } from "../resctrl/index.ts";
 import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { apparmorEnabled } from "./lsm.ts";
-import { systemd } from "./on-demand.ts";
+import { orphans, resctrl, systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { pidfdOf } from "./pidfd.ts";
 import { endChildren } from "./reap.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -47,6 +47,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   } catch (error) {
     // Nothing of the container is touched: only what this call has started ends.
     endChildren(execution);
+    if (execution.helper !== 0 && execution.pid === 0) orphans().endOrphans(record.pid);
     throw error;
   }
   return execution;
@@ -98,8 +99,8 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
 }
 
 /** Whoever has removed the group has put the container's processes into the default one. */
-function presentGroups({ resctrl }: StateRecord): Pick<ExecInput, "resctrl"> {
-  return resctrl && host.stat(pathOf(resctrl)) ? { resctrl } : {};
+function presentGroups({ resctrl: groups }: StateRecord): Pick<ExecInput, "resctrl"> {
+  return groups && host.stat(resctrl().pathOf(groups)) ? { resctrl: groups } : {};
 }
 
 function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
@@ -117,9 +118,9 @@ function setgroupsAllowed(pid: number): boolean {
 }
 
 function watch({ pid, console }: Execution): never {
-  const pidfd = host.pidfdOpen(pid);
+  const pidfd = pidfdOf(pid);
   return host.execHelper(
     ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", "--"],
-    console === -1 ? [pidfd] : [pidfd, console],
+    [pidfd, console].filter((fd) => fd !== -1),
   );
 }

@@ -2,11 +2,11 @@
  * The runtime's half of a plan: its own operations in list order, the helper's between `helper.spawn` and `commit`.
  * Anything that throws here is undone by the caller from the state record.
  */
-import { attachDeviceProgram, createCgroup, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
+import { attachDeviceProgram, createCgroup, delegateCgroup, markContainer, writeCgroupFile } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { weakened } from "../host/testing.ts";
 import { encodePlan, MESSAGES, OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
-import { joinGroup } from "../resctrl/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { helperError } from "./helper-error.ts";
@@ -15,9 +15,8 @@ import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
-import { netDevices, notification, systemd } from "./on-demand.ts";
+import { netDevices, notification, resctrl, systemd } from "./on-demand.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
-import { addMonitor, prepareGroups } from "./resctrl.ts";
 import { callerStreams } from "./streams.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
@@ -41,6 +40,8 @@ export interface Execution {
   readonly warnings: string[];
   /** How many warnings the staged record has; -1 before there is one. */
   staged: number;
+  /** A cgroup says whose it is. */
+  marked?: boolean;
   /** Where whoever asks sees what is being done; undefined for exec. */
   progress?: Progress;
   /** config.json as it was read, which is kept beside the record; undefined for exec. */
@@ -63,7 +64,7 @@ const HANDLERS: Handlers = {
     // mkfifo(2) is subject to the umask.
     host.chmod(path, mode);
   },
-  "cgroup.create": (_, { path }) => createCgroup(path),
+  "cgroup.create": makeCgroup,
   "cgroup.write": (_, { path, value }, pointer) => writeCgroupFile(path, value, pointer),
   "cgroup.devices": (_, { path, rules }) => attachDeviceProgram(path, rules),
   "cgroup.delegate": ({ warnings }, { path, uid }) => {
@@ -92,9 +93,9 @@ const HANDLERS: Handlers = {
   "seccomp.notify": notify,
   "netdevice.move": (...call) => netDevices().moveNetDevice(...call),
   "idmap.verify": ({ pid }, maps) => verifyIdMaps(pid, maps),
-  "resctrl.prepare": prepareGroups,
-  "resctrl.monitor": addMonitor,
-  "resctrl.join": ({ pid }, group, pointer) => joinGroup(group, pid, pointer),
+  "resctrl.prepare": (...call) => resctrl().prepareGroups(...call),
+  "resctrl.monitor": (...call) => resctrl().addMonitor(...call),
+  "resctrl.join": ({ pid }, group, pointer) => resctrl().joinGroup(group, pid, pointer),
 };
 
 export function newExecution(root: string, plan: Plan, record: StateRecord): Execution {
@@ -131,6 +132,16 @@ function runHandler(execution: Execution, op: Op): void {
   }
 }
 
+/** The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost. */
+function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
+  createCgroup(path);
+  const { root, record } = execution;
+  const { kept, systemd: unit } = record.cgroup ?? {};
+  if (execution.marked || kept?.includes(path)) return;
+  markContainer(path, { root, id: record.id, ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
+  execution.marked = true;
+}
+
 function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {
   const { startUnit: start, UnitExists } = systemd();
   try {
@@ -155,12 +166,17 @@ function spawn(execution: Execution, { cgroup }: OpArgs<"helper.spawn">): void {
   execution.socket = ours;
   const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
   const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
-  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory);
+  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, execution.plan.ops.some(inheritsEnvironment));
   execution.progress?.helper(execution.helper);
   if (directory !== undefined) host.close(directory);
   host.close(theirs);
   // `inspect` reads it there, for as long as this process lives.
   if (!execution.progress) host.close(plan);
+}
+
+/** What init is to hand on to a hook that has no environment of its own. */
+function inheritsEnvironment({ op, actor, args }: Op): boolean {
+  return op === "hook.run" && actor === "init" && (args as OpArgs<"hook.run">).inheritEnv;
 }
 
 function runHookOperation({ lock, pid }: Execution, args: OpArgs<"hook.run">): void {
@@ -208,7 +224,7 @@ function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
     execution.pid = received.value;
     execution.progress?.init(execution.pid);
     // outer has nothing more to do; it must be gone before create returns.
-    host.waitpid(execution.helper, 0);
+    if (execution.helper > 0) host.waitpid(execution.helper, 0);
     execution.helper = 0;
   }
   if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
@@ -219,7 +235,7 @@ function take(execution: Execution, type: number): host.Message {
   const index = execution.early.findIndex((message) => message.type === type);
   if (index !== -1) return execution.early.splice(index, 1)[0]!;
   for (;;) {
-    const received = host.receiveMessage(execution.socket, -1);
+    const received = receive(execution);
     if (received === undefined) throw helperError.died(execution);
     if (received.type === MESSAGES.error) throw helperError.reported(execution, received);
     if (received.type === type) return received;
@@ -228,14 +244,43 @@ function take(execution: Execution, type: number): host.Message {
   }
 }
 
-/** The socket is close-on-exec in init, so its end of file says that execve happened. */
+/** How often to look whether outer still lives. */
+const OUTER_MS = 200;
+
+/** undefined: there will be no more. As long as there is outer its end is looked for, for init alone keeps the socket open too. */
+function receive(execution: Execution): host.Message | undefined {
+  for (;;) {
+    try {
+      return host.receiveMessage(execution.socket, execution.helper === 0 ? -1 : OUTER_MS);
+    } catch (error) {
+      if (!host.isErrno(error, "ETIMEDOUT")) throw error;
+      if (execution.helper === -1) return undefined;
+      // Its last message may have come in the meantime.
+      if (host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
+    }
+  }
+}
+
+/** The socket is close-on-exec in init, so its end of file says that execve happened, or that init was killed before. */
 function awaitExecve(execution: Execution): void {
   for (;;) {
     const received = host.receiveMessage(execution.socket, -1);
-    if (received === undefined) return;
+    if (received === undefined) {
+      if (hasExecuted(execution.pid)) return;
+      throw helperError.died(execution);
+    }
     if (received.type !== MESSAGES.warning) throw helperError.reported(execution, received);
     execution.warnings.push(received.text);
   }
+}
+
+const PF_FORKNOEXEC = 0x40;
+
+/** Of the flags in /proc/PID/stat (include/linux/sched.h), which are there until the process is reaped. */
+function hasExecuted(pid: number): boolean {
+  const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
+  const flags = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]);
+  return (flags & PF_FORKNOEXEC) === 0;
 }
 
 /** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
@@ -271,6 +316,16 @@ function sendPidfd(pid: number, path: string, text: string): void {
 function writePidFile(path: string, pid: number): void {
   const slash = path.lastIndexOf("/") + 1;
   const temporary = `${path.slice(0, slash)}.${path.slice(slash)}`;
-  host.writeFile(temporary, String(pid), host.O.WRONLY | host.O.CREAT | host.O.EXCL | host.O.NOFOLLOW, 0o666);
-  host.rename(temporary, path);
+  const flags = host.O.WRONLY | host.O.CREAT | (weakened("pid-file") ? 0 : host.O.EXCL | host.O.NOFOLLOW);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      host.writeFile(temporary, String(pid), flags, 0o666);
+      host.rename(temporary, path);
+      return;
+    } catch (error) {
+      host.unlink(temporary);
+      // A runtime that was killed here has left it.
+      if (!isFirst || !host.isErrno(error, "EEXIST")) throw error;
+    }
+  }
 }

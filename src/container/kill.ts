@@ -5,6 +5,7 @@ import * as host from "../host/index.ts";
 import { readRecord } from "../state/index.ts";
 import { openPidfd } from "./destroy.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { signalProcess } from "./pidfd.ts";
 import { deriveStatus } from "./status.ts";
 
 export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
@@ -23,7 +24,7 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     throw new RuntError("wrong-status", WORDS.notRunning);
   }
   try {
-    host.pidfdSendSignal(pidfd, signal);
+    signalProcess(pidfd, record.pid, signal);
     if (status === "paused" && signal === host.signalNumber("KILL") && record.cgroup) thawForKill(record.cgroup);
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);

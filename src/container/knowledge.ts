@@ -4,10 +4,11 @@ import type { SystemdFacts } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { locateGroups, type ResctrlRef } from "../resctrl/index.ts";
+import { weakened } from "../host/testing.ts";
+import type { ResctrlRef } from "../resctrl/index.ts";
 import { findIdProgram } from "./id-map-write.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
-import { netDevices, systemd } from "./on-demand.ts";
+import { netDevices, resctrl, systemd } from "./on-demand.ts";
 import { refuseHostNamespaces } from "./own-namespaces.ts";
 
 export interface IdPrograms {
@@ -44,7 +45,7 @@ export const LIVE: HostKnowledge = {
   systemd: (rootless) => systemd().readSystemd(rootless && hasUserManager()),
   apparmor: apparmorEnabled,
   selinux: selinuxEnabled,
-  resctrl: locateGroups,
+  resctrl: (...call) => resctrl().locateGroups(...call),
   refuse(config) {
     refuseRootfs(config.rootfs);
     refuseHostNamespaces(config);
@@ -59,7 +60,7 @@ export function hasUserManager(): boolean {
 
 /** root.path must be an existing directory and not a symlink: the tree below it is hostile, the way to it is not. */
 function refuseRootfs(rootfs: string): void {
-  const found = host.lstat(rootfs);
+  const found = weakened("root-link") ? host.stat(rootfs) : host.lstat(rootfs);
   if (!found) throw new RuntError("config-invalid", `root filesystem ${rootfs}: no such file or directory`, { pointer: "/root/path" });
   const type = found.mode >> 12;
   if (type === 0o12) throw new RuntError("config-invalid", `root filesystem ${rootfs}: is a symlink`, { pointer: "/root/path" });

@@ -21,7 +21,7 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   const spec = readMounts(path);
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id);
+  const record = readRecord(root, id, true);
   checkContainer(root, record, action);
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);

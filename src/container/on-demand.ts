@@ -5,6 +5,8 @@ import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
+import type * as unknownChildren from "./orphans.ts";
+import type * as resourceControl from "./resctrl.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -16,6 +18,11 @@ export function netDevices(): typeof networkDevices {
   return loadedNow(import("./net-devices.ts"));
 }
 
+/** For linux.intelRdt. */
+export function resctrl(): typeof resourceControl {
+  return loadedNow(import("./resctrl.ts"));
+}
+
 /** For a start that has failed. */
 export function diagnosis(): typeof postMortem {
   return loadedNow(import("./diagnose/index.ts"));
@@ -24,4 +31,9 @@ export function diagnosis(): typeof postMortem {
 /** For a caller that is a service with NOTIFY_SOCKET. */
 export function notification(): typeof serviceNotification {
   return loadedNow(import("./notification.ts"));
+}
+
+/** For an exec that has failed before it knew its process. */
+export function orphans(): typeof unknownChildren {
+  return loadedNow(import("./orphans.ts"));
 }

@@ -20,8 +20,8 @@ export function resume(options: RuntimeOptions, id: string): void {
 function locked({ root }: RuntimeOptions, id: string) {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id);
-  return { cgroup: record.cgroup ?? NO_CGROUP, status: deriveStatus(root, record) };
+  const record = readRecord(root, id, true);
+  return { cgroup: record.cgroup ?? NO_CGROUP, status: deriveStatus(root, record, true) };
 }
 
 /** Freezing then says that there is no freezer. */

@@ -4,6 +4,8 @@ import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
 import type { ResctrlRecord } from "../state/index.ts";
 import type { Execution } from "./execute.ts";
 
+export { joinGroup, locateGroups, pathOf, releaseGroups } from "../resctrl/index.ts";
+
 export function prepareGroups(execution: Execution, { create, schemata, ...group }: OpArgs<"resctrl.prepare">, pointer: string): void {
   amend(execution, (resctrl) => ({ ...resctrl, made: false }));
   const made = prepareGroup(group, create, schemata, pointer);

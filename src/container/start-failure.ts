@@ -1,4 +1,5 @@
 /** What init left in exec.fifo when it could not become the program (report_to_start in native-bindings/init/main.c). */
+import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
 export interface StartFailure {
@@ -9,14 +10,21 @@ export interface StartFailure {
 }
 
 const REPORT_MAX = 4096;
+/** What start has written. */
+export const GO = "\0";
 
-/** Read the fifo's content; `writer`, which has kept it alive, is closed. undefined: nothing has failed. */
+/**
+ * Read the fifo's content; `writer`, which has kept it alive, is closed. undefined: nothing has failed.
+ * @throws RuntError wrong-status when init was killed before it took what start has written
+ */
 export function readStartFailure(fifo: string, writer: number): StartFailure | undefined {
   const reader = host.open(fifo, host.O.RDONLY | host.O.NONBLOCK);
   // Without a writer the end is the end of the file.
   host.close(writer);
   try {
-    return parseStartFailure(host.readFd(reader, REPORT_MAX));
+    const report = host.readFd(reader, REPORT_MAX);
+    if (report === GO) throw new RuntError("wrong-status", WORDS.startStopped);
+    return parseStartFailure(report);
   } catch (error) {
     // init holds its end still: a file system is in the way of execve, and nothing has failed yet.
     if (host.isErrno(error, "EAGAIN")) return undefined;

@@ -8,8 +8,9 @@ import { helperError } from "./helper-error.ts";
 import { runPoststart, runPoststop } from "./hooks.ts";
 import { notification } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
-import { readStartFailure, type StartFailure } from "./start-failure.ts";
-import { deriveStatus } from "./status.ts";
+import { awaitEnd } from "./pidfd.ts";
+import { GO, readStartFailure, type StartFailure } from "./start-failure.ts";
+import { deriveStatus, isAlive } from "./status.ts";
 
 /** execve itself takes a fraction of a millisecond; this bounds a stuck filesystem. */
 const EXEC_TIMEOUT_MS = 10_000;
@@ -20,14 +21,14 @@ export function start({ root }: RuntimeOptions, id: string): void {
   readRecord(root, id);
   const directory = containerDirectory(root, id);
   const held = lock(directory);
-  const record = readRecord(root, id);
-  const status = deriveStatus(root, record);
+  const record = readRecord(root, id, true);
+  const status = deriveStatus(root, record, true);
   if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
   if (!record.startable)
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
   const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id) : undefined;
-  const pidfd = sockets && openPidfd(record);
+  const pidfd = sockets && host.pidfdOpen(record.pid);
   const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);
   try {
     if (record.hooks?.startContainer) checkHooks(directory);
@@ -48,7 +49,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
 function explained(record: StateRecord, failure: StartFailure): RuntError {
   const error = helperError.execve(record, failure);
   const pidfd = openPidfd(record);
-  if (pidfd !== undefined) host.poll([pidfd], [host.POLL.IN], DEATH_TIMEOUT_MS);
+  if (pidfd !== undefined) awaitEnd(pidfd, () => isAlive(record), DEATH_TIMEOUT_MS);
   return error;
 }
 
@@ -76,7 +77,7 @@ function release(path: string, timeoutMs: number): StartFailure | undefined {
     if (host.isErrno(error, "ENXIO")) throw new RuntError("wrong-status", WORDS.startStopped);
     throw error;
   }
-  host.write(fd, "\0");
+  host.write(fd, GO);
   host.poll([fd], [0], timeoutMs);
   const failure = readStartFailure(path, fd);
   host.unlink(path);

@@ -20,8 +20,8 @@ export interface UpdateRequest {
 export function update({ root }: RuntimeOptions, id: string, { resources, schemata }: UpdateRequest): void {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id);
-  const status = deriveStatus(root, record);
+  const record = readRecord(root, id, true);
+  const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
   const { cgroup } = record;
   if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");

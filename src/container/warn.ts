@@ -5,6 +5,6 @@ export function warn(text: string): void {
   try {
     host.write(2, `runt: warning: ${text}\n`);
   } catch (error) {
-    if (!host.isErrno(error, "EPIPE", "EBADF", "EIO")) throw error;
+    if (!(error instanceof Error && "errno" in error)) throw error;
   }
 }

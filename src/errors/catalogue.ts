@@ -19,11 +19,13 @@ export const CATALOGUE = {
   "wrong-status": { exit: 1, meaning: "the container's status does not allow this" },
   cgroup: { exit: 1, meaning: "a cgroup operation failed" },
   resctrl: { exit: 1, meaning: "an operation on the resctrl filesystem failed" },
+  gc: { exit: 1, meaning: "something left behind could not be removed" },
   criu: { exit: 1, meaning: "criu is not there or could not do it" },
   hook: { exit: 1, meaning: "a hook failed" },
   operation: { exit: 1, meaning: "an operation of the plan failed" },
   "host-facts": { exit: 1, meaning: "a file of host facts cannot be used" },
   "plan-changed": { exit: 1, meaning: "the plan is another one than expected" },
+  system: { exit: 1, meaning: "the system failed at something that always works" },
   internal: { exit: 1, meaning: "a defect of runt" },
 } as const satisfies Record<string, { readonly exit: number; readonly meaning: string }>;
 

@@ -19,6 +19,7 @@ export {
   connect,
   connectDatagram,
   cwd,
+  detach,
   drain,
   effectiveCapabilities,
   enterOwnMounts,

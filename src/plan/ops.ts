@@ -108,7 +108,7 @@ export const OPS = {
   "cgroup.create": {
     id: 3,
     actors: ["runtime"],
-    doc: "Make one cgroup directory and every missing level above it; new levels above it are marked (extended attribute trusted.runt), and in a v1 cpuset hierarchy new levels get their parent's cpus and mems.",
+    doc: "Make one cgroup directory and every missing level above it; new levels above it are marked (extended attribute trusted.runt), the container's first directory with state root and id (trusted.runt.container), and in a v1 cpuset hierarchy new levels get their parent's cpus and mems.",
     fields: { path: "str" },
   },
   "cgroup.write": { id: 4, actors: ["runtime"], doc: "Write a value to a cgroup file.", fields: { path: "str", value: "str" } },
@@ -318,7 +318,7 @@ export const OPS = {
   "device.create": {
     id: 65,
     actors: ["init"],
-    doc: "mknodat inside the root (type S_IFCHR, S_IFBLK or S_IFIFO), re-open without following links, verify type and numbers, then fchmod and fchown. Outcome: an existing node with the right type and numbers is kept; anything else existing is an error.",
+    doc: "mknodat inside the root (type S_IFCHR, S_IFBLK or S_IFIFO), re-open without following links, verify type and numbers, then fchmod and fchown. Outcome: an existing node with the right type and numbers is kept; anything else existing is an error. Nothing is made in a /dev that a symlink leads to (a volume may be behind it); so symlink.create, device nodes that are bound, and /dev/console.",
     fields: { path: "str", type: "u32", major: "u32", minor: "u32", mode: "u32", uid: "u32", gid: "u32" },
   },
   "console.open": {
@@ -517,7 +517,7 @@ export const OPS = {
   "directory.copy": {
     id: 112,
     actors: ["init"],
-    doc: "Copy files, directories and links of the slot's directory, with owner and mode, into the directory that is at the path now; close the slot. Outcomes: an empty slot is nothing to copy; special files are left out with a warning; an owner that is not mapped is left out.",
+    doc: "Copy files, directories and links of the slot's directory, with owner and mode, into the directory that is at the path now; close the slot. Outcomes: an empty slot is nothing to copy; special files are left out with a warning; an owner that is not mapped is left out; where something else than what covers that directory is at the path now, an error.",
     fields: { slot: "slot", path: "str" },
   },
   "process.affinity": {

@@ -51,6 +51,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "cgroup.create": [
     "+mkdir(_, 0755)",
     '?+setxattr(_, "trusted.runt", _)',
+    '?setxattr(_, "trusted.runt.container", _)',
     '?+openat(AT_FDCWD, "*/cpuset.*", O_WRONLY)',
     '?+openat(AT_FDCWD, "*/cgroup.subtree_control", O_WRONLY)',
     "?+write(_, _)",
@@ -100,7 +101,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     'open_tree(_, "", OPEN_TREE_CLONE|AT_EMPTY_PATH)',
     '?mount_setattr(_, "", AT_EMPTY_PATH, _)',
   ],
-  "process.clone": ["?clone3({flags=$flags|CLONE_PARENT, exit_signal=0})", "?clone(_)", "sendmsg(_, _)", ">?prctl(PR_SET_DUMPABLE, 0)"],
+  "process.clone": ["?prctl(PR_SET_DUMPABLE, 0)", "?clone3({flags=$flags|CLONE_PARENT, exit_signal=0})", "?clone(_)", "sendmsg(_, _)"],
   "process.deathSignal": ["prctl(PR_SET_PDEATHSIG, $signal)"],
   "cgroup.join": ['+write(_, "0")'],
   "process.becomeRoot": [

@@ -95,10 +95,13 @@ function replace(path: string, content: string | ArrayBuffer): void {
   const fd = host.open(temporary, CREATE, 0o600);
   try {
     host.write(fd, content);
+    host.rename(temporary, path);
+  } catch (error) {
+    attempt(() => host.unlink(temporary));
+    throw error;
   } finally {
     host.close(fd);
   }
-  host.rename(temporary, path);
 }
 
 /** At the limit, what no container uses goes. False: everything is in use. */

@@ -48,6 +48,8 @@ describe("parseJson", () => {
     ["[1,]", 'found "]"', 1, 4],
     ["[1 2]", 'expected "," or "]"', 1, 4],
     ["[01]", "may not start with 0", 1, 2],
+    [`[${"9".repeat(1001)}]`, "more than 1000 digits", 1, 2],
+    [`[0.${"9".repeat(1001)}]`, "more than 1000 digits", 1, 2],
     ["[+1]", 'found "+"', 1, 2],
     ['["a\nb"]', "unterminated string", 1, 2],
     ['["abc', "unterminated string", 1, 2],

@@ -21,7 +21,9 @@ export interface JsonOptions {
 const MAX_DEPTH = 256;
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
-const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+/** More digits than any number has, and fewer than exhaust the engine's memory while they are matched. */
+const MAX_DIGITS = 1000;
+const NUMBER = /-?(?:0|[1-9]\d{0,999})(\.\d{1,1000})?([eE][+-]?\d{1,1000})?/y;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 
 /** 1-based line and column (in UTF-16 units) of an offset. */
@@ -99,7 +101,10 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     const [digits, fraction, exponent] = match;
     at += digits.length;
     const next = text.charCodeAt(at);
-    if (next >= 0x30 && next <= 0x39) fail("a number may not start with 0", at - 1);
+    if (next >= 0x30 && next <= 0x39) {
+      if (digits.length < MAX_DIGITS) fail("a number may not start with 0", at - 1);
+      fail(`a number of more than ${MAX_DIGITS} digits`, NUMBER.lastIndex - digits.length);
+    }
     const value = Number(digits);
     if (digits.length < 16 || fraction !== undefined || exponent !== undefined || Number.isSafeInteger(value)) return value;
     return BigInt(digits);

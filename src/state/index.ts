@@ -1,4 +1,4 @@
-export { checkId } from "./id.ts";
+export { checkId, isId } from "./id.ts";
 export {
   type CgroupRecord,
   type ExecRecord,

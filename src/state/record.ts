@@ -14,7 +14,7 @@ export interface CgroupRecord {
   readonly version: 1 | 2;
   /** Every leaf directory of the container, one a hierarchy. */
   readonly paths: readonly string[];
-  /** Levels that were absent before: delete removes them even if create was killed before it could mark them. */
+  /** Levels that were absent before, or runt's: delete removes them even if create was killed before it could mark them. */
   readonly missing?: readonly string[];
   /** Leaf directories that were there before: delete leaves them. */
   readonly kept?: readonly string[];

@@ -2,9 +2,16 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
+import { weakened } from "../host/testing.ts";
 import { checkId, isId } from "./id.ts";
 import type * as migration from "./migrate.ts";
 import { checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
+
+const RECORD = "state.json";
+/** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
+const PAUSE_MS = 2;
+const LOCKED_ATTEMPTS = 500;
+const FREE_ATTEMPTS = 10;
 
 /** Throws "id-invalid": an id is one path component of a known alphabet. */
 export function containerDirectory(root: string, id: string): string {
@@ -12,11 +19,15 @@ export function containerDirectory(root: string, id: string): string {
   return `${root}/${id}`;
 }
 
-/** Make ROOT (and what is missing above it). */
-export function ensureRoot(root: string): void {
-  if (host.stat(root)) return;
+/** Make ROOT (and what is missing above it: `isAbove`). Another user who owns ROOT could put records of his own there. */
+export function ensureRoot(root: string, isAbove = false): void {
+  const found = host.stat(root);
+  if (found) {
+    if (isAbove || found.uid === 0 || found.uid === host.geteuid() || weakened("state-root")) return;
+    throw new RuntError("state-root", `state directory ${root}: it belongs to the user ${found.uid}`);
+  }
   const parent = root.slice(0, root.lastIndexOf("/"));
-  if (parent !== "") ensureRoot(parent);
+  if (parent !== "") ensureRoot(parent, true);
   try {
     host.mkdir(root, 0o700);
   } catch (error) {
@@ -40,19 +51,55 @@ export function reserve(root: string, id: string): number {
     if (host.isErrno(error, "EEXIST")) throw new RuntError("id-exists", `${WORDS.idInUse}: ${id}`);
     throw new RuntError("state-root", `state directory ${directory}: ${host.reason(error)}`, { cause: error });
   }
-  return lock(directory);
+  let fd: number;
+  let taken: host.Stat | undefined;
+  try {
+    fd = lock(directory);
+    taken = host.lstat(`${directory}/state.json`);
+  } catch (error) {
+    removeEmpty(directory);
+    throw error;
+  }
+  // Between the two a forced delete has taken the directory for remains, and another create has made and locked its own.
+  if (taken) throw new RuntError("id-exists", `${WORDS.idInUse}: ${id}`);
+  return fd;
 }
 
-/** Lock ROOT/ID against other verbs; waits. The lock ends when the descriptor is closed or the process ends. */
+/** If something is in it, it is somebody else's. */
+function removeEmpty(directory: string): void {
+  try {
+    host.rmdir(directory);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT", "ENOTEMPTY")) throw error;
+  }
+}
+
+/**
+ * Lock ROOT/ID against other verbs; waits. The lock ends when the descriptor is closed or the process ends.
+ * @throws RuntError id-unknown when whoever held it has removed the container
+ */
 export function lock(directory: string): number {
-  const fd = host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
-  host.flock(fd, host.LOCK.EX);
-  return fd;
+  for (;;) {
+    const fd = openDirectory(directory);
+    host.flock(fd, host.LOCK.EX);
+    // A container of the same id may have been made meanwhile: it has another lock.
+    if (host.stat(directory)?.ino === host.fstat(fd).ino) return fd;
+    host.close(fd);
+  }
+}
+
+function openDirectory(directory: string): number {
+  try {
+    return host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT")) throw error;
+    throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${directory.slice(directory.lastIndexOf("/") + 1)}`);
+  }
 }
 
 /** True while another verb holds the lock. */
 export function isLocked(directory: string): boolean {
-  const fd = host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
+  const fd = openDirectory(directory);
   try {
     return !host.flock(fd, host.LOCK.SH | host.LOCK.NB);
   } finally {
@@ -86,22 +133,40 @@ export function configPath(root: string, id: string): string {
   return `${containerDirectory(root, id)}/config.json`;
 }
 
+/** What a file that is no record gives. Anything else (EMFILE, EIO) says nothing of the file: nobody may take it for lost. */
+const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
+
 /**
  * Throws "id-unknown" when there is no such directory, "state-unreadable" when its record is damaged or missing, and "state-version" when it is
- * of a newer schema.
+ * of a newer schema. `locked`: by this verb itself, so nobody else is making or removing it.
  */
-export function readRecord(root: string, id: string): StateRecord {
+export function readRecord(root: string, id: string, locked = false): StateRecord {
   const path = `${containerDirectory(root, id)}/state.json`;
   let text: string;
   try {
     text = host.readFile(path);
   } catch (error) {
-    if (!host.isErrno(error, "ENOENT")) throw new RuntError("state-unreadable", `${path}: ${host.reason(error)}`, { cause: error });
-    if (host.stat(containerDirectory(root, id))) throw new RuntError("state-unreadable", `${path}: no such file`);
-    throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
+    if (!host.isErrno(error, "ENOENT")) {
+      throw new RuntError(host.isErrno(error, ...DAMAGE) ? "state-unreadable" : "system", `${path}: ${host.reason(error)}`, {
+        cause: error,
+      });
+    }
+    if (!host.stat(containerDirectory(root, id))) throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
+    awaitRecord(path, containerDirectory(root, id), locked);
+    return readRecord(root, id, locked);
   }
   const record = parseRecord(text, path);
   return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
+}
+
+/** Until the record is there or the directory is not. @throws RuntError state-unreadable when that does not come */
+function awaitRecord(path: string, directory: string, locked: boolean): void {
+  for (let attempt = 1; host.stat(directory) && !host.stat(path); attempt++) {
+    if (locked || attempt > (isLocked(directory) ? LOCKED_ATTEMPTS : FREE_ATTEMPTS)) {
+      throw new RuntError("state-unreadable", `${path}: no such file`);
+    }
+    host.sleep(PAUSE_MS);
+  }
 }
 
 /** For a container that an older build has made. */
@@ -118,14 +183,26 @@ export function listIds(root: string): string[] {
     .sort();
 }
 
-/** Remove ROOT/ID and all that is in it. */
+/** Remove ROOT/ID and all that is in it, the record last: as long as anything is left, it is known what it was. */
 export function removeDirectory(root: string, id: string): void {
   const directory = containerDirectory(root, id);
   if (!host.stat(directory)) return;
-  for (const name of host.readdir(directory)) {
-    const path = `${directory}/${name}`;
-    if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadedNow(import("./tree.ts")).removeTree(path);
-    else host.unlink(path);
+  // The monitor of a container that ends in this moment removes the same, without the lock.
+  ifThere(() => {
+    const names = host.readdir(directory);
+    for (const name of [...names.filter((each) => each !== RECORD), ...names.filter((each) => each === RECORD)]) {
+      const path = `${directory}/${name}`;
+      if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadedNow(import("./tree.ts")).removeTree(path);
+      else ifThere(() => host.unlink(path));
+    }
+    host.rmdir(directory);
+  });
+}
+
+function ifThere(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT")) throw error;
   }
-  host.rmdir(directory);
 }

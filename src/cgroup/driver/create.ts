@@ -51,7 +51,7 @@ function createLevels(mountpoint: string, directory: string, prepare: (level: st
       prepare(directory, makeLevel(directory));
       return;
     } catch (error) {
-      if (!host.isErrno(error, "ENOENT") || attempt === ATTEMPTS) throw error;
+      if (!hasGone(error) || attempt === ATTEMPTS) throw error;
     }
     for (const level of parents(mountpoint, directory)) {
       try {
@@ -59,10 +59,15 @@ function createLevels(mountpoint: string, directory: string, prepare: (level: st
         mark(level);
         prepare(level, true);
       } catch (error) {
-        if (!host.isErrno(error, "ENOENT")) throw error;
+        if (!hasGone(error)) throw error;
       }
     }
   }
+}
+
+/** A level was taken away by another container's delete: before it was opened, or while its files were in use. */
+function hasGone(error: unknown): boolean {
+  return host.isErrno(error, "ENOENT", "ENODEV");
 }
 
 /** Whether the level is new. */
@@ -85,7 +90,7 @@ export function parents(mountpoint: string, directory: string): string[] {
 }
 
 /** Without the right to mark it (rootless) the level simply stays. */
-function mark(level: string): void {
+export function mark(level: string): void {
   try {
     host.setxattr(level, MARK, "1");
   } catch (error) {

@@ -1,7 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
-import { MARK } from "./create.ts";
+import { readHierarchies } from "../hierarchies.ts";
+import { MARK, mark } from "./create.ts";
 import { children, parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
@@ -33,7 +34,10 @@ function removeTree(version: 1 | 2, directory: string): void {
       host.rmdir(directory);
       return;
     } catch (error) {
-      if (host.isErrno(error, "ENOENT", "ENOTDIR")) return;
+      if (isAbsent(directory, error)) {
+        requireHierarchy(directory);
+        return;
+      }
       if (!host.isErrno(error, "EBUSY") || attempt === ATTEMPTS) {
         throw new RuntError("cgroup", `cannot remove cgroup ${directory}: ${host.reason(error)}`, { cause: error });
       }
@@ -46,10 +50,28 @@ function removeTree(version: 1 | 2, directory: string): void {
   }
 }
 
+/** A read-only file system says so before it looks. */
+function isAbsent(directory: string, error: unknown): boolean {
+  return host.isErrno(error, "ENOENT", "ENOTDIR") || (host.isErrno(error, "EROFS") && !host.access(directory, 0));
+}
+
+/** Gone is only what would be there: a verb in a mount namespace without the hierarchy must not take the cgroup for removed. */
+function requireHierarchy(directory: string): void {
+  if (readHierarchies().hierarchies.some(({ mountpoint }) => directory.startsWith(`${mountpoint}/`))) return;
+  throw new RuntError("cgroup", `cannot remove cgroup ${directory}: no cgroup hierarchy is mounted there`, {
+    hint: "mount it, or call this where it is mounted",
+  });
+}
+
 /** v2 reports the last exit through cgroup.events; v1 has nothing to wait on. */
 function waitForExit(version: 1 | 2, directory: string, milliseconds: number): void {
   // The last process is gone, but the kernel has not let go yet.
   if (version === 1 || waitForEvent(directory, "populated 0", milliseconds)) host.sleep(version === 1 ? milliseconds : FIRST_PAUSE_MS);
+}
+
+/** A level that nobody uses and everything like it above. */
+export function deleteEmptyLevel(level: string): void {
+  removeOwnParents(`${level}/`, []);
 }
 
 /** Stops at the first level that is not ours, or that another container still uses or has just made again. */
@@ -65,13 +87,30 @@ function removeOwnParents(path: string, missing: readonly string[]): void {
       }
       host.rmdir(level);
     } catch (error) {
-      if (host.isErrno(error, "EBUSY", "ENOTEMPTY")) return;
+      if (host.isErrno(error, "EBUSY", "ENOTEMPTY")) {
+        if (isBusy(level, missing)) return;
+        continue;
+      }
       isBelowFile ||= host.isErrno(error, "ENOTDIR");
       if (isBelowFile) continue;
-      if (!host.isErrno(error, "ENOENT"))
-        throw new RuntError("cgroup", `cannot remove cgroup ${level}: ${host.reason(error)}`, { cause: error });
+      if (!isAbsent(level, error)) throw new RuntError("cgroup", `cannot remove cgroup ${level}: ${host.reason(error)}`, { cause: error });
     }
   }
+}
+
+/**
+ * Levels that this container made and others use are marked, in case its create was killed before it could do that. Whoever went
+ * meanwhile has not seen the mark, so the level is tried once more.
+ */
+function isBusy(level: string, missing: readonly string[]): boolean {
+  if (!missing.includes(level)) return true;
+  for (let at = level; missing.includes(at); at = parentOf(at)) mark(at);
+  try {
+    host.rmdir(level);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT")) return true;
+  }
+  return false;
 }
 
 /** The levels above a container's directory that runt made, innermost first: what may be removed when nobody uses them. */

@@ -1,6 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupBefore, CgroupRef } from "../facts.ts";
+import { MARK } from "./create.ts";
 import { isFrozen } from "./freeze.ts";
 import { memoryPressure } from "./oom.ts";
 import { children, parentOf, readIfThere } from "./tree.ts";
@@ -59,8 +60,14 @@ export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
   return { missing, kept, ...(oomKills > 0 ? { oomKills } : {}) };
 }
 
+/** With those that runt has made: another container may take them away, and this one make them again. */
 function missingParents(path: string): string[] {
   const levels: string[] = [];
-  for (let level = parentOf(path); level !== "" && !host.access(level, 0); level = parentOf(level)) levels.push(level);
+  for (
+    let level = parentOf(path);
+    level !== "" && (!host.access(level, 0) || host.getxattr(level, MARK) !== undefined);
+    level = parentOf(level)
+  )
+    levels.push(level);
   return levels;
 }

@@ -60,8 +60,8 @@ const NAMESPACE_FILES: Readonly<Record<string, string>> = { network: "net", pid:
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id);
-  const status = deriveStatus(root, record);
+  const record = readRecord(root, id, true);
+  const status = deriveStatus(root, record, true);
   if (status !== "running" && status !== "paused") {
     throw new RuntError("wrong-status", `Container cannot be checkpointed in ${status} state`);
   }

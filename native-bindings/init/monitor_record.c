@@ -1,0 +1,189 @@
+#include "monitor_record.h"
+
+#include "str.h"
+#include "sys.h"
+
+#define RECORD_MAX 8192
+#define SELF_FD "/proc/self/fd/"
+
+static bool to_descriptor(const char *text, int *out) {
+  uint64_t value;
+  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
+  *out = (int)value;
+  sys(__NR_fcntl, *out, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+bool record_take(struct record *record, char **arguments, int count, int *at) {
+  *record = (struct record){.ready = -1, .kept = {-1, -1}};
+  if (*at + 2 >= count || !text_equal(arguments[*at], "--record")) return true;
+  record->path = arguments[*at + 1];
+  record->text = arguments[*at + 2];
+  *at += 3;
+  if (*at + 2 < count && text_equal(arguments[*at], "--oom")) {
+    record->oom_path = arguments[*at + 1];
+    if (!text_to_u64(arguments[*at + 2], &record->oom_before)) return false;
+    *at += 3;
+  }
+  if (*at + 1 < count && text_equal(arguments[*at], "--ready")) {
+    if (!to_descriptor(arguments[*at + 1], &record->ready)) return false;
+    *at += 2;
+  }
+  return true;
+}
+
+/* The other end of a pipe, or the same one again. */
+static int reopen(int fd, unsigned flags) {
+  char path[sizeof SELF_FD + 12];
+  struct buffer name = BUFFER(path);
+  put_text(&name, SELF_FD);
+  put_u64(&name, (uint64_t)fd);
+  return sys_openat(AT_FDCWD, path, flags, 0);
+}
+
+static bool is_fifo(int fd, struct stat *out) { return sys_fstat(fd, out) >= 0 && (out->st_mode & 0170000) == 0010000; }
+
+static void keep_outputs(struct record *record) {
+  struct stat output, error;
+  bool has_output = is_fifo(1, &output);
+  if (has_output) record->kept[0] = reopen(1, O_RDONLY | O_NONBLOCK);
+  if (!is_fifo(2, &error)) return;
+  // Both in one pipe: one reading end does.
+  if (has_output && output.st_ino == error.st_ino && output.st_dev == error.st_dev) return;
+  record->kept[1] = reopen(2, O_RDONLY | O_NONBLOCK);
+}
+
+/* A descriptor of the caller's that can read too would pass for a reader. */
+static void only_write(int fd) {
+  struct stat unused;
+  if (!is_fifo(fd, &unused)) return;
+  int writer = reopen(fd, O_WRONLY | O_NONBLOCK);
+  if (writer < 0) return;
+  sys(__NR_dup3, writer, fd, 0);
+  sys_close(writer);
+}
+
+void record_begin(struct record *record, bool terminal) {
+  if (record->path == NULL) return;
+  keep_outputs(record);
+  if (terminal) only_write(1);
+  int null = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
+  for (int fd = terminal ? 2 : 0; fd <= 2 && null >= 0; fd++) sys(__NR_dup3, null, fd, 0);
+  if (null >= 0) sys_close(null);
+  if (record->ready < 0) return;
+  sys_write(record->ready, "", 1);
+  sys_close(record->ready);
+  record->ready = -1;
+}
+
+/* The line `oom_kill N` of memory.oom_control (v1) or memory.events (v2). */
+static uint64_t count_oom_kills(const struct record *record) {
+  static const char name[] = "oom_kill ";
+  char text[1024];
+  if (record->oom_path == NULL) return 0;
+  int fd = sys_openat(AT_FDCWD, record->oom_path, O_RDONLY, 0);
+  if (fd < 0) return 0;
+  long size = sys_read(fd, text, sizeof text - 1);
+  sys_close(fd);
+  text[size < 0 ? 0 : size] = 0;
+  for (const char *line = text; line != NULL; line = text_find(line, '\n')) {
+    if (*line == '\n') line++;
+    if (!text_starts_with(line, name)) continue;
+    uint64_t value = 0;
+    for (line += sizeof name - 1; *line >= '0' && *line <= '9'; line++) value = value * 10 + (uint64_t)(*line - '0');
+    return value < record->oom_before ? 0 : value - record->oom_before;
+  }
+  return 0;
+}
+
+/* Beside it and by rename: a reader sees the record before or this one. */
+static void publish(const struct record *record, const char *phase) {
+  char text[RECORD_MAX], path[PATH_MAX];
+  struct buffer out = BUFFER(text), name = BUFFER(path);
+  int status = record->wait_status;
+  bool is_signal = status >= 0 && (status & 0x7f) != 0;
+  put_text(&out, record->text);
+  put_text(&out, ",\"phase\":\"");
+  put_text(&out, phase);
+  put_text(&out, "\",\"code\":");
+  if (status < 0) put_text(&out, "null");
+  else put_i64(&out, is_signal ? 128 + (status & 0x7f) : status >> 8 & 0xff);
+  put_text(&out, ",\"signal\":");
+  if (is_signal) put_i64(&out, status & 0x7f);
+  else put_text(&out, "null");
+  put_text(&out, ",\"oomKills\":");
+  put_u64(&out, record->oom_kills);
+  put_text(&out, ",\"endedMs\":");
+  put_u64(&out, record->ended_ms);
+  put_text(&out, "}\n");
+  put_text(&name, record->path);
+  put_text(&name, ".new");
+  if (out.truncated || name.truncated) return;
+  int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  if (fd < 0) return;
+  bool is_written = sys_write(fd, text, out.used) == (long)out.used;
+  sys_close(fd);
+  if (is_written) sys(__NR_renameat2, AT_FDCWD, path, AT_FDCWD, record->path, 0);
+}
+
+void record_ended(struct record *record, int wait_status) {
+  if (record->path == NULL) return;
+  struct __kernel_timespec now = {0};
+  sys(__NR_clock_gettime, 0, &now);
+  record->ended_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  record->wait_status = wait_status;
+  record->oom_kills = count_oom_kills(record);
+  publish(record, "ended");
+}
+
+/* With only a writing end of ours left, poll(2) reports an error when nobody reads. */
+static bool has_reader(int writer) {
+  struct pollfd row = {.fd = writer};
+  const struct __kernel_timespec at_once = {0};
+  sys_poll(&row, 1, &at_once);
+  return (row.revents & POLLERR) == 0;
+}
+
+static void save(int reader, const char *record_path, int output) {
+  char bytes[4096], path[PATH_MAX];
+  struct buffer name = BUFFER(path);
+  put_text(&name, record_path);
+  put_text(&name, output == 1 ? ".stdout" : ".stderr");
+  // A terminal still has something: it goes on where the pipe ends.
+  struct stat mine;
+  bool has_more = output == 1 && is_fifo(1, &mine);
+  int file = has_more && !name.truncated ? sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600) : -1;
+  long size;
+  while ((size = sys_read(reader, bytes, sizeof bytes)) > 0 || size == -EINTR) {
+    if (file < 0 && !name.truncated) file = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (file < 0 || size < 0) continue;
+    for (long done = 0, written = 1; done < size && written > 0; done += written) written = sys_write(file, bytes + done, (size_t)(size - done));
+  }
+  if (file < 0) return;
+  if (has_more) sys(__NR_dup3, file, 1, 0);
+  sys_close(file);
+}
+
+void record_settle(struct record *record) {
+  for (int i = 0; i < 2; i++) {
+    int kept = record->kept[i];
+    if (kept < 0) continue;
+    record->kept[i] = -1;
+    int writer = reopen(kept, O_WRONLY | O_NONBLOCK);
+    sys_close(kept);
+    if (writer < 0) continue;
+    if (!has_reader(writer)) {
+      int reader = reopen(writer, O_RDONLY | O_NONBLOCK);
+      sys_close(writer);
+      if (reader < 0) continue;
+      save(reader, record->path, i + 1);
+      sys_close(reader);
+    } else {
+      sys_close(writer);
+    }
+  }
+}
+
+void record_exited(struct record *record) {
+  if (record->path != NULL) publish(record, "exited");
+}

@@ -1,0 +1,32 @@
+/* The exit record of a container that nobody waits for (docs/decisions/0029-exit-record.md). */
+#ifndef RUNT_MONITOR_RECORD_H
+#define RUNT_MONITOR_RECORD_H
+#include "kernel.h"
+
+struct record {
+  /* NULL = there is none, and nothing here does anything. */
+  const char *path;
+  /* The record as the runtime has begun it: JSON without its closing brace. */
+  const char *text;
+  /* The file with the line `oom_kill N`, or NULL; its number before the container. */
+  const char *oom_path;
+  uint64_t oom_before;
+  /* Gets one byte when everything is in place; -1 = none. */
+  int ready;
+  /* Reading ends of the container's stdout and stderr where those are FIFOs, so that it can go on writing without a reader; else -1. */
+  int kept[2];
+  int wait_status;
+  uint64_t oom_kills, ended_ms;
+};
+
+/* --record FILE TEXT [--oom FILE BEFORE] [--ready FD] at arguments[*at], or nothing of it. False: malformed. */
+bool record_take(struct record *record, char **arguments, int count, int *at);
+/* Lets go of the caller's stdio (but for what a terminal is copied from and to), and tells the runtime's caller that all is well. */
+void record_begin(struct record *record, bool terminal);
+/* init has ended: -1 = nobody knows how. Written before anything is removed. */
+void record_ended(struct record *record, int wait_status);
+/* What nobody has read, and nobody is there to read, goes into FILE.stdout and FILE.stderr. May be called twice. */
+void record_settle(struct record *record);
+/* Nothing of the container is left. */
+void record_exited(struct record *record);
+#endif

@@ -1,0 +1,110 @@
+/**
+ * run --detach --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
+ * at any time, by anybody (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
+ */
+import type { memoryPressure } from "../cgroup/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import type { create } from "./create.ts";
+import type { separateDescriptors } from "./descriptors.ts";
+import type { Execution } from "./execute.ts";
+import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import type { becomeMonitor, RunOptions } from "./run.ts";
+
+/** What run itself is made of: handed over, so that this module is small to load. */
+export interface RunSteps {
+  readonly separateDescriptors: typeof separateDescriptors;
+  readonly create: typeof create;
+  readonly becomeMonitor: typeof becomeMonitor;
+  readonly memoryPressure: typeof memoryPressure;
+}
+
+/** Grows when a reader that does not know the change would misread the record. */
+const RECORD_SCHEMA = 1;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Does not return: the caller's process ends when the program runs, this one becomes the monitor. @throws RuntError */
+export function runRecorded(
+  options: RuntimeOptions,
+  request: CreateOptions,
+  path: string,
+  { keep, deleteCommand }: RunOptions,
+  steps: RunSteps,
+): void {
+  if (!request.detach) throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
+  if (request.consoleSocket !== undefined) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  steps.separateDescriptors(request.preserveFds);
+  const ready = host.detach();
+  host.setChildSubreaper(true);
+  const begun = { schema: RECORD_SCHEMA, id: request.id, root: options.root, monitor: self() };
+  claim(path, { ...begun, phase: "creating" });
+  // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
+  host.blockSignals();
+  let execution: Execution;
+  try {
+    execution = steps.create(options, { ...request, detach: false });
+  } catch (error) {
+    host.unlink(path);
+    throw error;
+  }
+  const { seconds, nanoseconds } = host.now();
+  const running = {
+    ...begun,
+    pid: execution.pid,
+    startTicks: execution.record.startTime,
+    startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
+  };
+  replace(path, { ...running, phase: "running" });
+  steps.becomeMonitor(
+    options,
+    execution,
+    { keep, deleteCommand },
+    {
+      args: ["--record", path, JSON.stringify(running).slice(0, -1), ...oomArguments(execution, steps), "--ready", String(ready)],
+      fds: [ready],
+    },
+  );
+}
+
+/** What tells this process from a later one of its pid; execve(2) keeps both. */
+function self(): Fields {
+  const pid = host.getpid();
+  return { pid, startTicks: String(host.procStat(pid)?.startTime ?? 0) };
+}
+
+/** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. */
+function claim(path: string, fields: Fields): void {
+  const temporary = `${path}.${host.getpid()}`;
+  write(temporary, fields);
+  try {
+    host.link(temporary, path);
+  } catch (error) {
+    if (!host.isErrno(error, "EEXIST")) throw error;
+    throw new RuntError("usage", `--exit-record ${path}: file exists`);
+  } finally {
+    host.unlink(temporary);
+  }
+}
+
+function replace(path: string, fields: Fields): void {
+  write(`${path}.new`, fields);
+  host.rename(`${path}.new`, path);
+}
+
+function write(path: string, fields: Fields): void {
+  const { O } = host;
+  try {
+    host.writeFile(path, `${JSON.stringify(fields)}\n`, O.WRONLY | O.CREAT | O.TRUNC | O.NOFOLLOW, 0o600);
+  } catch (error) {
+    throw new RuntError("operation", `--exit-record ${path}: ${host.reason(error as host.HostError)}`, { cause: error });
+  }
+}
+
+/** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */
+function oomArguments({ record: { cgroup } }: Execution, steps: RunSteps): string[] {
+  if (cgroup === undefined || steps.memoryPressure(cgroup) === undefined) return [];
+  const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";
+  const directory = cgroup.paths.find((path) => host.access(`${path}/${file}`, host.ACCESS.EXIST));
+  return directory === undefined ? [] : ["--oom", `${directory}/${file}`, String(cgroup.oomKills ?? 0)];
+}
