@@ -1,0 +1,199 @@
+/** One fault: the container before it, the verb that it strikes, what the verb says, and what delete --force leaves. */
+import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { differences, type Snapshot, takeSnapshot, type Watched } from "../support/snapshot.ts";
+import { type Companion, makeDevices, NETNS, startConsole } from "./companion.ts";
+import { judgeAnswer } from "./judge.ts";
+import { type Fault, type Point, readPoints } from "./point.ts";
+import { isCache, isDevice, isHalfPidFile, isInRootfs, isPidFile, mayStay, withoutTime } from "./remains.ts";
+import type { Scenario } from "./scenario.ts";
+import { attempt, until } from "./wait.ts";
+import * as world from "./world.ts";
+
+const ID = "faulty";
+
+export interface CaseResult {
+  readonly problems: readonly string[];
+  /** The run took another way and never came to the point. */
+  readonly missed: boolean;
+}
+
+export class Cases {
+  readonly #scenario: Scenario;
+  readonly #watched: Watched;
+  /** What a container leaves that nothing has happened to: mount targets made in its root file system, and devices in a namespace. */
+  #left: ReadonlySet<string> = new Set();
+
+  constructor(scenario: Scenario, watched: Watched, cgroup: string) {
+    this.#scenario = scenario;
+    this.#watched = watched;
+    world.makeRootfs(scenario.owner ?? 0);
+    world.writeBundle(cgroup, (config) => scenario.config?.(config, { volume: world.VOLUME, netns: NETNS }));
+  }
+
+  /** Without a fault. @throws if the verb fails or anything but mount targets is left */
+  points(): Point[] {
+    // Once for what stays for all containers: the cache of filters.
+    this.#reset(this.#whole());
+    const left = this.#whole();
+    const more = left.filter((line) => !mayStay(line));
+    if (more.length > 0) throw new Error(`${this.#scenario.name}: left by an undisturbed container:\n${more.join("\n")}`);
+    this.#left = new Set(left.map(withoutTime));
+    this.#reset(left);
+    return readPoints(world.POINTS);
+  }
+
+  /** Everything once, undisturbed; what is left. */
+  #whole(): string[] {
+    const companion = this.#prepare();
+    const before = takeSnapshot(this.#watched);
+    try {
+      this.#setUp();
+      const { status, stderr } = this.#act({});
+      if ((status !== 0) !== (this.#scenario.fails === true)) throw new Error(`${this.#scenario.name}: status ${status}: ${stderr}`);
+      if (this.#isCreated(status)) this.#start();
+      const removed = world.product("delete", "--force", ID);
+      if (removed.status !== 0) throw new Error(`${this.#scenario.name}: delete --force: ${removed.stderr}`);
+      return differences(before, this.#settled(before)).filter((line) => !isCache(line));
+    } finally {
+      companion?.end();
+    }
+  }
+
+  /** `forget`: without the delete at the end. */
+  run(fault: Fault, forget = false): CaseResult {
+    const companion = this.#prepare();
+    const before = takeSnapshot(this.#watched);
+    try {
+      return this.#strike(fault, before, forget);
+    } finally {
+      companion?.end();
+    }
+  }
+
+  #strike(fault: Fault, before: Snapshot, forget: boolean): CaseResult {
+    const problems: string[] = [];
+    this.#setUp();
+    const { process, number } = fault.point;
+    const answer = this.#act({ RUNT_FAULT: `${process}:${number}:${fault.action}` });
+    problems.push(...this.#judge(fault, answer));
+    const finished = this.#scenario.needs !== "devices" || isFinished();
+    if (!forget) problems.push(...deleteByForce());
+    const after = this.#settled(before);
+    const all = differences(before, after).filter((line) => !isCache(line));
+    const left = all.filter((line) => {
+      if (isPidFile(line)) return isHalfPidFile(line) && answer.status !== 137;
+      return !this.#left.has(withoutTime(line)) || (isDevice(line) && !finished);
+    });
+    problems.push(...left.map((line) => `left behind: ${line}`));
+    this.#cleanUp(left);
+    this.#reset(all);
+    return { problems, missed: !this.#passed().some((line) => line.startsWith(`${fault.point.process} ${fault.point.number} `)) };
+  }
+
+  #judge(fault: Fault, answer: world.Answer): string[] {
+    const { survives, undoes } = this.#scenario;
+    const passed = this.#passed();
+    const hit = passed.some((line) => line.startsWith(`${fault.point.process} ${fault.point.number} `));
+    const problems = hit || answer.status !== 0 ? judgeAnswer(this.#scenario, fault, answer, passed) : [];
+    if (undoes && answer.status !== 0 && answer.status !== 137 && existsSync(`${world.ROOT}/${ID}`))
+      problems.push("the failed verb leaves a container");
+    if (survives) problems.push(...this.#judgeSurvivor(survives, answer.status));
+    if (this.#isCreated(answer.status)) problems.push(...this.#judgeStart(fault));
+    return problems;
+  }
+
+  #isCreated(status: number): boolean {
+    return status === 0 && this.#scenario.verb[0] === "create";
+  }
+
+  #judgeSurvivor(wanted: string, status: number): string[] {
+    const state = world.product("state", ID);
+    const found = state.status === 0 ? JSON.parse(state.stdout).status : state.stderr.trim();
+    if (found !== wanted) return [`the container is no longer ${wanted}: ${found}`];
+    if (status === 0 || status === 137) return [];
+    const alone = () => JSON.parse(world.product("ps", "-f", "json", ID).stdout || "[]").length === 1;
+    return until(alone) ? [] : ["the failed verb leaves a process in the container"];
+  }
+
+  /** init may have failed behind create's back: then it is start that says so. */
+  #judgeStart({ point, action }: Fault): string[] {
+    const answer = this.#start();
+    if (answer.hangs) return ["start hangs"];
+    // A program that has ended at once looks the same.
+    if (point.process !== "init" || action === "kill" || answer.status !== 0) return [];
+    const hit = this.#passed().some((line) => line.startsWith(`init ${point.number} `));
+    return hit ? ["start says nothing of init's failure"] : [];
+  }
+
+  #start(): world.Answer {
+    return world.tested(["start", ID]);
+  }
+
+  #prepare(): Companion | undefined {
+    if (this.#scenario.cold) rmSync(`${world.ROOT}/@cache`, { recursive: true, force: true });
+    if (this.#scenario.needs === "console") return startConsole();
+    if (this.#scenario.needs === "devices") return makeDevices();
+    return undefined;
+  }
+
+  #setUp(): void {
+    for (const verb of this.#scenario.before ?? []) {
+      const { status, stderr } = world.product(...verb.map(word));
+      if (status !== 0) throw new Error(`${verb.join(" ")}: status ${status}: ${stderr}`);
+    }
+    if (this.#scenario.stopped) until(() => JSON.parse(world.product("state", ID).stdout).status === "stopped");
+  }
+
+  #act(env: Readonly<Record<string, string>>): world.Answer {
+    rmSync(world.POINTS, { force: true });
+    return world.tested(this.#scenario.verb.map(word), { ...env, RUNT_FAULT_LOG: world.POINTS });
+  }
+
+  #passed(): string[] {
+    return existsSync(world.POINTS) ? readFileSync(world.POINTS, "utf8").split("\n") : [];
+  }
+
+  #settled(before: Snapshot): Snapshot {
+    let after = takeSnapshot(this.#watched);
+    until(() => {
+      after = takeSnapshot(this.#watched);
+      return differences(before, after).every(mayStay);
+    });
+    return after;
+  }
+
+  /** So that the next case starts as this one did. */
+  #reset(left: readonly string[]): void {
+    for (const name of ["pid", ".pid"]) rmSync(`/tmp/world/${name}`, { force: true });
+    const made = left.filter(isInRootfs).map((line) => line.split(" ")[2]!);
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+  }
+
+  #cleanUp(left: readonly string[]): void {
+    for (const line of left) {
+      const [, pid] = /^\+ process (\d+) /.exec(line) ?? [];
+      if (pid !== undefined) attempt(() => process.kill(Number(pid), "SIGKILL"));
+    }
+    const cgroups = left.flatMap((line) => /^\+ cgroup (.*)$/.exec(line)?.[1] ?? []);
+    for (const path of cgroups.toSorted((a, b) => b.length - a.length)) until(() => attempt(() => rmdirSync(path)) || !existsSync(path));
+    rmSync(`${world.ROOT}/${ID}`, { recursive: true, force: true });
+  }
+}
+
+/** There is a container, whatever has become of the verb afterwards. */
+function isFinished(): boolean {
+  const { status, stdout } = world.product("state", ID);
+  return status === 0 && JSON.parse(stdout).status !== "creating";
+}
+
+function deleteByForce(): string[] {
+  const { hangs, status, stderr } = world.product("delete", "--force", ID);
+  if (hangs) return ["delete --force hangs"];
+  return status === 0 && stderr === "" ? [] : [`delete --force: status ${status}: ${stderr.trim()}`];
+}
+
+const WORDS: Readonly<Record<string, string>> = { ID, BUNDLE: world.BUNDLE, SOCKET: world.SOCKET, MOUNTS: world.MOUNTS };
+
+function word(text: string): string {
+  return WORDS[text] ?? text;
+}

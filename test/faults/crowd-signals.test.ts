@@ -1,0 +1,118 @@
+/** Signals of the caller while a verb runs: those that mean nothing to it change nothing, and those that end it leave what can be removed. */
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CGROUPS, isUnified } from "../support/cgroups.ts";
+import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { ONE_LINE } from "./environment.ts";
+
+const VERBS = ["create", "run -d", "start", "state", "exec", "pause", "resume", "update", "kill", "delete"] as const;
+type Verb = (typeof VERBS)[number];
+
+/** What has to be done before. */
+const NEEDS: Readonly<Record<Verb, readonly Verb[]>> = {
+  create: [],
+  "run -d": [],
+  start: ["create"],
+  state: ["create"],
+  exec: ["run -d"],
+  pause: ["run -d"],
+  resume: ["run -d", "pause"],
+  update: ["run -d"],
+  kill: ["run -d"],
+  delete: ["run -d"],
+};
+
+describe.skipIf(!isRoot || !isRunt)("signals of the caller (needs root)", () => {
+  const { bundle, id, ok, root, runtime } = useHarness();
+
+  /** All of them, as fast as they can be sent, for as long as it runs. */
+  function storm(signals: readonly NodeJS.Signals[]): { started: (child: ChildProcess) => void; sent: () => number } {
+    let sent = 0;
+    return {
+      started: (child) => {
+        const send = (): void => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          for (const signal of signals) if (child.kill(signal)) sent++;
+          setImmediate(send);
+        };
+        send();
+      },
+      sent: () => sent,
+    };
+  }
+
+  function wordsFor(verb: Verb, name: string, path: string): readonly string[] {
+    const special: Partial<Record<Verb, readonly string[]>> = {
+      create: ["create", "-b", path, name],
+      "run -d": ["run", "-d", "-b", path, name],
+      exec: ["exec", name, "/bin/sh", "-c", "exit 5"],
+      update: ["update", "--pids-limit", "30", name],
+      kill: ["kill", name, "KILL"],
+      delete: ["delete", "--force", name],
+    };
+    return special[verb] ?? [verb, name];
+  }
+
+  const staying = () => bundle((config) => shell(config, "exec sleep 60"));
+  const clean = async (name: string) => {
+    expect(await runtime(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
+    expect(existsSync(root) ? readdirSync(root).filter((entry) => entry !== "@cache") : []).toEqual([]);
+    const places = isUnified ? [CGROUPS] : readdirSync(CGROUPS).map((place) => `${CGROUPS}/${place}`);
+    expect(places.filter((path) => existsSync(path + CGROUP_PARENT))).toEqual([]);
+  };
+
+  test.each(VERBS)("%s: stopped and continued, and signals that are ignored", async (verb) => {
+    const path = staying();
+    const name = id();
+    for (const before of NEEDS[verb]) await ok(wordsFor(before, name, path));
+    const { started, sent } = storm(["SIGWINCH", "SIGCHLD", "SIGURG", "SIGSTOP", "SIGCONT"]);
+    const { status, stderr } = await runtime(wordsFor(verb, name, path), { started });
+    expect(sent()).toBeGreaterThan(0);
+    expect({ status, stderr }).toEqual({ status: verb === "exec" ? 5 : 0, stderr: "" });
+    await clean(name);
+  });
+
+  test.each(VERBS)("%s: told to end", async (verb) => {
+    const path = staying();
+    const name = id();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
+      for (const before of NEEDS[verb]) await ok(wordsFor(before, name, path));
+      const { started } = storm([signal]);
+      const { status, stderr } = await runtime(wordsFor(verb, name, path), { started });
+      // Ended by it before anything was done, in the midst, or too late; the foreground hands it to the program.
+      if (status !== 0) expect(stderr).toMatch(stderr === "" ? /^$/ : ONE_LINE);
+      const state = await runtime(["state", name]);
+      if (state.status === 0) expect(JSON.parse(state.stdout).status).toMatch(/^(creating|created|running|paused|stopped)$/);
+      else expect(state.stderr).toMatch(/does not exist|state\.json/);
+      await clean(name);
+    }
+  });
+
+  test("a foreground run hands them to the program, each of them", async () => {
+    const name = id();
+    const path = bundle((config) =>
+      shell(config, "trap 'exit 42' TERM; trap 'echo hup' HUP; trap 'echo usr' USR1; echo ready; while :; do sleep 0.02; done"),
+    );
+    const { status, stdout } = await runtime(["run", "-b", path, name], {
+      started: (child) => {
+        const timer = setInterval(() => {
+          if (child.exitCode !== null) clearInterval(timer);
+          else {
+            child.kill("SIGHUP");
+            child.kill("SIGUSR1");
+            child.kill("SIGWINCH");
+            child.kill("SIGCHLD");
+          }
+        }, 10);
+        setTimeout(() => child.kill("SIGTERM"), 1_000);
+        setTimeout(() => clearInterval(timer), 5_000);
+      },
+    });
+    expect(status).toBe(42);
+    expect(stdout).toContain("hup");
+    expect(stdout).toContain("usr");
+    await clean(name);
+  });
+});

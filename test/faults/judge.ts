@@ -1,0 +1,58 @@
+/** What may come of a verb that a fault has struck. */
+import type { Fault } from "./point.ts";
+import type { Scenario } from "./scenario.ts";
+import { type Answer, logLines } from "./world.ts";
+
+/** Points whose failure the verb may survive, and why. Everything else that fails must be told. */
+const HARMLESS: readonly (readonly [RegExp, string])[] = [
+  [/\bwarning\b/, "a warning that is lost"],
+  [/\/@cache/, "the cache of filters: what cannot be read is compiled, what cannot be linked is written"],
+  [/^outer after sending pid/, "its last act: init is on its own, and outer is only waited for"],
+];
+
+/** Behind `ready` the runtime hears no more of init: `start` does. */
+function isLate({ point }: Fault, passed: readonly string[]): boolean {
+  if (point.process === "monitor") return true;
+  const ready = passed.findIndex((line) => /^init \d+ after sending ready/.test(line));
+  const own = passed.findIndex((line) => line.startsWith(`init ${point.number} `));
+  return point.process === "init" && ready !== -1 && own >= ready;
+}
+
+/** A write knows only its descriptor: with what was passed before it. */
+function placeOf(point: Fault["point"], passed: readonly string[]): string {
+  const at = passed.findIndex((line) => line.startsWith(`${point.process} ${point.number} `));
+  const before = passed.slice(0, Math.max(at, 0)).findLast((line) => line.startsWith(`${point.process} `));
+  return point.name === "before write" ? `${point.name} ${before}` : point.name;
+}
+
+/** `passed`: the lines of the points' log. */
+export function judgeAnswer(scenario: Scenario, fault: Fault, answer: Answer, passed: readonly string[]): string[] {
+  const { point, action } = fault;
+  if (answer.hangs) return ["hangs"];
+  if (point.process === "runtime" && action === "kill") return answer.status === 137 ? [] : [`status ${answer.status} after the kill`];
+  const late = isLate(fault, passed);
+  if (answer.status === 0) {
+    // A poststop hook that fails is a warning (config, POSIX-platform Hooks).
+    if (scenario.verb[0] === "delete" && answer.stderr.includes("warning")) return [];
+    const harmless = late || HARMLESS.some(([pattern]) => pattern.test(`${point.process} ${placeOf(point, passed)}`));
+    return harmless ? [] : ["status 0, as if nothing had failed"];
+  }
+  if (late && scenario.foreground) return [];
+  if (LOG_ITSELF.test(point.name)) return answer.stderr === "" ? ["says nothing"] : [];
+  return judgeWords(answer, /^before write runtime \d+ after writeFile \S*\/log\.json/.test(placeOf(point, passed)));
+}
+
+/** Nothing can be written into it. */
+const LOG_ITSELF = /^before (open|writeFile) \S*\/log\.json/;
+
+/** One line of JSON in the log, the same words on stderr (which may be what has failed), and they are no defect's. */
+function judgeWords({ status, stderr }: Answer, mute: boolean): string[] {
+  const lines = logLines();
+  if (lines.length !== 1) return [`status ${status} with ${lines.length} lines in the log: ${lines.join(" | ")}; stderr: ${stderr.trim()}`];
+  const { level, msg, code } = JSON.parse(lines[0]!) as { level?: string; msg?: string; code?: string };
+  if (level !== "error" || !msg) return [`an odd line in the log: ${lines[0]}`];
+  const problems: string[] = [];
+  if (!mute && !stderr.includes(msg.split("\n")[0]!)) problems.push(`other words on stderr: ${stderr.trim()}`);
+  if (code === "internal") problems.push(`an internal error: ${msg}`);
+  return problems;
+}

@@ -1,0 +1,45 @@
+/** A kill and errors at fault points of every verb: a sample, drawn by RUNT_FAULTS_SEED (make test-faults: all of them). */
+import { describe, expect, test } from "vitest";
+import { isRoot } from "../support/harness.ts";
+import { type Outcome, runTask } from "./run.ts";
+import { SCENARIOS } from "./scenarios.ts";
+
+const SAMPLE = Number(process.env["RUNT_FAULTS_SAMPLE"] ?? 6);
+const SEED = Number(process.env["RUNT_FAULTS_SEED"] ?? 1);
+const PARTS = 2;
+/** Half a minute where nothing else runs. */
+const TIMEOUT_MS = 400_000;
+
+const TASK = { part: 0, parts: 1, sample: SAMPLE, seed: SEED, only: "" };
+
+describe.skipIf(!isRoot)("a fault (needs root)", () => {
+  test("whose container is not deleted is seen to leave it", async () => {
+    const outcomes = new Map<string, Outcome>();
+    const only = "kill in runtime before exit";
+    const cgroups = `runt-faults-${process.pid}-left`;
+    await runTask({ ...TASK, scenarios: ["run-detached"], sample: 0, only, forget: true, cgroups }, outcomes);
+    const { tried, problems } = outcomes.get("run-detached")!;
+    expect(tried).toBe(1);
+    for (const what of ["process", "cgroup", "file /tmp/world/root/faulty"]) {
+      expect(problems.filter((line) => line.includes(`left behind: + ${what}`))).not.toEqual([]);
+    }
+  });
+
+  test(
+    "at any point of any verb leaves nothing that delete --force does not remove",
+    async () => {
+      const outcomes = new Map<string, Outcome>();
+      const scenarios = SCENARIOS.map(({ name }) => name);
+      await Promise.all(
+        Array.from({ length: PARTS }, (_, part) =>
+          runTask({ ...TASK, scenarios, part, parts: PARTS, cgroups: `runt-faults-${process.pid}-${part}` }, outcomes),
+        ),
+      );
+      const all = [...outcomes.values()];
+      expect(all.flatMap(({ problems }) => problems)).toEqual([]);
+      expect(outcomes.size).toBe(SCENARIOS.length);
+      for (const { tried, missed } of all) expect(missed).toBeLessThan(tried / 2);
+    },
+    TIMEOUT_MS,
+  );
+});

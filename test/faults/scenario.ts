@@ -1,0 +1,33 @@
+/** What a fault interrupts: a verb, and what is there before it. */
+import type { Config } from "../support/config.ts";
+
+export interface Scenario {
+  readonly name: string;
+  /** Verb and arguments; "ID" stands for the container's id. */
+  readonly verb: readonly string[];
+  /** What the product does before. */
+  readonly before?: readonly (readonly string[])[];
+  readonly config?: (config: Config, world: ConfigWorld) => void;
+  /** Of the root file system; 0 = root. */
+  readonly owner?: number;
+  /** Started for every case: a program that takes a terminal, a network namespace that is joined with a device to be moved. */
+  readonly needs?: "console" | "devices";
+  /** No filter has been compiled before. */
+  readonly cold?: true;
+  /** The container has ended before. */
+  readonly stopped?: true;
+  /** Whatever becomes of the verb, the container runs on (or stays paused), with its init alone. */
+  readonly survives?: "running" | "paused";
+  /** It fails by itself, so that the faults strike what takes it back. */
+  readonly fails?: true;
+  /** A failed verb leaves no container behind, without any delete. */
+  readonly undoes?: true;
+  /** The process of the verb becomes the monitor: what fails behind `commit` is told by its status alone. */
+  readonly foreground?: true;
+}
+
+export interface ConfigWorld {
+  readonly volume: string;
+  /** File of the network namespace of "devices". */
+  readonly netns: string;
+}
