@@ -1,0 +1,71 @@
+/** Terminals, with what the image has at /dev/console and /dev/pts. */
+import { join } from "node:path";
+import type { Config } from "../../support/config.ts";
+import type { Attack } from "../attack.ts";
+import { imagesDev, lay, MOUNTING, mountPoints, type Scene, type Trap, traps, upwards, without } from "../files/trap.ts";
+
+function consoleLink(name: string, text: (scene: Scene) => string, got?: Trap["got"]): Trap {
+  return {
+    name,
+    lay: (scene) => lay(scene.rootfs, "/dev/console", text(scene)),
+    change: imagesDev,
+    terminal: true,
+    ways: MOUNTING,
+    ...(got ? { got } : {}),
+  };
+}
+
+const outside = ({ victim }: Scene) => join(victim.directory, "new");
+
+const OUTSIDE: readonly Trap[] = [
+  consoleLink("an absolute link", outside),
+  consoleLink("a relative link", (scene) => upwards(scene, "/dev/console", outside(scene))),
+];
+
+const OVER: readonly Trap[] = ["/etc/passwd", "../etc/group"].map((path) =>
+  consoleLink(
+    path,
+    () => path,
+    (scene) => {
+      const points = mountPoints(scene, join(scene.rootfs, join("/dev", path.startsWith("/") ? join("..", path) : path)));
+      return points === "" ? "" : `the terminal is mounted over ${path}`;
+    },
+  ),
+);
+
+/** No devpts is mounted, and the image's own directory leads to the host's multiplexer. */
+const PTMX: readonly Trap[] = [
+  ["/dev/pts/ptmx", "/dev/ptmx"],
+  ["/dev/pts/ptmx", "/dev/pts/ptmx"],
+  ["/dev/pts", "/dev/pts"],
+].map(([path = "", text = ""]) => ({
+  name: `${path} a link`,
+  lay: ({ rootfs }: Scene) => lay(rootfs, path, text),
+  change: (config: Config) => without(config, "/dev"),
+  terminal: true,
+  got: (_: Scene, { status }: { readonly status: number }) => (status === 0 ? "the container has a terminal of the host's devpts" : ""),
+}));
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    id: "CVE-2026-88264",
+    title: "/dev/console of the image is a symlink, and root makes a file where it leads",
+    mechanism: "/dev/console is opened and made without following any symlink, inside the root",
+    weakness: "in-root,device-link",
+    run: traps(OUTSIDE),
+  },
+  {
+    id: "CVE-2025-52565",
+    title: "/dev/console of the image is a symlink, and the terminal is mounted over the file it leads to",
+    mechanism: "/dev/console is opened without following any symlink, and the terminal is mounted on that descriptor",
+    weakness: "device-link",
+    run: traps(OVER),
+  },
+  {
+    id: "CVE-2025-52565 (/dev/pts)",
+    title: "/dev/pts and its ptmx of the image are symlinks to the host's, for the container to get a terminal there",
+    mechanism: "the multiplexer is opened without symlinks, and must be inode 2 of a devpts; the other end is taken from it by TIOCGPTPEER",
+    weakness: "verify-terminal",
+    run: traps(PTMX),
+  },
+];

@@ -1,0 +1,68 @@
+/** tmpcopyup: what a tmpfs covers is copied into it by the runtime, and the image decides what that is. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../support/config.ts";
+import type { Attack } from "../attack.ts";
+import { fifoOpened, lay, layFifo, layFile, type Scene, type Trap, traps, upwards } from "../files/trap.ts";
+
+const mount = (config: Config) =>
+  config.mounts.push({ destination: "/data", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup", "size=1m", "mode=755"] });
+const command = "cat /data/* /data/*/* 2>/dev/null";
+
+const secret = ({ victim }: Scene) => join(victim.directory, "secret");
+
+const FOLLOWED: readonly Trap[] = [
+  { name: "a link", lay: (scene) => lay(scene.rootfs, "/data/file", secret(scene)), change: mount, command },
+  {
+    name: "a relative link",
+    lay: (scene) => lay(scene.rootfs, "/data/file", upwards(scene, "/data/file", secret(scene))),
+    change: mount,
+    command,
+  },
+  { name: "a link below", lay: (scene) => lay(scene.rootfs, "/data/below/file", secret(scene)), change: mount, command },
+  { name: "a FIFO", lay: (scene) => [mkdirSync(join(scene.rootfs, "data")), layFifo(scene, "/data/file")], change: mount, got: fifoOpened },
+];
+
+const COVERED: readonly Trap[] = [
+  { name: "absolute", lay: ({ rootfs, victim }) => lay(rootfs, "/data", victim.directory), change: mount, command },
+  { name: "relative", lay: (scene) => lay(scene.rootfs, "/data", upwards(scene, "/data", scene.victim.directory)), change: mount, command },
+];
+
+const BOUNDLESS: readonly Trap[] = [
+  {
+    name: "a file of a terabyte",
+    lay: ({ rootfs }) => [layFile(rootfs, "/data/file", ""), truncateSync(join(rootfs, "data/file"), 2 ** 40)],
+    change: mount,
+  },
+  {
+    name: "a thousand levels",
+    lay: ({ rootfs }) => execFileSync("mkdir", ["-p", join(rootfs, "data", "d/".repeat(1000))]),
+    change: mount,
+  },
+];
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    id: "tmpcopyup (contents)",
+    title: "the directory that is copied into a tmpfs has symlinks to files of the host, and FIFOs",
+    mechanism:
+      "links are copied as links, FIFOs and nodes not at all; files are opened with O_NOFOLLOW and O_NONBLOCK, and must be regular",
+    weakness: "copy-kinds",
+    run: traps(FOLLOWED),
+  },
+  {
+    id: "tmpcopyup (directory)",
+    title: "the directory that is copied into a tmpfs is itself a symlink to one of the host",
+    mechanism: "it is resolved in the root before it is covered",
+    weakness: "in-root",
+    run: traps(COVERED),
+  },
+  {
+    id: "tmpcopyup (size)",
+    title: "what is copied into a tmpfs has a terabyte, or a thousand levels, for the runtime to hang or crash",
+    mechanism: "the size of the tmpfs ends the copy with an error; directories are copied to a depth of 100",
+    why: "the kernel bounds the one, the stack the other: without the runtime's own bound creating the container fails as well",
+    run: traps(BOUNDLESS),
+  },
+];

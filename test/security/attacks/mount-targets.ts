@@ -1,0 +1,92 @@
+/** Mount targets that are not what they seem: they lead out by `..`, into a procfs, or are no files at all; and a root that is a link. */
+import { renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../support/config.ts";
+import type { Attack } from "../attack.ts";
+import { bind, fifoOpened, imagesDev, lay, layFifo, layFile, MOUNTING, type Scene, type Trap, traps, upwards } from "../files/trap.ts";
+import { SECRET } from "../files/victim.ts";
+
+const FAKE = "the attacker's own";
+
+/** A file of the attacker's, which the caller binds for him. */
+function offer({ subject }: Scene): string {
+  const directory = subject.scratch("offer");
+  layFile(directory, "file", FAKE);
+  return join(directory, "file");
+}
+
+/** The same place outside, spelled in ways that a runtime may clean or not. */
+const SPELLINGS: readonly Trap[] = [
+  ["/..", (scene: Scene) => `/${upwards(scene, "/x", scene.victim.directory)}/new`],
+  ["no slash before ..", (scene: Scene) => `${upwards(scene, "/x", scene.victim.directory)}/new`],
+  ["up from a directory", (scene: Scene) => `/usr/bin/../../${upwards(scene, "/x", scene.victim.directory)}/new`],
+  ["far up", (scene: Scene) => `/${"../".repeat(30)}${scene.victim.directory}/new`],
+].map(([name, destination]) => ({
+  name: name as string,
+  change: (config: Config, scene: Scene) =>
+    config.mounts.push({ destination: (destination as (scene: Scene) => string)(scene), type: "tmpfs", source: "tmpfs" }),
+  ways: MOUNTING,
+}));
+
+/** What is bound at /data for the program turns up at a path of the procfs. */
+const OVER_PROC: readonly Trap[] = ["/proc/version", "/proc/sys/kernel/ostype", "/proc/1/comm"].map((path) => ({
+  name: path,
+  lay: ({ rootfs }) => lay(rootfs, "/data", path),
+  change: (config: Config, scene: Scene) => config.mounts.push(bind(offer(scene), "/data")),
+  command: `cat ${path}`,
+  got: (_, { stdout }) => (stdout.includes(FAKE) ? `${path} is the attacker's` : ""),
+  ways: MOUNTING,
+}));
+
+function fifo(name: string, path: string, change: (config: Config, scene: Scene) => unknown, terminal = false): Trap {
+  return { name, lay: (scene) => layFifo(scene, path), change, terminal, got: fifoOpened, command: "sleep 0.02" };
+}
+
+const FIFOS: readonly Trap[] = [
+  fifo("the target of a file", "/data", (config, scene) => config.mounts.push(bind(offer(scene), "/data"))),
+  fifo("the target of a tmpfs", "/data", (config) => config.mounts.push({ destination: "/data/new", type: "tmpfs", source: "tmpfs" })),
+  fifo("a masked path", "/data", (config) => Object.assign(config.linux, { maskedPaths: ["/data"] })),
+  fifo("/dev/console", "/dev/console", imagesDev, true),
+];
+
+const ROOT: Trap = {
+  name: "a link",
+  lay({ subject, rootfs }) {
+    const other = subject.rootfs((path) => layFile(path, "secret", SECRET));
+    renameSync(rootfs, `${rootfs}.moved`);
+    symlinkSync(other, rootfs);
+    subject.cleanup(() => rmSync(rootfs));
+  },
+  command: "cat /secret",
+};
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    id: "mount target with ..",
+    title: "the destination of a mount climbs out of the root filesystem",
+    mechanism: "RESOLVE_IN_ROOT; the component walk goes up by walking down again from the root",
+    weakness: "in-root",
+    run: traps(SPELLINGS),
+  },
+  {
+    id: "CVE-2025-52881 (mount over /proc)",
+    title: "a symlink of the image leads a volume onto a file of the container's procfs",
+    mechanism: "a target inside a procfs that only a symlink leads to is refused",
+    weakness: "procfs-link",
+    run: traps(OVER_PROC),
+  },
+  {
+    id: "FIFO in the image",
+    title: "a FIFO is in the place of what is mounted on or masked, for the runtime to open it and hang",
+    mechanism: "what is in the root filesystem is opened with O_PATH, which opens no file",
+    weakness: "path-descriptors",
+    run: traps(FIFOS),
+  },
+  {
+    id: "root filesystem a symlink",
+    title: "the root filesystem itself is replaced by a symlink to another directory",
+    mechanism: "it is opened with O_NOFOLLOW and bound by its descriptor",
+    weakness: "root-link",
+    run: traps([ROOT]),
+  },
+];

@@ -1,0 +1,137 @@
+/** Attacks on the process that joins a container, from inside it, before it has become the program. */
+import { chmodSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../support/config.ts";
+import { type Attack, held, heldIf, type Outcome } from "../attack.ts";
+import { addCapabilities, withProgram, withUserNamespace } from "../inside.ts";
+import { eventually, type Subject, textOf } from "../subject.ts";
+
+/** Everything that runs in the containers here. */
+const NAMES = "sh,sleep,spy,true,cat";
+
+/** A container in which root looks at everything; what it finds is in the file. */
+async function withSpy(
+  subject: Subject,
+  words: readonly string[],
+  change: (config: Config) => void,
+): Promise<{ id: string; found: string }> {
+  const id = await subject.running((config) => {
+    withProgram(config, "spy");
+    change(config);
+  });
+  const found = join(subject.scratch("spy"), "found");
+  subject.start(["exec", "-d", id, "/dev/spy", "--names", NAMES, ...words], { output: found });
+  await eventually(() => textOf(found).includes("ready"), "the spy looks");
+  return { id, found };
+}
+
+/** What was found, without the first line. */
+function findings(file: string): string[] {
+  return [...new Set(textOf(file).replace("ready\n", "").split("\n").filter(Boolean))];
+}
+
+/** exec over and over until something is found. */
+async function execUntilFound(subject: Subject, id: string, found: string): Promise<Outcome> {
+  const rounds = subject.execRounds;
+  for (let round = 1; round <= rounds; round++) {
+    await subject.call(["exec", id, "true"]);
+    const lines = findings(found);
+    if (lines.length > 0) return heldIf(false, `round ${round}: ${lines.slice(0, 4).join("; ")}`);
+  }
+  return held(`${rounds} rounds of exec, nothing seen`);
+}
+
+const spyRights = (config: Config) => {
+  withUserNamespace(config);
+  addCapabilities(config, "CAP_SYS_PTRACE", "CAP_KILL", "CAP_DAC_READ_SEARCH");
+};
+
+async function lookDuringExec(subject: Subject): Promise<Outcome> {
+  const { id, found } = await withSpy(subject, [], spyRights);
+  return execUntilFound(subject, id, found);
+}
+
+/** The second container joins the namespaces of the first, where root watches. */
+async function lookDuringCreate(subject: Subject): Promise<Outcome> {
+  const { id, found } = await withSpy(subject, [], spyRights);
+  const pid = await subject.pid(id);
+  const bundle = subject.bundle((config) => {
+    config.process.args = ["true"];
+    delete config.hostname;
+    config.mounts = config.mounts.filter(({ type }) => type !== "sysfs");
+    config.linux.namespaces = [{ type: "mount" }, ...["pid", "user", "ipc"].map((type) => ({ type, path: `/proc/${pid}/ns/${type}` }))];
+  });
+  const rounds = subject.execRounds;
+  for (let round = 1; round <= rounds; round++) {
+    const { status } = await subject.call(["run", "-b", bundle, subject.id()]);
+    const lines = findings(found);
+    if (lines.length > 0) return heldIf(false, `round ${round}: ${lines.slice(0, 4).join("; ")}`);
+    if (status !== 0) return { skipped: "joins no user namespace of another container without id maps of its own" };
+  }
+  return held(`${rounds} rounds of run, nothing seen`);
+}
+
+/** A signal that dumps core, and a limit that lets it: the memory of the joining process would be a file in the container. */
+async function coreDump(subject: Subject): Promise<Outcome> {
+  if (textOf("/proc/sys/kernel/core_pattern").trim() !== "core")
+    return { skipped: "kernel.core_pattern of this host is not a file's name" };
+  const rootfs = subject.rootfs();
+  chmodSync(rootfs, 0o777);
+  const { id, found } = await withSpy(subject, ["--signal", "11"], (config) => {
+    spyRights(config);
+    config.root = { path: rootfs, readonly: false };
+    config.process.rlimits.push({ type: "RLIMIT_CORE", soft: 1 << 30, hard: 1 << 30 });
+  });
+  const rounds = subject.execRounds;
+  for (let round = 1; round <= rounds; round++) {
+    await subject.call(["exec", id, "true"], { through: ["prlimit", "--core=unlimited"] });
+    const cores = readdirSync(rootfs).filter((name) => name.startsWith("core"));
+    if (cores.length > 0) return heldIf(false, `round ${round}: ${cores.join(" ")}`);
+  }
+  return heldIf(findings(found).length > 0, `${rounds} rounds, no core`);
+}
+
+/** Killed in the middle of joining: exec has to end with an error. */
+async function killJoining(subject: Subject): Promise<Outcome> {
+  const { id, found } = await withSpy(subject, ["--signal", "9"], (config) => addCapabilities(config, "CAP_KILL"));
+  const rounds = subject.execRounds;
+  let killed = 0;
+  for (let round = 1; round <= rounds; round++) {
+    const { status, stderr } = await subject.call(["exec", id, "true"], { through: ["timeout", "-s", "KILL", "5"] });
+    if (status === 137 && stderr === "" && !findings(found).includes("signal")) return heldIf(false, `round ${round}: exec hangs`);
+    if (status !== 0) killed++;
+  }
+  const { stdout } = await subject.call(["state", id]);
+  return heldIf(stdout.includes('"running"'), `${rounds} rounds, ${killed} exec ended with an error, the container is untouched`);
+}
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    id: "CVE-2016-9962",
+    title: "root inside, with CAP_SYS_PTRACE, reads descriptors and memory of the process that exec sends in, or traces it",
+    mechanism: "the helper is not dumpable from before it joins the first namespace until execve, and every change of ids sets that again",
+    weakness: "dumpable",
+    run: lookDuringExec,
+  },
+  {
+    id: "CVE-2016-9962 (create)",
+    title: "the same on the init of a second container that joins the PID and user namespaces of the first",
+    mechanism: "init is not dumpable as soon as its id maps are written, at once where there are none to write",
+    weakness: "dumpable",
+    run: lookDuringCreate,
+  },
+  {
+    id: "core dump of the helper",
+    title: "the joining process is killed by SIGSEGV without a limit on core files: its memory becomes a file in the container",
+    mechanism: "a process that is not dumpable leaves no core",
+    weakness: "dumpable",
+    run: coreDump,
+  },
+  {
+    id: "killed while joining",
+    title: "every process that exec sends in is killed at once: exec hangs, or leaves something behind",
+    mechanism: "the end of the rendezvous' socket is an error like every other",
+    why: "only the kernel's end of file tells; there is no step to leave out",
+    run: killJoining,
+  },
+];
