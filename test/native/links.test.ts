@@ -9,6 +9,7 @@ import { container, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
 const SLOT = 5;
+const FILE = 1;
 const NOT_FOLLOWED = 4;
 
 describe.skipIf(!isRoot).each(VARIANTS)("links: %s", (name, options) => {
@@ -86,6 +87,23 @@ describe.skipIf(!isRoot).each(VARIANTS)("links: %s", (name, options) => {
     const { error, stdout } = run(open("file"), bind("/new/file", NOT_FOLLOWED), "cat /new/file");
     expect(error).toBeUndefined();
     expect(stdout).toBe("content\n");
+  });
+
+  test("nothing is made in a /dev that a link leads to, nor below one", () => {
+    const device = init("device.create", { path: "/dev/zero", type: 0o20000, major: 1, minor: 5, mode: 0o666 });
+    const link = init("symlink.create", { path: "/dev/fd", text: "/proc/self/fd", replace: true });
+    mkdirSync(join(root, "volume"));
+    rmSync(join(root, "dev"), { recursive: true, force: true });
+    symlinkSync("volume", join(root, "dev"));
+    for (const made of [device, link]) expect(runPlan(container({ root, mounts: [made] }), options).error).toMatchObject({ errno: 40 });
+    expect(run(open("file"), bind("/dev/null", FILE)).error).toMatchObject({ errno: 40, path: "/dev/null" });
+    expect(readdirSync(join(root, "volume"))).toEqual([]);
+    rmSync(join(root, "dev"));
+    mkdirSync(join(root, "dev"));
+    symlinkSync("../volume", join(root, "dev/below"));
+    const below = init("symlink.create", { path: "/dev/below/fd", text: "x" });
+    expect(runPlan(container({ root, mounts: [below] }), options).error).toMatchObject({ errno: 40 });
+    expect(readdirSync(join(root, "volume"))).toEqual([]);
   });
 
   test("no link leads a mount into a procfs", () => {

@@ -5,6 +5,7 @@ import { bytesTests } from "./bytes.ts";
 import { fileTests } from "./files.ts";
 import { run, summary } from "./harness.ts";
 import { helperTests, spawnLine } from "./helper.ts";
+import { inrootTests } from "./inroot.ts";
 import { netlinkTests } from "./netlink.ts";
 import { notifyTests } from "./notify.ts";
 import { processTests } from "./processes.ts";
@@ -36,7 +37,7 @@ switch (mode) {
     await Promise.reject(new Error("nobody\ncatches this"));
     break;
   default:
-    for (const tests of [bytesTests, fileTests, processTests, netlinkTests, notifyTests, helperTests, streamTests]) {
+    for (const tests of [bytesTests, fileTests, inrootTests, processTests, netlinkTests, notifyTests, helperTests, streamTests]) {
       for (const [name, test] of tests) run(name, test);
     }
     host.exit(summary());

@@ -48,6 +48,10 @@ check 'runProgram without pidfd_open' 'host * 1 0' \
     "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse ENOSYS pidfd_open "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
 check 'spawnHelper without clone3' 'host * 0 *' \
     "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse ENOSYS clone3 "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
+for errno in ENOSYS EPERM; do
+    check "openInRoot without openat2 ($errno)" 'host * 0 *' \
+        "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse $errno openat2 "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
+done
 check 'an exception nobody catches is one line' 'runt: internal error: Error: nobody ' \
     "$("$out/selftest" reject 2>&1 </dev/null | tr '\n' ' ' || true)"
 
