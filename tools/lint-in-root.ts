@@ -1,0 +1,66 @@
+/**
+ * The in-root module is the only door to the root file system (docs/security.md): who else calls something with a path says here which one, from
+ * which descriptor, and why that cannot lead an attacker anywhere. A call that the lists do not have fails, and so does an entry
+ * without a call.
+ *
+ * Usage: tsx tools/lint-in-root.ts [--print]: --print lists every call that is found.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Allowed, HELPER_CALLS, RUNTIME_CALLS } from "./lint-in-root/allowed.ts";
+import { helperCalls } from "./lint-in-root/c.ts";
+import { runtimeCalls } from "./lint-in-root/typescript.ts";
+
+/** What is not allowed, and what is allowed and not there. */
+export function compare(found: ReadonlyMap<string, readonly string[]>, allowed: Allowed): string[] {
+  const problems: string[] = [];
+  for (const [file, calls] of found) {
+    for (const call of calls)
+      if (!Object.hasOwn(allowed[file] ?? {}, call)) problems.push(`${file}: ${call}: is not in the list (tools/lint-in-root/allowed.ts)`);
+  }
+  for (const [file, calls] of Object.entries(allowed)) {
+    for (const call of Object.keys(calls))
+      if (!found.get(file)?.includes(call)) problems.push(`${file}: ${call}: is in the list, and nowhere else`);
+  }
+  return problems;
+}
+
+function filesBelow(directory: string, ends: (name: string) => boolean): string[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter(ends)
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+function collect(
+  repository: string,
+  files: readonly string[],
+  callsOf: (text: string) => readonly string[],
+): Map<string, readonly string[]> {
+  const entries = files.map((file) => [relative(repository, file), callsOf(readFileSync(file, "utf8"))] as const);
+  return new Map(entries.filter(([, calls]) => calls.length > 0));
+}
+
+/** Where the system calls themselves are declared. */
+const WRAPPERS = "sys.h";
+
+function main(): void {
+  const repository = fileURLToPath(new URL("..", import.meta.url));
+  const helper = collect(
+    repository,
+    filesBelow(join(repository, "native-bindings/init"), (name) => /\.[ch]$/.test(name) && name !== WRAPPERS),
+    helperCalls,
+  );
+  const sources = filesBelow(join(repository, "src"), (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const runtime = collect(repository, sources, runtimeCalls);
+  if (process.argv.includes("--print")) {
+    for (const [file, calls] of [...helper, ...runtime]) for (const call of calls) console.log(`${file}: ${call}`);
+    return;
+  }
+  const problems = [...compare(helper, HELPER_CALLS), ...compare(runtime, RUNTIME_CALLS)];
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();
