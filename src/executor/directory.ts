@@ -1,0 +1,109 @@
+/** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { ExecutorError } from "./errors.ts";
+import { checkId } from "./launch/check.ts";
+import type { StreamName } from "./launch/stdio.ts";
+import { isAlive, processStat } from "./process/procfs.ts";
+import type { ProcessId } from "./record.ts";
+import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
+
+/** executor.json: what a supervisor that comes later has to know. */
+export interface Description {
+  readonly protocol: Protocol;
+  readonly id: string;
+  readonly rootfs: string;
+  /** Streams that are FIFOs in the directory. */
+  readonly pipes: readonly StreamName[];
+  /** The process that launches: while it lives, a launch without a record may still begin. */
+  readonly supervisor: ProcessId;
+}
+
+/** No id begins like this. */
+const MAKING = "@making-";
+const MAKING_NAME = /^@making-(\d+)-(\d+)-/;
+
+export class Directory {
+  readonly path: string;
+  readonly id: string;
+
+  /** @throws ExecutorError invalid-argument */
+  constructor(
+    readonly stateDir: string,
+    id: string,
+  ) {
+    checkId(id);
+    if (!isAbsolute(stateDir)) throw new ExecutorError("invalid-argument", `stateDir ${stateDir} is not absolute`);
+    this.id = id;
+    this.path = join(stateDir, id);
+  }
+
+  /** State root of the runtime. */
+  get runtimeRoot(): string {
+    return join(this.stateDir, "@runtime");
+  }
+
+  get record(): string {
+    return join(this.path, "record.json");
+  }
+
+  /**
+   * Make it, whole or not at all: what is being made has another name. `fill` makes what else belongs into it.
+   * @throws ExecutorError id-exists
+   */
+  async make(rootfs: string, pipes: readonly StreamName[], config: object, fill: (path: string) => Promise<void>): Promise<void> {
+    mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
+    this.#sweep();
+    const supervisor = ownProcess();
+    const making = mkdtempSync(join(this.stateDir, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-`));
+    try {
+      const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor };
+      writeFileSync(join(making, "config.json"), JSON.stringify(config), { mode: 0o600 });
+      writeFileSync(join(making, "executor.json"), JSON.stringify(description), { mode: 0o600 });
+      await fill(making);
+      renameSync(making, this.path);
+    } catch (error) {
+      rmSync(making, { recursive: true, force: true });
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+      throw new ExecutorError("id-exists", `there is an executor ${this.id} in ${this.stateDir}`);
+    }
+  }
+
+  /** What dead supervisors were making. */
+  #sweep(): void {
+    for (const name of readdirSync(this.stateDir)) {
+      const [, pid, startTicks] = MAKING_NAME.exec(name) ?? [];
+      if (pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks })) {
+        rmSync(join(this.stateDir, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  exists(): boolean {
+    return existsSync(this.path);
+  }
+
+  /** @throws ExecutorError id-unknown, protocol */
+  description(): Description {
+    const path = join(this.path, "executor.json");
+    let text: string;
+    try {
+      text = readFileSync(path, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      throw new ExecutorError("id-unknown", `there is no executor ${this.id} in ${this.stateDir}`);
+    }
+    const description: Description = JSON.parse(text);
+    checkProtocol(description.protocol, path);
+    return description;
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  }
+}
+
+function ownProcess(): ProcessId {
+  return { pid: process.pid, startTicks: processStat(process.pid)?.startTicks ?? "0" };
+}

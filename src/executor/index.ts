@@ -1,0 +1,28 @@
+/**
+ * Containers for TypeScript programs: `Runtime` is a typed client of every verb of `runt`; `Executor` runs one program in a container of its own and
+ * knows, whatever happens to this process, how it ended.
+ */
+export { ExecutorError, type ExecutorErrorCode, RuntimeError } from "./errors.ts";
+export type { ExecRequest, ExecResult } from "./exec.ts";
+export { Executor } from "./executor.ts";
+export type * from "./launch/command.ts";
+export { type OciConfig, type Scene, toConfig } from "./launch/config.ts";
+export type { User } from "./launch/user.ts";
+export type { ProcessUse } from "./process/table.ts";
+export * from "./profile.ts";
+export { Runtime, type RuntimeOptions } from "./runtime/client.ts";
+export type { RuntimeErrorCode } from "./runtime/codes.ts";
+export { candidates, locateRuntime } from "./runtime/locate.ts";
+export type * from "./runtime/types.ts";
+export { signalName, signalNumber } from "./signals.ts";
+export type { CgroupStats, CpuPercent, Pressure, PressureLine, Stats } from "./stats/types.ts";
+export type {
+  ExecutorEvent,
+  ExecutorOptions,
+  ExecutorState,
+  ExecutorVersion,
+  ProcessState,
+  ShutdownPlan,
+  ShutdownResult,
+} from "./types.ts";
+export { LIBRARY_VERSION, PROTOCOL, type Protocol } from "./version.ts";

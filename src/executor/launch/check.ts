@@ -1,0 +1,50 @@
+/** What can be known to be wrong before anything is done. */
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { ExecutorError } from "../errors.ts";
+import type { LaunchCommand, Stdio } from "./command.ts";
+import { checkResources } from "./resources.ts";
+
+const ID = /^[A-Za-z0-9_+.-]{1,200}$/;
+
+/** @throws ExecutorError invalid-argument */
+export function checkId(id: string): void {
+  if (!ID.test(id) || id === "." || id === "..") {
+    throw new ExecutorError("invalid-argument", `executor id ${JSON.stringify(id.slice(0, 220))}: use 1 to 200 of A-Z a-z 0-9 _ + - .`);
+  }
+}
+
+/** @throws ExecutorError invalid-argument */
+export function checkCommand(command: LaunchCommand): void {
+  const refuse = (field: string, reason: string): never => {
+    throw new ExecutorError("invalid-argument", `${field}: ${reason}`, { field });
+  };
+  if (!isAbsolute(command.rootfs)) refuse("rootfs", `${command.rootfs} is not absolute`);
+  if (!statSync(command.rootfs, { throwIfNoEntry: false })?.isDirectory()) refuse("rootfs", `${command.rootfs} is no directory`);
+  if ("process" in command) {
+    if (!Array.isArray(command.process.args) || command.process.args.length === 0) refuse("process.args", "is empty");
+  } else {
+    if (command.cmd === "") refuse("cmd", "is empty");
+    for (const name of Object.keys(command.env ?? {}))
+      if (name === "" || name.includes("=")) refuse("env", `bad name ${JSON.stringify(name)}`);
+    for (const text of [command.cmd, ...(command.args ?? []), ...Object.values(command.env ?? {})]) {
+      if (text.includes("\0")) refuse("args and env", "hold a NUL");
+    }
+  }
+  if (command.cgroupParent !== undefined && (!isAbsolute(command.cgroupParent) || command.cgroupParent.split("/").includes(".."))) {
+    refuse("cgroupParent", `${command.cgroupParent} is no absolute path without ..`);
+  }
+  checkResources(command.resources ?? {});
+  for (const name of ["stdin", "stdout", "stderr"] as const) {
+    const stdio = command.stdio?.[name];
+    if (stdio !== undefined) checkStdio(name, stdio, refuse);
+  }
+}
+
+function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: string) => never): void {
+  if (stdio === "null" || stdio === "pipe") return;
+  if (typeof stdio !== "object") refuse(`stdio.${name}`, `${JSON.stringify(stdio)}: use "null", "pipe", { file } or { fifo }`);
+  const path = "fifo" in stdio ? stdio.fifo : stdio.file;
+  if (!isAbsolute(path)) refuse(`stdio.${name}`, `${path} is not absolute`);
+  if ("fifo" in stdio && !statSync(path, { throwIfNoEntry: false })?.isFIFO()) refuse(`stdio.${name}`, `${path} is no FIFO`);
+}

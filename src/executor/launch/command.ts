@@ -1,0 +1,117 @@
+/** What an executor is asked to run. */
+import type { NamespaceType } from "../profile.ts";
+
+/** Where one standard stream goes. "pipe" is a FIFO in the executor's directory that Executor.stdin, stdout and stderr are the other end of. */
+export type Stdio =
+  | "null"
+  | "pipe"
+  /** A file that is appended to (stdin: read). It is made if absent. */
+  | { readonly file: string }
+  /** A FIFO that exists. Its reader may come later, and go. */
+  | { readonly fifo: string };
+
+export interface StdioSet {
+  readonly stdin?: Stdio;
+  readonly stdout?: Stdio;
+  readonly stderr?: Stdio;
+}
+
+export interface Mount {
+  readonly destination: string;
+  readonly source?: string;
+  readonly type?: string;
+  readonly options?: readonly string[];
+}
+
+export interface Device {
+  readonly path: string;
+  readonly type: "c" | "b" | "p";
+  readonly major?: number;
+  readonly minor?: number;
+  /** Default: "rwm". */
+  readonly access?: string;
+  readonly fileMode?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** "private" (default): of its own. "host": the host's, which is said aloud. A path: that namespace. */
+export type NamespaceMode = "private" | "host" | { readonly path: string };
+
+/** Sets that are not named are the default; `ambient` is empty unless asked for. Or one list for bounding, effective and permitted. */
+export type Capabilities =
+  | readonly string[]
+  | {
+      readonly bounding?: readonly string[];
+      readonly effective?: readonly string[];
+      readonly permitted?: readonly string[];
+      readonly inheritable?: readonly string[];
+      readonly ambient?: readonly string[];
+    };
+
+/** Limits; absent or 0: none. */
+export interface Resources {
+  /** Bytes of memory. Swap is not used then (swappiness 0 on v1, no swap on v2). */
+  readonly memoryBytes?: number;
+  readonly memoryReservationBytes?: number;
+  /** Relative weight, 2 to 262144 (v2: converted to cpu.weight as runc does). */
+  readonly cpuShares?: number;
+  /** CPUs worth of time: 0.5 is 50 ms of every 100. At least 0.01. */
+  readonly cpus?: number;
+  /** CPUs and memory nodes to use: "0-3,7". */
+  readonly cpuset?: string;
+  readonly memoryNodes?: string;
+  readonly pids?: number;
+}
+
+export interface Rlimit {
+  /** "RLIMIT_NOFILE". */
+  readonly type: string;
+  readonly soft: number;
+  readonly hard: number;
+}
+
+/** process of the OCI configuration, for whoever has one. */
+export type OciProcess = Readonly<Record<string, unknown>> & { readonly args: readonly string[] };
+
+interface Common {
+  /** Directory that becomes the root file system. */
+  readonly rootfs: string;
+  readonly readonlyRootfs?: boolean;
+  readonly hostname?: string;
+  /** Mounts after the default ones; one with the same destination takes the default's place. */
+  readonly mounts?: readonly Mount[];
+  readonly devices?: readonly Device[];
+  readonly namespaces?: Readonly<Partial<Record<NamespaceType, NamespaceMode>>>;
+  readonly resources?: Resources;
+  readonly stdio?: StdioSet;
+  /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
+  readonly pty?: boolean | { readonly rows: number; readonly columns: number };
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Absolute path below which the container's cgroup is made; default: "/runt-executor". */
+  readonly cgroupParent?: string;
+}
+
+/** A command line. */
+export interface CommandLaunch extends Common {
+  /** Looked for in the container, along the container's PATH when it has no slash. */
+  readonly cmd: string;
+  readonly args?: readonly string[];
+  /** Added to PATH, which can be replaced. Values are kept as they are. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** "name", "uid", either with ":group"; names are looked up in the container's /etc/passwd and /etc/group. Default: root. */
+  readonly user?: string;
+  readonly cwd?: string;
+  readonly capabilities?: Capabilities;
+  readonly rlimits?: readonly Rlimit[];
+  readonly noNewPrivileges?: boolean;
+  /** -1000 to 1000; default 0: whatever the supervisor has is not inherited. */
+  readonly oomScoreAdj?: number;
+}
+
+/** A process of an OCI configuration, as it is. */
+export interface ProcessLaunch extends Common {
+  readonly process: OciProcess;
+}
+
+export type LaunchCommand = CommandLaunch | ProcessLaunch;

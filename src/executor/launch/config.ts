@@ -1,0 +1,100 @@
+/** LaunchCommand -> config.json. Pure: who the user is and which cgroup version there is has been found out before. */
+import * as profile from "../profile.ts";
+import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode } from "./command.ts";
+import { ociResources } from "./resources.ts";
+import type { User } from "./user.ts";
+
+export interface Scene {
+  readonly id: string;
+  readonly user: User;
+  readonly cgroupVersion: 1 | 2;
+}
+
+export type OciConfig = Readonly<Record<string, unknown>>;
+
+const OCI_VERSION = "1.2.0";
+export const DEFAULT_CGROUP_PARENT = "/runt-executor";
+
+/** @throws ExecutorError invalid-argument */
+export function toConfig(command: LaunchCommand, scene: Scene): OciConfig {
+  const devices = command.devices ?? [];
+  return {
+    ociVersion: OCI_VERSION,
+    process: "process" in command ? ociProcess(command) : processOf(command, scene.user),
+    root: { path: command.rootfs, readonly: command.readonlyRootfs ?? false },
+    ...(modeOf(command, "uts") === "host" ? {} : { hostname: command.hostname ?? scene.id.slice(0, 63) }),
+    mounts: mountsOf(command),
+    ...(command.annotations ? { annotations: command.annotations } : {}),
+    linux: {
+      cgroupsPath: `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${scene.id}`,
+      namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => {
+        const mode = modeOf(command, type);
+        if (mode === "host") return [];
+        return [mode === "private" ? { type } : { type, path: mode.path }];
+      }),
+      devices: devices.map(({ access: _, ...node }) => node),
+      resources: {
+        ...ociResources(command.resources ?? {}, scene.cgroupVersion),
+        devices: [
+          { allow: false, access: "rwm" },
+          ...devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access })),
+        ],
+      },
+      maskedPaths: profile.MASKED_PATHS,
+      readonlyPaths: profile.READONLY_PATHS,
+    },
+  };
+}
+
+function modeOf({ namespaces }: LaunchCommand, type: profile.NamespaceType): NamespaceMode {
+  return namespaces?.[type] ?? "private";
+}
+
+function terminalOf({ pty }: LaunchCommand): Readonly<Record<string, unknown>> {
+  if (!pty) return { terminal: false };
+  return { terminal: true, ...(pty === true ? {} : { consoleSize: { height: pty.rows, width: pty.columns } }) };
+}
+
+function ociProcess(command: LaunchCommand & { readonly process: Readonly<Record<string, unknown>> }): Readonly<Record<string, unknown>> {
+  return { ...command.process, ...terminalOf(command) };
+}
+
+function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User): Readonly<Record<string, unknown>> {
+  const env = { PATH: profile.DEFAULT_PATH, ...(home === undefined ? {} : { HOME: home }), ...command.env };
+  return {
+    args: [command.cmd, ...(command.args ?? [])],
+    env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    cwd: command.cwd ?? "/",
+    user: { uid, gid, additionalGids },
+    capabilities: capabilitiesOf(command.capabilities),
+    noNewPrivileges: command.noNewPrivileges ?? true,
+    oomScoreAdj: command.oomScoreAdj ?? 0,
+    ...(command.rlimits ? { rlimits: command.rlimits } : {}),
+    ...terminalOf(command),
+  };
+}
+
+/** The five sets. Ambient ones have to be inheritable, permitted and in the bounding set too, or the kernel refuses them. */
+export function capabilitiesOf(given: Capabilities = {}): Readonly<Record<string, readonly string[]>> {
+  if (Array.isArray(given)) return capabilitiesOf({ bounding: given, effective: given, permitted: given });
+  const { bounding, effective, permitted, inheritable = [], ambient = [] } = given as Exclude<Capabilities, readonly string[]>;
+  const withAmbient = (set: readonly string[]) => [...new Set([...set, ...ambient])];
+  return {
+    bounding: withAmbient(bounding ?? profile.DEFAULT_CAPABILITIES),
+    effective: withAmbient(effective ?? bounding ?? profile.DEFAULT_CAPABILITIES),
+    permitted: withAmbient(permitted ?? bounding ?? profile.DEFAULT_CAPABILITIES),
+    inheritable: withAmbient(inheritable),
+    ambient,
+  };
+}
+
+function mountsOf(command: LaunchCommand): Mount[] {
+  const own = command.mounts ?? [];
+  const taken = new Set(own.map(({ destination }) => destination));
+  const hostNetwork = modeOf(command, "network") === "host";
+  const withoutIpc = modeOf(command, "ipc") === "host";
+  const defaults: readonly Mount[] = profile.DEFAULT_MOUNTS.filter(
+    ({ destination }) => !taken.has(destination) && !(withoutIpc && destination === "/dev/mqueue"),
+  );
+  return [...defaults.map((mount) => (hostNetwork && mount.destination === "/sys" ? profile.HOST_SYSFS : mount)), ...own];
+}

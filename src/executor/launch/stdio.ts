@@ -1,0 +1,83 @@
+/** The container's ends of its standard streams, and the caller's. */
+import { closeSync, constants, openSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import type { LaunchCommand, Stdio } from "./command.ts";
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+export const STREAMS = ["stdin", "stdout", "stderr"] as const;
+export type StreamName = (typeof STREAMS)[number];
+
+/** Which streams are FIFOs in this directory. */
+export function pipesOf(command: LaunchCommand): StreamName[] {
+  return STREAMS.filter((name) => stdioOf(command, name) === "pipe");
+}
+
+function stdioOf({ stdio, pty }: LaunchCommand, name: StreamName): Stdio {
+  // A terminal has one output.
+  if (pty) return name === "stderr" ? "null" : (stdio?.[name] ?? "pipe");
+  return stdio?.[name] ?? "null";
+}
+
+/** FIFOs of the executor. */
+export function pipePath(directory: string, name: StreamName): string {
+  return join(directory, name);
+}
+
+export async function makePipes(directory: string, names: readonly StreamName[]): Promise<void> {
+  if (names.length > 0) await execa("mkfifo", ["-m", "600", ...names.map((name) => pipePath(directory, name))]);
+}
+
+export interface OpenStdio {
+  /** For the container. */
+  readonly container: readonly [number | "ignore", number | "ignore", number | "ignore"];
+  /** The writing end of a stdin that is a pipe: without it the container would read its end. */
+  readonly stdin: number | undefined;
+  /** Stop being a reader of the container's output. What is in a FIFO stays, for it has a writer until close(). */
+  closeReaders(): void;
+  /** Close what the container or its monitor holds by then; with `all`, stdin too. */
+  close(all: boolean): void;
+}
+
+/** @throws when a file cannot be opened; nothing stays open then */
+export function openStdio(directory: string, command: LaunchCommand): OpenStdio {
+  const opened: number[] = [];
+  const readers: number[] = [];
+  let stdin: number | undefined;
+  const open = (path: string, flags: number): number => {
+    const fd = openSync(path, flags, 0o600);
+    opened.push(fd);
+    return fd;
+  };
+  const closeReaders = () => {
+    for (const fd of readers.splice(0)) closeSync(fd);
+  };
+  const close = (all: boolean) => {
+    closeReaders();
+    for (const fd of opened.splice(0)) closeSync(fd);
+    if (all && stdin !== undefined) closeSync(stdin);
+  };
+  const end = (name: StreamName): number | "ignore" => {
+    const stdio = stdioOf(command, name);
+    if (stdio === "null") return "ignore";
+    if (stdio !== "pipe" && "file" in stdio) return open(stdio.file, name === "stdin" ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND);
+    const path = stdio === "pipe" ? pipePath(directory, name) : stdio.fifo;
+    // Opening one end of a FIFO waits for the other one: there is one, for a moment.
+    readers.push(openSync(path, O_RDWR | O_NONBLOCK));
+    if (name === "stdin" && stdio === "pipe") stdin = openSync(path, O_WRONLY | O_NONBLOCK);
+    return open(path, name === "stdin" ? O_RDONLY : O_WRONLY);
+  };
+  try {
+    return {
+      container: [end("stdin"), end("stdout"), end("stderr")],
+      get stdin() {
+        return stdin;
+      },
+      closeReaders,
+      close,
+    };
+  } catch (error) {
+    close(true);
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+/** A user by name or number, as the container's own passwd and group files have it (no NSS). */
+import { readFileSync, statSync } from "node:fs";
+import { ExecutorError } from "../errors.ts";
+import { resolveInRoot } from "./in-root.ts";
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+  readonly additionalGids: readonly number[];
+  readonly home?: string;
+}
+
+const HIGHEST_ID = 0xffff_fffe;
+
+/** "name", "uid", "name:group", "uid:gid". @throws ExecutorError user-unknown */
+export function findUser(rootfs: string, text: string): User {
+  const [name = "", group] = text.split(":");
+  const passwd = lines(rootfs, "/etc/passwd");
+  const groups = lines(rootfs, "/etc/group");
+  const entry = passwd.find(([entryName, , uid]) => entryName === name || (isId(name) && uid === name));
+  if (entry === undefined && !isId(name)) throw unknown("user", name, rootfs);
+  const uid = Number(entry?.[2] ?? name);
+  const ownGid = Number(entry?.[3] ?? 0);
+  if (group === undefined) {
+    const additionalGids = entry
+      ? groups.filter(([, , , members = ""]) => members.split(",").includes(entry[0]!)).map(([, , gid]) => Number(gid))
+      : [];
+    return { uid, gid: ownGid, additionalGids: additionalGids.filter((gid) => gid !== ownGid), ...(entry?.[5] ? { home: entry[5] } : {}) };
+  }
+  const groupEntry = groups.find(([entryName]) => entryName === group);
+  if (groupEntry === undefined && !isId(group)) throw unknown("group", group, rootfs);
+  return { uid, gid: Number(groupEntry?.[2] ?? group), additionalGids: [], ...(entry?.[5] ? { home: entry[5] } : {}) };
+}
+
+function isId(text: string): boolean {
+  return /^\d+$/.test(text) && Number(text) <= HIGHEST_ID;
+}
+
+const LARGEST = 1 << 20;
+
+function lines(rootfs: string, path: string): string[][] {
+  const file = resolveInRoot(rootfs, path);
+  // What is no regular file could block, or never end.
+  if (file === undefined || !statSync(file).isFile() || statSync(file).size > LARGEST) return [];
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .filter(({ length }) => length >= 3);
+}
+
+function unknown(kind: "user" | "group", name: string, rootfs: string): ExecutorError {
+  return new ExecutorError("user-unknown", `no ${kind} ${JSON.stringify(name)} in ${rootfs}/etc/${kind === "user" ? "passwd" : "group"}`, {
+    [kind]: name,
+  });
+}

@@ -1,0 +1,46 @@
+/** What /proc says of processes. A pid means nothing without the time its process was started (start ticks). */
+import { readFileSync } from "node:fs";
+
+export interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+  /** Clock ticks since boot, decimal. */
+  readonly startTicks: string;
+  /** CPU time so far, in clock ticks. */
+  readonly userTicks: number;
+  readonly systemTicks: number;
+  readonly rssPages: number;
+}
+
+/** undefined: there is no such process. */
+export function processStat(pid: number): ProcessStat | undefined {
+  const text = readProc(pid, "stat");
+  if (text === undefined) return undefined;
+  // The name may hold blanks and brackets: what follows its last bracket are the fields from the third on (proc(5)).
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const field = (number: number) => fields[number - 3] ?? "0";
+  return {
+    pid,
+    state: field(3),
+    parent: Number(field(4)),
+    userTicks: Number(field(14)),
+    systemTicks: Number(field(15)),
+    startTicks: field(22),
+    rssPages: Number(field(24)),
+  };
+}
+
+export function readProc(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** True while the process that was started then is there and no zombie. */
+export function isAlive({ pid, startTicks }: { readonly pid: number; readonly startTicks: string }): boolean {
+  const found = processStat(pid);
+  return found !== undefined && found.startTicks === startTicks && found.state !== "Z" && found.state !== "X";
+}

@@ -1,0 +1,59 @@
+/** Every process of a container with what it uses; CPU shares are between this look and the one before. */
+import { processStat, readProc } from "./procfs.ts";
+
+/** sysconf(_SC_CLK_TCK) and (_SC_PAGESIZE): fixed on x86-64, and what Linux shows to user space on arm64. */
+export const TICKS_PER_SECOND = 100;
+const PAGE = 4096;
+
+export interface ProcessUse {
+  readonly pid: number;
+  readonly startTicks: string;
+  readonly command: string;
+  readonly rssBytes: number;
+  /** Absent where the kernel does not tell. */
+  readonly swapBytes?: number;
+  /** Percent of one CPU since the last look; absent at the first look at a process. */
+  readonly cpu?: { readonly userPercent: number; readonly systemPercent: number; readonly totalPercent: number };
+}
+
+interface Look {
+  readonly atMs: number;
+  readonly startTicks: string;
+  readonly userTicks: number;
+  readonly systemTicks: number;
+}
+
+export class ProcessTable {
+  #looks = new Map<number, Look>();
+
+  /** The processes of these pids. A pid that belongs to another process than last time starts anew. */
+  read(pids: readonly number[], now = performance.now()): ProcessUse[] {
+    const looks = new Map<number, Look>();
+    const uses = pids.flatMap((pid): ProcessUse[] => {
+      const stat = processStat(pid);
+      if (stat === undefined) return [];
+      const before = this.#looks.get(pid);
+      looks.set(pid, { atMs: now, startTicks: stat.startTicks, userTicks: stat.userTicks, systemTicks: stat.systemTicks });
+      const swap = /^VmSwap:\s*(\d+) kB$/m.exec(readProc(pid, "status") ?? "")?.[1];
+      return [
+        {
+          pid,
+          startTicks: stat.startTicks,
+          command: (readProc(pid, "comm") ?? "").trimEnd(),
+          rssBytes: stat.rssPages * PAGE,
+          ...(swap === undefined ? {} : { swapBytes: Number(swap) * 1024 }),
+          ...(before?.startTicks === stat.startTicks && now > before.atMs ? { cpu: share(before, looks.get(pid)!) } : {}),
+        },
+      ];
+    });
+    this.#looks = looks;
+    return uses;
+  }
+}
+
+function share(before: Look, after: Look): NonNullable<ProcessUse["cpu"]> {
+  const ticks = ((after.atMs - before.atMs) / 1000) * TICKS_PER_SECOND;
+  const userPercent = ((after.userTicks - before.userTicks) / ticks) * 100;
+  const systemPercent = ((after.systemTicks - before.systemTicks) / ticks) * 100;
+  return { userPercent, systemPercent, totalPercent: userPercent + systemPercent };
+}

@@ -1,0 +1,165 @@
+/** How an executor isolates a program unless told otherwise, and what Linux has: data. Sources: capabilities(7), the OCI specification's defaults. */
+import { readFileSync } from "node:fs";
+
+/** Names by number, CAP_CHOWN = 0. A newer kernel's further ones are "CAP_41" and so on. */
+export const CAPABILITY_NAMES = [
+  "CAP_CHOWN",
+  "CAP_DAC_OVERRIDE",
+  "CAP_DAC_READ_SEARCH",
+  "CAP_FOWNER",
+  "CAP_FSETID",
+  "CAP_KILL",
+  "CAP_SETGID",
+  "CAP_SETUID",
+  "CAP_SETPCAP",
+  "CAP_LINUX_IMMUTABLE",
+  "CAP_NET_BIND_SERVICE",
+  "CAP_NET_BROADCAST",
+  "CAP_NET_ADMIN",
+  "CAP_NET_RAW",
+  "CAP_IPC_LOCK",
+  "CAP_IPC_OWNER",
+  "CAP_SYS_MODULE",
+  "CAP_SYS_RAWIO",
+  "CAP_SYS_CHROOT",
+  "CAP_SYS_PTRACE",
+  "CAP_SYS_PACCT",
+  "CAP_SYS_ADMIN",
+  "CAP_SYS_BOOT",
+  "CAP_SYS_NICE",
+  "CAP_SYS_RESOURCE",
+  "CAP_SYS_TIME",
+  "CAP_SYS_TTY_CONFIG",
+  "CAP_MKNOD",
+  "CAP_LEASE",
+  "CAP_AUDIT_WRITE",
+  "CAP_AUDIT_CONTROL",
+  "CAP_SETFCAP",
+  "CAP_MAC_OVERRIDE",
+  "CAP_MAC_ADMIN",
+  "CAP_SYSLOG",
+  "CAP_WAKE_ALARM",
+  "CAP_BLOCK_SUSPEND",
+  "CAP_AUDIT_READ",
+  "CAP_PERFMON",
+  "CAP_BPF",
+  "CAP_CHECKPOINT_RESTORE",
+] as const;
+
+/**
+ * The capabilities of this kernel, lowest first: up to cap_last_cap, or where that cannot be read, those the bounding set of this
+ * process has a bit for, or else all that are known here.
+ */
+export function hostCapabilities(read = (path: string): string => readFileSync(path, "utf8")): string[] {
+  return Array.from({ length: lastCapability(read) + 1 }, (_, number) => CAPABILITY_NAMES[number] ?? `CAP_${number}`);
+}
+
+function lastCapability(read: (path: string) => string): number {
+  const last = Number.parseInt(attempt(() => read("/proc/sys/kernel/cap_last_cap")) ?? "", 10);
+  if (Number.isInteger(last)) return last;
+  const bounding = /^CapBnd:\s*([0-9a-f]+)$/m.exec(attempt(() => read("/proc/self/status")) ?? "")?.[1];
+  if (bounding === undefined || /^0+$/.test(bounding)) return CAPABILITY_NAMES.length - 1;
+  return BigInt(`0x${bounding}`).toString(2).length - 1;
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a program that runs as root gets; what it may get, as any user (bounding set). None is ambient. */
+export const DEFAULT_CAPABILITIES: readonly string[] = [
+  "CAP_AUDIT_WRITE",
+  "CAP_CHOWN",
+  "CAP_DAC_OVERRIDE",
+  "CAP_FOWNER",
+  "CAP_FSETID",
+  "CAP_KILL",
+  "CAP_MKNOD",
+  "CAP_NET_BIND_SERVICE",
+  "CAP_SETFCAP",
+  "CAP_SETGID",
+  "CAP_SETPCAP",
+  "CAP_SETUID",
+  "CAP_SYS_CHROOT",
+];
+
+/** Namespaces of its own. */
+export const DEFAULT_NAMESPACES = ["mount", "pid", "ipc", "uts", "network", "cgroup"] as const;
+export type NamespaceType = (typeof DEFAULT_NAMESPACES)[number];
+
+export interface MountEntry {
+  readonly destination: string;
+  readonly type?: string;
+  readonly source: string;
+  readonly options: readonly string[];
+}
+
+/** In this order. */
+export const DEFAULT_MOUNTS: readonly MountEntry[] = [
+  { destination: "/proc", type: "proc", source: "proc", options: ["nosuid", "noexec", "nodev"] },
+  { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "strictatime", "mode=755", "size=65536k"] },
+  {
+    destination: "/dev/pts",
+    type: "devpts",
+    source: "devpts",
+    options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"],
+  },
+  { destination: "/dev/shm", type: "tmpfs", source: "shm", options: ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"] },
+  { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
+  { destination: "/sys", type: "sysfs", source: "sysfs", options: ["nosuid", "noexec", "nodev", "ro"] },
+];
+
+/** For a container in the network namespace of the host, which may not have a sysfs of its own in a user namespace. */
+export const HOST_SYSFS: MountEntry = {
+  destination: "/sys",
+  type: "bind",
+  source: "/sys",
+  options: ["rbind", "nosuid", "noexec", "nodev", "ro"],
+};
+
+/** Read as empty. */
+export const MASKED_PATHS: readonly string[] = [
+  "/proc/acpi",
+  "/proc/asound",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/sys/firmware",
+];
+
+export const READONLY_PATHS: readonly string[] = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+
+/** Device nodes every container has (the OCI specification's default devices), by path: major and minor number. */
+export const DEFAULT_DEVICES: Readonly<Record<string, readonly [number, number]>> = {
+  "/dev/null": [1, 3],
+  "/dev/zero": [1, 5],
+  "/dev/full": [1, 7],
+  "/dev/random": [1, 8],
+  "/dev/urandom": [1, 9],
+  "/dev/tty": [5, 0],
+};
+
+/** What the device cgroup of v1 lists then: nodes may be made, the ones above and terminals may be used. */
+export const DEFAULT_DEVICE_RULES: readonly string[] = [
+  "b *:* m",
+  "c *:* m",
+  "c 1:3 rwm",
+  "c 1:5 rwm",
+  "c 1:7 rwm",
+  "c 1:8 rwm",
+  "c 1:9 rwm",
+  "c 5:0 rwm",
+  "c 5:2 rwm",
+  "c 10:200 rwm",
+  "c 136:* rwm",
+];
+
+export const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

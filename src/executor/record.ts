@@ -1,0 +1,112 @@
+/** The exit record that `runt run --detach --exit-record` writes: reading it, and being told of its changes. */
+import { type FSWatcher, linkSync, readFileSync, unlinkSync, watch, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { isAlive } from "./process/procfs.ts";
+
+export interface ProcessId {
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+export interface ExitRecord {
+  readonly schema: number;
+  readonly id: string;
+  readonly root: string;
+  readonly monitor: ProcessId;
+  /** abandoned: a supervisor gave the launch up before it began. ended: something of the container may still be there. */
+  readonly phase: "creating" | "running" | "ended" | "exited" | "abandoned";
+  readonly pid?: number;
+  readonly startTicks?: string;
+  readonly startedMs?: number;
+  /** 128 + signal when a signal ended it; null: nobody knows. */
+  readonly code?: number | null;
+  readonly signal?: number | null;
+  readonly oomKills?: number;
+  readonly endedMs?: number;
+}
+
+/** undefined: there is none. It is replaced by rename, so it is always whole. */
+export function readRecord(path: string): ExitRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Keep a `runt run` that has not begun from beginning. False: it has begun. */
+export function abandon(path: string, id: string): boolean {
+  const temporary = `${path}.abandoned.${process.pid}`;
+  const record = { schema: 1, id, root: "", monitor: { pid: 0, startTicks: "0" }, phase: "abandoned" };
+  writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  } finally {
+    unlinkSync(temporary);
+  }
+}
+
+/** A dead monitor writes nothing any more: found out this often. */
+const LOOK_MS = 500;
+
+export interface RecordWatch {
+  /** The next time `look` is worth while. */
+  readonly changed: () => Promise<void>;
+  ref(): void;
+  unref(): void;
+  close(): void;
+}
+
+/** Wake up when the file changes, and now and then: a monitor that was killed changes nothing. Does not keep the process alive until ref(). */
+export function watchRecord(path: string): RecordWatch {
+  let wake: () => void = () => {};
+  let pending = false;
+  const notify = () => {
+    pending = true;
+    wake();
+  };
+  const timer = setInterval(notify, LOOK_MS);
+  timer.unref();
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(dirname(path), (_, name) => {
+      if (name === null || name.startsWith(basename(path))) notify();
+    });
+    watcher.on("error", () => watcher?.close());
+    watcher.unref();
+  } catch {
+    // No more inotify instances for this user: the timer does.
+  }
+  return {
+    changed: () =>
+      new Promise<void>((resolve) => {
+        wake = () => {
+          pending = false;
+          wake = () => {};
+          resolve();
+        };
+        if (pending) wake();
+      }),
+    ref() {
+      timer.ref();
+      watcher?.ref();
+    },
+    unref() {
+      timer.unref();
+      watcher?.unref();
+    },
+    close() {
+      clearInterval(timer);
+      watcher?.close();
+    },
+  };
+}
+
+export function monitorLives({ monitor }: ExitRecord): boolean {
+  return isAlive(monitor);
+}

@@ -1,0 +1,90 @@
+/** One call of `runt`: its output, or the error that its JSON log tells. */
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { RuntimeError } from "../errors.ts";
+import { descriptors, type Stream } from "./stdio.ts";
+
+export interface Call {
+  readonly binary: string;
+  /** Global flags, without --log. */
+  readonly global: readonly string[];
+  readonly verb: string;
+  readonly args: readonly string[];
+  /** Text for stdin; undefined = none. */
+  readonly input?: string;
+  /** Descriptors that become stdio; undefined = stdin empty, stdout and stderr collected. */
+  readonly stdio?: readonly [number | "ignore", number | "ignore", number | "ignore"];
+  /** Exit statuses that are an answer and no failure. */
+  readonly expected?: readonly number[];
+}
+
+export interface Answer {
+  readonly stdout: string;
+  readonly exitCode: number;
+}
+
+/** @throws RuntimeError */
+export async function call({ binary, global, verb, args, input, stdio, expected = [0] }: Call): Promise<Answer> {
+  const log = openLog();
+  try {
+    const streams: readonly [Stream, Stream, Stream] = stdio ?? [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
+    const result = await execa(binary, [...global, "--log", "/proc/self/fd/3", "--log-format", "json", verb, ...args], {
+      stdio: descriptors([streams[0], streams[1], streams[2], log]),
+      ...(input === undefined ? {} : { input }),
+      reject: false,
+      stripFinalNewline: false,
+      // The container's directory is not its caller's.
+      cwd: "/",
+    });
+    const exitCode = result.exitCode ?? 128 + (result.signal === undefined ? 0 : 1);
+    if (result.exitCode !== undefined && expected.includes(result.exitCode)) return { stdout: result.stdout ?? "", exitCode };
+    throw failure(verb, exitCode, lastLine(log), result.stderr ?? "", result.shortMessage ?? "");
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** O_TMPFILE without its O_DIRECTORY, whose number is the architecture's; Node does not name it. */
+const TMPFILE = 0o20000000;
+
+/** A file without a name: nothing of it is left, however this process ends. */
+export function openLog(): number {
+  try {
+    return openSync(tmpdir(), constants.O_RDWR | constants.O_DIRECTORY | TMPFILE, 0o600);
+  } catch {
+    // Not every file system has it: one that is unlinked at once, then.
+    const directory = mkdtempSync(join(tmpdir(), "runt-log-"));
+    try {
+      return openSync(join(directory, "log"), "w+", 0o600);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  }
+}
+
+/** The last line of the log, "" when there is none: runt writes on failure only. */
+export function lastLine(log: number): string {
+  const bytes = Buffer.alloc(fstatSync(log).size);
+  const length = readSync(log, bytes, 0, bytes.length, 0);
+  return bytes.toString("utf8", 0, length).trim().split("\n").at(-1) ?? "";
+}
+
+/** The error of a line of the log; without one, of what there is. */
+export function failure(verb: string, exitCode: number, line: string, stderr: string, short: string): RuntimeError {
+  const logged = parse(line);
+  if (logged === undefined) {
+    return new RuntimeError(`runt ${verb}: ${stderr.trim() || short || `exit status ${exitCode}`}`, { code: "unknown", verb, exitCode });
+  }
+  return new RuntimeError(logged.msg, { code: logged.code ?? "unknown", pointer: logged.pointer, verb, exitCode });
+}
+
+function parse(line: string): { msg: string; code?: string; pointer?: string } | undefined {
+  try {
+    const value = JSON.parse(line);
+    return typeof value?.msg === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

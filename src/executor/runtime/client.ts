@@ -1,0 +1,222 @@
+/** A typed client of every verb of `runt`, as go-runc is one for Go: a call is a process, an error is a RuntimeError. */
+import { closeSync } from "node:fs";
+import { execa } from "execa";
+import { signalNumber } from "../signals.ts";
+import { type Answer, type Call, call, failure, lastLine, openLog } from "./call.ts";
+import { checkVersion, locateRuntime } from "./locate.ts";
+import { descriptors } from "./stdio.ts";
+import type * as types from "./types.ts";
+
+export interface RuntimeOptions {
+  /** State directory of the containers; default: runt's own. */
+  readonly root?: string;
+  /** The program; default: that of the package, RUNT_BINARY, PATH. */
+  readonly binary?: string;
+  readonly cgroupManager?: "cgroupfs" | "systemd" | "disabled";
+  readonly rootless?: boolean;
+}
+
+export class Runtime {
+  /** Path of the program. */
+  readonly binary: string;
+  readonly root: string | undefined;
+  readonly #global: readonly string[];
+
+  /** @throws ExecutorError runtime-not-found, runtime-version */
+  constructor({ root, binary = locateRuntime(), cgroupManager, rootless }: RuntimeOptions = {}) {
+    checkVersion(binary);
+    this.binary = binary;
+    this.root = root;
+    this.#global = [
+      ...(root === undefined ? [] : ["--root", root]),
+      ...(cgroupManager === undefined ? [] : ["--cgroup-manager", cgroupManager]),
+      ...(rootless === undefined ? [] : ["--rootless", String(rootless)]),
+    ];
+  }
+
+  /** Version of the program: "0.1.0". */
+  version(): string {
+    return checkVersion(this.binary);
+  }
+
+  async create(id: string, options: types.CreateOptions): Promise<void> {
+    await this.#call("create", [...createFlags(options), id], { stdio: options.stdio ?? ["ignore", "ignore", "ignore"] });
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#call("start", [id]);
+  }
+
+  /** Create and start in the background. */
+  async run(id: string, options: types.RunOptions): Promise<void> {
+    const record = options.exitRecord === undefined ? [] : ["--exit-record", options.exitRecord];
+    const stdio = options.stdio ?? (["ignore", "ignore", "ignore"] as const);
+    await this.#call("run", ["--detach", ...record, ...createFlags(options), id], { stdio });
+  }
+
+  /** Run a further process and wait for its end. Its exit status is no error; see Executor.exec for deadlines. */
+  async exec(id: string, options: types.ExecOptions): Promise<types.ExecOutput> {
+    const log = openLog();
+    try {
+      const result = await execa(this.binary, this.execCommand(id, options), {
+        stdio: descriptors([options.input === undefined ? "ignore" : "pipe", "pipe", "pipe", log]),
+        ...(options.input === undefined ? {} : { input: options.input }),
+        reject: false,
+        stripFinalNewline: false,
+        cwd: "/",
+      });
+      const line = lastLine(log);
+      if (line !== "") throw failure("exec", result.exitCode ?? 255, line, result.stderr ?? "", "");
+      return { exitCode: result.exitCode ?? 255, stdout: result.stdout ?? "" };
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  /** Arguments with which `runt` runs a process in the container in the foreground; descriptor 3 is its log. */
+  execCommand(id: string, options: types.ExecOptions): string[] {
+    return [
+      ...this.#global,
+      "--log",
+      "/proc/self/fd/3",
+      "--log-format",
+      "json",
+      "exec",
+      ...execFlags(options),
+      id,
+      ...(options.args ?? []),
+    ];
+  }
+
+  /** A signal to init, or with `all` to every process. @throws ExecutorError invalid-argument */
+  async kill(id: string, signal: string | number = "SIGTERM", { all = false } = {}): Promise<void> {
+    await this.#call("kill", [...(all ? ["--all"] : []), id, String(signalNumber(signal))]);
+  }
+
+  async delete(id: string, { force = false } = {}): Promise<void> {
+    await this.#call("delete", [...(force ? ["--force"] : []), id]);
+  }
+
+  async state(id: string): Promise<types.ContainerState> {
+    return JSON.parse((await this.#call("state", [id])).stdout);
+  }
+
+  async list(): Promise<readonly types.ContainerState[]> {
+    return JSON.parse((await this.#call("list", ["--format", "json"])).stdout) ?? [];
+  }
+
+  /** Host pids of the container's processes. */
+  async ps(id: string): Promise<readonly number[]> {
+    return JSON.parse((await this.#call("ps", ["--format", "json", id])).stdout);
+  }
+
+  /** One `stats` event's data, as runc prints it; see Executor.stats for one type on v1 and v2. */
+  async stats(id: string): Promise<Readonly<Record<string, unknown>>> {
+    return JSON.parse((await this.#call("events", ["--stats", id])).stdout).data;
+  }
+
+  /** Statistics every interval, and an event each time the kernel kills for memory, until the container ends or the loop is left. */
+  async *events(id: string, { intervalMs = 5_000 } = {}): AsyncGenerator<types.RuntimeEvent> {
+    const child = execa(this.binary, [...this.#global, "events", "--interval", `${intervalMs}ms`, id], { reject: false, buffer: false });
+    try {
+      for await (const line of child) yield JSON.parse(line as string) as types.RuntimeEvent;
+    } finally {
+      child.kill();
+      await child;
+    }
+  }
+
+  async pause(id: string): Promise<void> {
+    await this.#call("pause", [id]);
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#call("resume", [id]);
+  }
+
+  /** Limits as linux.resources of config.json; what is not named stays. */
+  async update(id: string, resources: types.OciResources): Promise<void> {
+    await this.#call("update", ["--resources", "-", id], { input: JSON.stringify(resources) });
+  }
+
+  async checkpoint(id: string, options: types.CriuOptions): Promise<void> {
+    await this.#call("checkpoint", [...criuFlags(options), ...(options.leaveRunning ? ["--leave-running"] : []), id]);
+  }
+
+  /** In the background. */
+  async restore(
+    id: string,
+    { bundle, stdio, ...options }: types.CriuOptions & Pick<types.CreateOptions, "bundle" | "stdio">,
+  ): Promise<void> {
+    await this.#call("restore", ["--detach", "--bundle", bundle, ...criuFlags(options), id], {
+      stdio: stdio ?? ["ignore", "ignore", "ignore"],
+    });
+  }
+
+  /** The features document of the OCI runtime specification. */
+  async features(): Promise<Readonly<Record<string, unknown>>> {
+    return JSON.parse((await this.#call("features", [])).stdout);
+  }
+
+  /** What is wrong with a bundle. Findings are an answer, not an error. */
+  async validate(bundle: string, { host }: { readonly host?: string } = {}): Promise<types.Findings> {
+    const flags = ["--format", "json", "--bundle", bundle, ...(host === undefined ? [] : ["--host", host])];
+    return JSON.parse((await this.#call("validate", flags, { expected: [0, 1] })).stdout);
+  }
+
+  /** The plan that create would execute. */
+  async plan(bundle: string, { host }: { readonly host?: string } = {}): Promise<Readonly<Record<string, unknown>>> {
+    const flags = ["--format", "json", "--bundle", bundle, ...(host === undefined ? [] : ["--host", host])];
+    return JSON.parse((await this.#call("plan", flags)).stdout);
+  }
+
+  /** What this host offers to containers. */
+  async check(): Promise<Readonly<Record<string, unknown>>> {
+    return JSON.parse((await this.#call("check", ["--format", "json"], { expected: [0, 1] })).stdout);
+  }
+
+  async inspect(id: string): Promise<types.Inspection> {
+    return JSON.parse((await this.#call("inspect", [id])).stdout);
+  }
+
+  #call(verb: string, args: readonly string[], rest: Partial<Call> = {}): Promise<Answer> {
+    return call({ binary: this.binary, global: this.#global, verb, args, ...rest });
+  }
+}
+
+function value(flag: string, text: string | undefined): string[] {
+  return text === undefined ? [] : [flag, text];
+}
+
+function createFlags(options: types.CreateOptions): string[] {
+  return [
+    ...["--bundle", options.bundle],
+    ...value("--config", options.config),
+    ...value("--console-socket", options.consoleSocket),
+    ...value("--pid-file", options.pidFile),
+    ...value("--cgroup-parent", options.cgroupParent),
+    ...value("--expect-plan", options.expectPlan),
+    ...(options.noPivot ? ["--no-pivot"] : []),
+    ...(options.noNewKeyring ? ["--no-new-keyring"] : []),
+  ];
+}
+
+function execFlags(options: types.ExecOptions): string[] {
+  return [
+    ...value("--cwd", options.cwd),
+    ...value("--user", options.user),
+    ...(options.env ?? []).flatMap((entry) => ["--env", entry]),
+    ...(options.additionalGids ?? []).flatMap((gid) => ["--additional-gids", String(gid)]),
+    ...(options.capabilities ?? []).flatMap((name) => ["--cap", name]),
+    ...(options.cgroups ?? []).flatMap((path) => ["--cgroup", path]),
+  ];
+}
+
+function criuFlags({ imagePath, workPath, tcpEstablished, fileLocks }: types.CriuOptions): string[] {
+  return [
+    ...["--image-path", imagePath],
+    ...value("--work-path", workPath),
+    ...(tcpEstablished ? ["--tcp-established"] : []),
+    ...(fileLocks ? ["--file-locks"] : []),
+  ];
+}

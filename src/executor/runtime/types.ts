@@ -1,0 +1,109 @@
+/** What `runt` prints and takes. Documents are those of `runt schema`; fields are only ever added. */
+
+export type ContainerStatus = "creating" | "created" | "running" | "paused" | "stopped";
+
+/** OCI state. */
+export interface ContainerState {
+  readonly ociVersion: string;
+  readonly id: string;
+  readonly status: ContainerStatus;
+  readonly pid: number;
+  readonly bundle: string;
+  readonly rootfs?: string;
+  readonly created?: string;
+  readonly owner?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Descriptors that the container gets as stdio. */
+export type StdioDescriptors = readonly [number | "ignore", number | "ignore", number | "ignore"];
+
+export interface CreateOptions {
+  /** Absolute directory with config.json. */
+  readonly bundle: string;
+  /** Another file than config.json of the bundle. */
+  readonly config?: string;
+  readonly consoleSocket?: string;
+  readonly pidFile?: string;
+  readonly noPivot?: boolean;
+  readonly noNewKeyring?: boolean;
+  readonly cgroupParent?: string;
+  /** Digest or file of a plan: nothing is done when it would be another one. */
+  readonly expectPlan?: string;
+  /** Default: none (/dev/null). */
+  readonly stdio?: StdioDescriptors;
+}
+
+export interface RunOptions extends CreateOptions {
+  /** The file that tells how the container ended. */
+  readonly exitRecord?: string;
+}
+
+export interface ExecOptions {
+  readonly args?: readonly string[];
+  readonly env?: readonly string[];
+  readonly cwd?: string;
+  /** UID or UID:GID. */
+  readonly user?: string;
+  readonly additionalGids?: readonly number[];
+  readonly capabilities?: readonly string[];
+  /** [CONTROLLER,...:]PATH below the container's cgroup. */
+  readonly cgroups?: readonly string[];
+  readonly input?: string;
+}
+
+export interface ExecOutput {
+  readonly exitCode: number;
+  readonly stdout: string;
+}
+
+/** linux.resources of the OCI runtime specification. */
+export type OciResources = Readonly<Record<string, unknown>>;
+
+export interface Finding {
+  /** Stable; docs/findings.md explains each. */
+  readonly code: string;
+  readonly severity: "error" | "warning" | "advice";
+  readonly message: string;
+  /** Where in config.json: JSON pointer, line and column from 1. */
+  readonly pointer: string;
+  readonly line: number;
+  readonly column: number;
+  /** As it stands in the file, if it is there. */
+  readonly value?: string;
+  readonly remedy?: string;
+  /** What demands it: "OCI 1.3 config.md#process". */
+  readonly section?: string;
+  readonly title?: string;
+}
+
+export interface Findings {
+  readonly file: string;
+  /** What it was looked at for: "live host, cgroup v2", "no host". */
+  readonly host: string;
+  readonly counts: { readonly error: number; readonly warning: number; readonly advice: number };
+  readonly findings: readonly Finding[];
+}
+
+export interface RuntimeEvent {
+  readonly type: "stats" | "oom" | (string & {});
+  readonly id: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export interface CriuOptions {
+  readonly imagePath: string;
+  readonly workPath?: string;
+  readonly leaveRunning?: boolean;
+  readonly tcpEstablished?: boolean;
+  readonly fileLocks?: boolean;
+}
+
+export interface Inspection {
+  readonly state: ContainerState;
+  readonly warnings: readonly string[];
+  readonly cgroup?: { readonly version: 1 | 2; readonly paths: readonly string[]; readonly unit?: string };
+  readonly processes?: readonly number[];
+  readonly drift: number;
+  readonly [field: string]: unknown;
+}

@@ -1,0 +1,71 @@
+/** What executors tell of themselves. */
+
+/** An executor never says exited while a process of it lives. */
+export type ExecutorState =
+  | "idle"
+  | "launching"
+  | "running"
+  /** A signal was sent, and the end is waited for. */
+  | "terminating"
+  /** The program has ended, what it left is being removed. */
+  | "draining"
+  /** Everything in the cgroup is being killed. */
+  | "killing"
+  | "exited"
+  | "failed"
+  /** It could not be killed in time; it is tried again. */
+  | "stuck";
+
+export interface ProcessState {
+  readonly pid: number;
+  readonly startTicks: string;
+  /** 128 + signal when a signal ended it. null: it runs, or nobody knows how it ended (`unknown`). */
+  readonly exitCode: number | null;
+  readonly signal: number | null;
+  /** The program itself was killed by the kernel for memory. */
+  readonly oomKilled: boolean;
+  /** How many processes of the container were. */
+  readonly oomKills: number;
+  /** True: it has ended and nobody knows how; `error` says why. Never reported as 0. */
+  readonly unknown: boolean;
+  readonly error?: string;
+  /** Milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+}
+
+export interface ShutdownPlan {
+  /** Sent to the program first; default SIGINT. */
+  readonly signal?: string | number;
+  /** Milliseconds until everything is killed; 0: at once. Default 5000. */
+  readonly graceMs?: number;
+}
+
+export interface ShutdownResult {
+  /** not-launched and already: there was nothing to do. signal: it ended within the grace. kill: it had to be killed. */
+  readonly endedBy: "not-launched" | "already" | "signal" | "kill";
+  readonly state: ProcessState | null;
+}
+
+/** For a log. Arguments and environment, which may be secret, are never part of it. */
+export type ExecutorEvent =
+  | { readonly type: "launch"; readonly id: string; readonly cmd: string; readonly binary: string }
+  | { readonly type: "state"; readonly id: string; readonly state: ExecutorState }
+  | { readonly type: "exec"; readonly id: string; readonly cmd: string };
+
+export interface ExecutorOptions {
+  /** Absolute directory of the executors of one supervisor; made if absent. */
+  readonly stateDir: string;
+  /** Chosen by the caller, unique below stateDir. */
+  readonly id: string;
+  /** Program of the runtime; default: see Runtime. */
+  readonly binary?: string;
+  readonly onEvent?: (event: ExecutorEvent) => void;
+}
+
+export interface ExecutorVersion {
+  readonly library: string;
+  readonly protocol: { readonly major: number; readonly minor: number };
+  /** Of the `runt` that is used. */
+  readonly runtime: string;
+}

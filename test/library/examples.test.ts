@@ -1,0 +1,76 @@
+/** The examples of docs/library do what they say. They use the built library, as a program of somebody else does. */
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { sampleConfig } from "../support/config.ts";
+import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
+
+const EXAMPLES = join(REPOSITORY, "docs/library");
+
+describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
+  const { directory, rootfs } = useExecutors();
+
+  /** What it prints. Its temporary files are to be gone when it ends. */
+  async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const temporary = join(directory, "tmp");
+    mkdirSync(temporary, { recursive: true });
+    // Node would take a test suite of its own for a part of this one.
+    const { NODE_TEST_CONTEXT: _, ...outer } = process.env;
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      cwd: EXAMPLES,
+      timeout: 25_000,
+      env: { ...outer, TMPDIR: temporary, ...env },
+    });
+    expect(readdirSync(temporary)).toEqual([]);
+    return stdout;
+  }
+
+  test("run-with-limits", async () => {
+    expect(await run(["run-with-limits.mjs", rootfs()])).toBe("killed for memory (137)\n");
+  });
+
+  test("stream-output", async () => {
+    const lines = (await run(["stream-output.mjs", rootfs()])).trim().split("\n");
+    expect(lines.filter((line) => line !== "stderr: nobody left")).toEqual([
+      "stdout: hello, world",
+      "stdout: hello, runtime",
+      "ended with 0",
+    ]);
+    expect(lines).toContain("stderr: nobody left");
+  });
+
+  test("exec-deadline", async () => {
+    expect(await run(["exec-deadline.mjs", rootfs()])).toBe(
+      "first check: 0, fine\nsecond check: timed out true, it had said: asking the database\nleft in the container: sleep\nended by kill\n",
+    );
+  });
+
+  test("live-stats", async () => {
+    const lines = (await run(["live-stats.mjs", rootfs(), "2"])).trim().split("\n");
+    expect(lines).toHaveLength(6);
+    expect(lines[3]).toMatch(/^cpu {4}[#.]{40} [1-9]\d* %$/);
+    expect(lines[4]).toMatch(/^memory [#.]{40} [1-9]\d* KiB$/);
+    expect(lines[5]).toMatch(/^pids {3}#{4}\.{36} 1 of 10 \(\d+ values measured\)$/);
+  });
+
+  test("adopt", async () => {
+    expect(await run(["adopt.mjs", rootfs()])).toBe(
+      "the first supervisor is dead\nadopted: running\nit printed: the result\nended with 42\n",
+    );
+  });
+
+  test("validate-bundle", async () => {
+    const good = join(directory, "good");
+    mkdirSync(join(good, "rootfs"), { recursive: true });
+    writeFileSync(join(good, "config.json"), JSON.stringify(sampleConfig("hello")));
+    expect(await run(["--test", "--test-reporter=tap", "validate-bundle.test.mjs"], { BUNDLE: good })).toMatch(/^# pass 2$/m);
+    const bad = join(directory, "bad");
+    mkdirSync(join(bad, "rootfs"), { recursive: true });
+    const config = sampleConfig("hello");
+    config.process.cwd = "relative";
+    writeFileSync(join(bad, "config.json"), JSON.stringify(config));
+    await expect(run(["--test", "--test-reporter=tap", "validate-bundle.test.mjs"], { BUNDLE: bad })).rejects.toMatchObject({ code: 1 });
+  });
+});
