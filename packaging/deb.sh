@@ -28,6 +28,8 @@ env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt install PREFIX=/usr DESTDI
 
 documents=$tree/usr/share/doc/runt
 install -d "$documents" "$tree/DEBIAN"
+# The licence is in copyright, as Debian has it.
+rm "$documents/LICENSE"
 install -m 0644 README.md "$documents/README.md"
 install -m 0644 docs/switching.md docs/troubleshooting.md "$documents"
 install -D -m 0644 -t "$documents/engines" docs/engines/*.md
@@ -43,12 +45,12 @@ License: Apache-2.0
 
 Files: usr/bin/runt
 Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of QuickJS, Fabrice Bellard and Charlie Gordon; of musl, Rich Felker and others;
- of libseccomp, Red Hat, Canonical and others; of commander, TJ Holowaychuk and others; of what ajv generates,
- Evgeny Poberezkin
-License: Apache-2.0 and Expat and LGPL-2.1
+ of libseccomp, Red Hat, Canonical and others; of commander, TJ Holowaychuk and others; of libgcc, Free Software Foundation
+License: Apache-2.0 and Expat and LGPL-2.1 and GPL-3+-with-GCC-exception
 Comment:
- The program contains QuickJS, musl, commander and code made by ajv (Expat) and libseccomp (LGPL-2.1), linked statically. Its source, with
- the build that links it anew with another version of libseccomp, is the source of this package.
+ The program contains QuickJS, musl, commander (Expat), libseccomp (LGPL-2.1) and libgcc, linked statically: NOTICE, third-party and
+ runt.spdx.json beside this file. "make relink-kit" in the source of this package makes an archive that links it anew with another
+ version of libseccomp.
 
 License: Expat
  Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
@@ -67,6 +69,10 @@ License: Expat
 License: LGPL-2.1
  On Debian systems the text of the GNU Lesser General Public License, version 2.1, is in
  /usr/share/common-licenses/LGPL-2.1.
+
+License: GPL-3+-with-GCC-exception
+ The GNU General Public License, version 3 or later, with the GCC Runtime Library Exception, version 3.1 (third-party/libgcc.txt). On
+ Debian systems the text of the GNU General Public License, version 3, is in /usr/share/common-licenses/GPL-3.
 EOF
 # The package is native to this repository: one changelog, in Debian's form, that leads to the project's own.
 gzip -9n <CHANGELOG.md >"$documents/NEWS.md.gz"

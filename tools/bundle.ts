@@ -4,8 +4,9 @@
  * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs. The executable has them all in a
  * table and loads them synchronously: bytecode without debug information carries no module names, which QuickJS needs for `import()`.
  *
- * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] (in the repository; build/bytecode-compiler must exist)
+ * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] [--testing] (in the repository; build/bytecode-compiler must exist)
  *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
+ *   --testing with defences that can be switched off (src/host/testing.ts)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -27,6 +28,7 @@ const { values: options } = parseArgs({
     entry: { type: "string", default: "src/cli/main.ts" },
     output: { type: "string", default: "build" },
     plugin: { type: "string" },
+    testing: { type: "boolean", default: false },
   },
 });
 const root = process.cwd();
@@ -50,12 +52,14 @@ const SELDOM: readonly string[] = [
   "src/cli/verbs/checkpoint.ts",
   "src/cli/verbs/completion.ts",
   "src/cli/verbs/diff.ts",
+  "src/cli/verbs/gc.ts",
   "src/cli/verbs/inspect.ts",
   "src/cli/verbs/mounts.ts",
   "src/cli/verbs/restore.ts",
   "src/cli/verbs/schema.ts",
   "src/container/criu/checkpoint.ts",
   "src/container/expect-plan.ts",
+  "src/container/resctrl.ts",
   "src/container/host-facts/choose.ts",
   "src/container/criu/restore.ts",
   "src/plan/mermaid.ts",
@@ -73,7 +77,7 @@ const IMAGE = { read: 0, evaluated: 1, leftOut: 2 } as const;
 const RESOURCES: Readonly<Record<string, string>> = {
   schema: "build/gen/schema.json",
   ...Object.fromEntries(
-    ["check", "findings", "inspect", "plan", "state"].map((name) => [`schema-${name}`, `build/gen/schema-${name}.json`]),
+    ["check", "findings", "gc", "inspect", "plan", "state"].map((name) => [`schema-${name}`, `build/gen/schema-${name}.json`]),
   ),
 };
 
@@ -95,8 +99,10 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
     external: ["runt:host"],
     chunkNames: "[name]-[hash]",
     metafile: true,
+    // The program has the paths of bundled packages in it: where node_modules really is must not matter.
+    preserveSymlinks: true,
     legalComments: "none",
-    plugins: [...(await morePlugins()), seeThroughIndexes()],
+    plugins: [...(await morePlugins()), seeThroughIndexes(options)],
     logLevel: "warning",
     alias: {
       "node:events": shim("events"),
@@ -106,7 +112,20 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
       "node:child_process": shim("none"),
     },
   });
+  writeInputs(result.metafile);
   return chunksOf(result.metafile);
+}
+
+/** build/bundle-inputs.txt: the files that have left something in the program, for the bill of materials (tools/sbom). */
+function writeInputs({ outputs }: Metafile): void {
+  const used = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0));
+  writeFileSync(
+    join(output, "bundle-inputs.txt"),
+    [...new Set(used)]
+      .sort()
+      .map((file) => `${file}\n`)
+      .join(""),
+  );
 }
 
 async function morePlugins(): Promise<readonly Plugin[]> {

@@ -28,7 +28,7 @@ const PLAN = {
 describe("the published schemas", { timeout: 60_000 }, () => {
   it("are one a document, and each is a schema", () => {
     const files = readdirSync(directory).filter((name) => name.endsWith(".json"));
-    expect(files.sort()).toEqual(["check", "findings", "inspect", "plan", "state"].map((name) => `schema-${name}.json`));
+    expect(files.sort()).toEqual(["check", "findings", "gc", "inspect", "plan", "state"].map((name) => `schema-${name}.json`));
     for (const name of files)
       expect(() => new Ajv2020({ strict: false }).compile(JSON.parse(readFileSync(join(directory, name), "utf8")))).not.toThrow();
   });

@@ -31,23 +31,8 @@ fi
 grep -q "^PACKAGE_VERSION='$VERSION'" "$out/work/source/configure" || die "the source package holds another version; remove $out"
 say "building the library with $CC"
 source=$out/work/source
-objects=$out/work/objects
-rm -rf "$objects"
-mkdir -p "$objects"
-# What its configure script would find out, and the kernel's headers without the rest of the system's.
-printf '#define HAVE_LINUX_SECCOMP_H 1\n' > "$objects/configure.h"
-kernel=$out/work/kernel-headers
-mkdir -p "$kernel"
-for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
-ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
-for unit in "$source"/src/*.c; do
-    case $unit in */arch-syscall-dump.c) continue ;; esac
-    object=$objects/$(basename "$unit" .c).o
-    $CC -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w ${LIBSECCOMP_CFLAGS:-} -I"$objects" -I"$source/include" -I"$source/src" \
-        -idirafter "$kernel" -c "$unit" -o "$object" || die "the compilation of $unit failed"
-done
-(cd "$objects" && rm -f lib.a && ar rcs lib.a ./*.o)
-cp "$objects/lib.a" "$out/lib/libseccomp.a"
+CC=$CC HARDENING=${HARDENING:-} "$here/libseccomp-compile.sh" "$source" "$out/work" || die "the library could not be built"
+cp "$out/work/libseccomp.a" "$out/lib/libseccomp.a"
 cp "$source/include/seccomp.h" "$source/include/seccomp-syscalls.h" "$out/include/"
 printf '%s\n' "$VERSION" > "$out/version"
 say "ready in $out"

@@ -59,14 +59,21 @@ work=$out/work
 
 say "building the library with $CC"
 mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"
-cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w ${QUICKJS_CFLAGS:-}"
+cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w"
+# No directory of the build machine gets into the library.
+cflags="$cflags -ffile-prefix-map=$work/source=quickjs ${QUICKJS_CFLAGS:-}"
+# A check at each call of the interpreter would cost 3 % of all; it runs bytecode of this program only (docs/decisions/0028-hardening.md).
+hardening() { # unit
+    case $1 in quickjs) printf '%s' -fno-pie ;; *) printf '%s' "${HARDENING:-}" ;; esac
+}
 pids=
 for unit in quickjs libregexp libunicode cutils dtoa; do
-    $CC $cflags -c "$work/source/$unit.c" -o "$work/objects/$unit.o" &
+    # shellcheck disable=SC2046
+    $CC $cflags $(hardening "$unit") -c "$work/source/$unit.c" -o "$work/objects/$unit.o" &
     pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || die "the compilation failed"; done
-(cd "$work/objects" && rm -f lib.a && ar rcs lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
+(cd "$work/objects" && rm -f lib.a && ar rcsD lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
 cp "$work/objects/lib.a" "$out/lib/libquickjs.a"
 cp "$work/source/quickjs.h" "$out/include/quickjs.h"
 printf '%s\n' "$VERSION" > "$out/version"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines" and "guest": also what `make test-engines` and `make test-guest` need; no service is
-# started. Usage: tools/setup.sh build|test|engines|guest
+# is possible, npm packages of the lock file. "engines", "guest" and "fuzz": also what `make test-engines`, `make test-guest` and
+# `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -43,6 +43,12 @@ guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap
 /usr/sbin/mke2fs e2fsprogs"
+# clang says where its runtime of the fuzzer is, if it is there.
+fuzzer="$(clang --print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null || echo libclang_rt.fuzzer)"
+fuzz_needs="$build_needs
+/usr/bin/clang clang
+$fuzzer libclang-rt-dev
+/usr/bin/llvm-cov llvm"
 
 missing() { # list of needs
     printf '%s\n' "$1" | while read -r file package; do
@@ -66,6 +72,7 @@ case ${1:-build} in
 test) needs=$test_needs ;;
 engines) needs=$engines_needs ;;
 guest) needs=$guest_needs ;;
+fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac
 
@@ -79,7 +86,7 @@ if [ -n "$packages" ]; then
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
         # Tests say themselves what they cannot do without.
-        [ "${1:-build}" != build ] || exit 1
+        case ${1:-build} in build | fuzz) exit 1 ;; esac
     fi
 fi
 

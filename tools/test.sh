@@ -1,6 +1,6 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
-# Lanes: lint, unit, native, e2e, clients, differential, findings, conformance.
+# Lanes: lint, unit, native, e2e, library, clients, differential, findings, conformance, security, faults, walk.
 set -u
 cd "$(dirname "$0")/.."
 rm -f build/test-counts.txt

@@ -1,0 +1,25 @@
+# What stands beside the program: bill of materials, licence texts, relink kit, proof that the build is reproducible. Included by the Makefile.
+
+# SPDX 2.3, from what the linker and the bundler have put in; with it the licence texts, in build/third-party.
+.PHONY: sbom
+all: sbom
+sbom: $(B)/runt.spdx.json
+$(B)/runt.spdx.json: bin/runt tools/sbom.ts $(wildcard tools/sbom/*.ts)
+	@echo "  sbom $@"
+	$(Q)$(TSX) tools/sbom.ts
+
+# Object files and a script that link the program anew with another libseccomp (LGPL-2.1, section 6).
+.PHONY: relink-kit
+relink-kit: bin/runt $(B)/runt.spdx.json
+	RUNT_LDFLAGS='$(LDFLAGS)' packaging/relink-kit.sh $(B) $(HOST_OBJECTS) $(B)/embed.o
+
+# Two builds that have as little as possible in common: one sum.
+.PHONY: reproducible
+reproducible: $(B)/quickjs/version $(B)/libseccomp/version | $(SETUP)
+	tools/reproducible.sh
+
+# Some minutes, as root: relinks with a changed libseccomp, builds twice from the sources.
+.PHONY: test-supply
+test-supply: relink-kit
+	node_modules/.bin/vitest run --project supply
+	tools/reproducible.sh

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Compile the sources of libseccomp into one archive, without its configure script: its release has the generated tables in it, so neither
+# gperf nor autotools is needed. Usage: tools/libseccomp-compile.sh SOURCE WORK leaves WORK/libseccomp.a (CC, HARDENING, LIBSECCOMP_CFLAGS)
+set -eu
+source=$(cd "$1" && pwd)
+work=$(mkdir -p "$2" && cd "$2" && pwd)
+CC=${CC:-musl-gcc}
+
+objects=$work/objects
+rm -rf "$objects"
+mkdir -p "$objects"
+# What its configure script would find out, and the kernel's headers without the rest of the system's.
+printf '#define HAVE_LINUX_SECCOMP_H 1\n' > "$objects/configure.h"
+kernel=$work/kernel-headers
+mkdir -p "$kernel"
+for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
+ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
+# No directory of the build machine gets into the library.
+cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w -ffile-prefix-map=$source=libseccomp ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
+for unit in "$source"/src/*.c; do
+    case $unit in */arch-syscall-dump.c) continue ;; esac
+    object=$objects/$(basename "$unit" .c).o
+    # shellcheck disable=SC2086
+    $CC $cflags -I"$objects" -I"$source/include" -I"$source/src" -idirafter "$kernel" -c "$unit" -o "$object" || {
+        printf 'libseccomp: the compilation of %s failed\n' "$unit" >&2
+        exit 1
+    }
+done
+rm -f "$work/libseccomp.a"
+(cd "$objects" && LC_ALL=C && export LC_ALL && ar rcsD "$work/libseccomp.a" ./*.o)

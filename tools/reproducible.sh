@@ -1,0 +1,67 @@
+#!/bin/bash
+# Build this tree twice from the sources, with as little in common as one machine allows: directory, user, umask, locale, time zone, host name,
+# environment, number of jobs, moment. The programs must be the same bytes. The sources of QuickJS and libseccomp are those in build/ (they are
+# signed); their objects are made anew. Without root there is only one user and one host name, which is said.
+# Usage: tools/reproducible.sh
+set -eu
+cd "$(dirname "$0")/.."
+here=$PWD
+results='bin/runt build/runt-init build/runt.spdx.json'
+
+for library in quickjs libseccomp; do
+    [ -d "build/$library/work/source" ] || { echo "reproducible: no source of $library in build/: run make first" >&2; exit 1; }
+done
+# The npm packages of the lock file are an input of both builds.
+[ -d node_modules/esbuild ] || { echo "reproducible: no node_modules: run make first" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+tree() { # directory: the working tree as it is, with its history, in which the commit is looked up
+    git clone -q --no-hardlinks "$here" "$1" 2>/dev/null || mkdir -p "$1"
+    git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+        [ ! -e "$file" ] || printf '%s\0' "$file"
+    done | tar --null --no-recursion -T - -cf - | tar -C "$1" -xf -
+    git ls-files -z --deleted | (cd "$1" && xargs -0 -r rm -f)
+    for library in quickjs libseccomp; do
+        mkdir -p "$1/build/$library/work"
+        cp -R build/$library/work/source build/$library/work/*.dsc build/$library/work/*.orig.tar.* "$1/build/$library/work/"
+    done
+    touch "$1/build/.setup"
+}
+
+first=$work/a
+second=$work/another_directory/with.a.longer-name
+mkdir -p "$work/another_directory"
+tree "$first"
+cp -R "$first" "$second"
+# One has the npm packages inside, the other a link to where they are.
+cp -R node_modules "$first/node_modules"
+ln -s "$first/node_modules" "$second/node_modules"
+
+build='nice -n 10 make bin/runt sbom >build.log 2>&1 || { tail -20 build.log >&2; exit 1; }'
+(cd "$first" && umask 022 && env -i PATH="$PATH" HOME="$HOME" LC_ALL=C TZ=UTC sh -c "$build")
+other() { # command...
+    (cd "$second" && umask 077 && env -i PATH="/nonexistent:$PATH" HOME="$second" LC_ALL=C.UTF-8 TZ=Asia/Tokyo USER=somebody LANGUAGE=fr \
+        MAKEFLAGS=-j3 SOMETHING="$(seq 1 500 | tr '\n' ' ')" "$@")
+}
+if [ "$(id -u)" = 0 ]; then
+    # A user that nobody has heard of.
+    chown -R -h 54321:54321 "$work/another_directory"
+    other unshare --uts sh -c "hostname somewhere-else && exec setpriv --reuid 54321 --regid 54321 --clear-groups sh -c '$build'"
+else
+    echo "reproducible: not root: one user and one host name for both builds" >&2
+    other sh -c "$build"
+fi
+
+failed=0
+for file in $results; do
+    for directory in "$first" "$second"; do (cd "$directory" && sha256sum "$file"); done
+    cmp -s "$first/$file" "$second/$file" || {
+        printf 'reproducible: %s differs:\n' "$file" >&2
+        cmp -l "$first/$file" "$second/$file" 2>&1 | head -20 >&2
+        failed=1
+    }
+done
+exit $failed
