@@ -19,12 +19,19 @@ GEN := $(B)/gen
 SETUP := $(B)/.setup
 
 HOST_SOURCES := $(sort $(wildcard native-bindings/host/*.c))
-HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o)
-TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+# How paths are resolved in a root file system stands in the helper's sources alone.
+SHARED_SOURCES := native-bindings/init/inroot.c native-bindings/init/inroot_walk.c native-bindings/init/str.c
+SHARED_OBJECTS := $(SHARED_SOURCES:native-bindings/init/%.c=$(B)/host/init-%.o)
+HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o) $(SHARED_OBJECTS)
+# The library runs on Node: no part of the program.
+TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
+LIBRARY_SOURCES := $(shell find src/executor -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
-CFLAGS := -std=gnu17 -O2 $(WARNINGS) -fno-plt -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+# docs/decisions/0028-hardening.md. The libraries get them too, the interpreter of QuickJS only the first.
+HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
+CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld
 
@@ -41,11 +48,11 @@ $(SETUP): tools/setup.sh package-lock.json
 	@touch $@
 
 $(B)/quickjs/version: tools/quickjs.sh | $(SETUP)
-	$(Q)CC=$(CC) tools/quickjs.sh $(B)/quickjs
+	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
 	@touch $@
 
-$(B)/libseccomp/version: tools/libseccomp.sh tools/debian-source.sh | $(SETUP)
-	$(Q)CC=$(CC) tools/libseccomp.sh $(B)/libseccomp
+$(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh tools/debian-source.sh | $(SETUP)
+	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/libseccomp.sh $(B)/libseccomp
 	@touch $@
 
 # musl brings no kernel headers: those of the system, and nothing else of it.
@@ -106,12 +113,19 @@ $(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/ver
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 -include $(HOST_OBJECTS:.o=.d)
 
+SHARED_CFLAGS = $(INIT_WARNINGS) -O2 -ffreestanding $(HARDENING) -DRUNT_HOSTED -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -I$(GEN)
+$(B)/host/init-%.o: native-bindings/init/%.c $(INIT_HEADERS)
+	@mkdir -p $(@D)
+	@echo "  cc $<"
+	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -c $< -o $@
+
 $(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
 # Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
 $(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/host/image.ld
-	$(Q)$(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@
+	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm \
+		-Wl,-Map=$(B)/runt.map -o $@
 
 $(B)/engine.image: $(B)/runt-image-writer
 	@$< > $@ || { echo "engine image: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
@@ -121,6 +135,22 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 	@mkdir -p bin
 	@echo "  link $@"
 	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(B)/engine.image $< $@)
+
+include native-bindings/testing/build.mk
+
+# ---- the npm package: dist/ (docs/library)
+dist/executor/index.js: $(LIBRARY_SOURCES) src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+	@rm -rf dist
+	@echo "  tsc dist"
+	$(Q)node_modules/.bin/tsc -p src/executor || { rm -rf dist; exit 1; }
+
+.PHONY: library
+library: dist/executor/index.js bin/runt
+
+# The reference of its types, for a browser: build/docs/library.
+.PHONY: library-docs
+library-docs: | $(SETUP)
+	node_modules/.bin/typedoc
 
 # ---- use
 .PHONY: demo
@@ -133,6 +163,7 @@ bundles: | $(SETUP)
 	bundles/build.sh
 
 include packaging/install.mk
+-include packaging/supply.mk
 
 # Engine, library and the guest's disk stay: they take downloads and half a minute each.
 .PHONY: clean
@@ -142,7 +173,7 @@ clean:
 
 .PHONY: distclean
 distclean:
-	rm -rf $(B) bin/runt node_modules
+	rm -rf $(B) bin/runt dist node_modules
 
 # ---- tests
 # Small programs the tests are started with.
@@ -156,14 +187,28 @@ setup-test: | $(SETUP)
 	@tools/setup.sh test
 
 .PHONY: test
-test: setup-test bin/runt $(TEST_TOOLS) native-test-tools
-	tools/test.sh lint unit native e2e clients differential findings conformance
+test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-tools library
+	tools/test.sh lint unit native e2e library clients differential findings conformance security faults walk
 
 .PHONY: test-unit test-native test-e2e test-clients test-differential test-findings
 test-unit: $(GEN)/schema.json
 	tools/test.sh unit
 test-native test-e2e test-clients test-differential test-findings: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 	tools/test.sh $*
+
+.PHONY: test-library test-library-long
+test-library: setup-test library $(TEST_TOOLS)
+	tools/test.sh library
+
+# 50 supervisors killed, and 10 rounds of 100 executors: some minutes.
+test-library-long: setup-test library $(TEST_TOOLS)
+	RUNT_TEST_KILLS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
+
+# What the rows of the executor do, by the tests that show it, into docs/rows.md.
+.PHONY: rows
+rows: setup-test library $(TEST_TOOLS)
+	tools/test.sh library
+	$(TSX) tools/gen-rows.ts
 
 # 100,000 mutated configurations: none makes validate fail, none takes it long. FUZZ=1000000 SEED=7 for others.
 .PHONY: fuzz-config
@@ -176,10 +221,15 @@ findings: setup-test bin/runt
 	$(TSX) test/findings/matrix.ts --write
 	$(TSX) test/findings/peers.ts --write
 
+-include test/security/security.mk
+-include $(wildcard test/faults/*.mk)
+-include test/fuzz-init/fuzz.mk
+-include test/walk/walk.mk
+
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-upgrade test-storm test-engines mutants test-guest-long
+test-all: test test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants test-guest-long
 
 # Containers of earlier commits under this build, and back under theirs; half a minute for each commit the first time.
 OLDER := 39f7c8c be2da82

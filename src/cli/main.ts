@@ -4,4 +4,5 @@
  */
 import { argv, exit } from "../host/index.ts";
 
-void import("./program.ts").then(({ main }) => main(argv().slice(1))).then(exit);
+// What main itself could not report (no memory for it) still ends with a status that says so.
+void import("./program.ts").then(({ main }) => main(argv().slice(1))).then(exit, () => exit(1));

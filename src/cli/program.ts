@@ -10,6 +10,7 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>
   create: () => import("./verbs/create.ts"),
   start: () => import("./verbs/start.ts"),
   state: () => import("./verbs/state.ts"),
+  gc: () => import("./verbs/gc.ts"),
   kill: () => import("./verbs/kill.ts"),
   delete: () => import("./verbs/delete.ts"),
   run: () => import("./verbs/run.ts"),

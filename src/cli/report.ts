@@ -46,7 +46,21 @@ function logTarget(given: FlagValues[string]): { readonly file?: string; readonl
 
 function describeError(error: unknown): string {
   if (error instanceof RuntError) return error.message;
+  // The engine's null: not even an error could be made.
+  if (error === null) return "out of memory";
+  if (isExhaustion(error)) return `${error.message}: the limits of memory or stack are too low for this`;
+  if (isSystemError(error)) return error.path === undefined ? error.message : `${error.syscall} ${error.path}: ${host.reason(error)}`;
   return `internal error: ${error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}`.trim().replaceAll("\n", "; ") : String(error)}`;
+}
+
+/** The engine was not given what it needs: "out of memory", "stack overflow". */
+function isExhaustion(error: unknown): error is Error {
+  return error instanceof Error && error.name === "InternalError";
+}
+
+/** Nothing to be expected where it happened, and yet no defect: a full table of open files, a broken disk. */
+function isSystemError(error: unknown): error is host.HostError {
+  return error instanceof Error && "errno" in error;
 }
 
 /** In brackets behind the message: what to do, or else which field is to blame. */
@@ -61,7 +75,7 @@ function jsonLine(msg: string, error: unknown): string {
   const {
     code,
     details: { pointer },
-  } = error instanceof RuntError ? error : { code: "internal", details: { pointer: undefined } };
+  } = error instanceof RuntError ? error : { code: isSystemError(error) ? "system" : "internal", details: { pointer: undefined } };
   return `${JSON.stringify({ level: "error", msg, time: now(), code, ...(pointer ? { pointer } : {}) })}\n`;
 }
 
@@ -96,11 +110,11 @@ function errorLabel(): string {
   return loadedNow(import("./style.ts")).styleOf(2).error("runt:");
 }
 
-/** One write, so that a reader of the pipe gets it whole; a closed stderr changes nothing. */
+/** One write, so that a reader of the pipe gets it whole; that nobody can be told changes nothing. */
 function writeError(line: string): void {
   try {
     host.write(2, line);
   } catch (error) {
-    if (!host.isErrno(error, "EPIPE", "EBADF", "EIO")) throw error;
+    if (!(error instanceof Error && "errno" in error)) throw error;
   }
 }

@@ -21,6 +21,7 @@ function filesBelow(directory: string): string[] {
 }
 
 const PAGES = readdirSync(join(REPOSITORY, "man"));
+const THIRD_PARTY = ["commander", "libgcc", "libseccomp", "musl", "quickjs"].map((name) => `${name}.txt`);
 const pages = (suffix: string) => PAGES.map((name) => `share/man/man8/${name}${suffix}`);
 
 describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
@@ -40,6 +41,10 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
       [
         "bin/runt",
         "share/bash-completion/completions/runt",
+        "share/doc/runt/LICENSE",
+        "share/doc/runt/NOTICE",
+        "share/doc/runt/runt.spdx.json",
+        ...THIRD_PARTY.map((name) => `share/doc/runt/third-party/${name}`),
         "share/fish/vendor_completions.d/runt.fish",
         "share/zsh/site-functions/_runt",
         ...pages(""),
@@ -92,6 +97,9 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "usr/share/fish/vendor_completions.d/runt.fish",
         "usr/share/zsh/vendor-completions/_runt",
         "usr/share/doc/runt/copyright",
+        "usr/share/doc/runt/NOTICE",
+        "usr/share/doc/runt/runt.spdx.json",
+        ...THIRD_PARTY.map((name) => `usr/share/doc/runt/third-party/${name}`),
         "usr/share/doc/runt/changelog.gz",
         "usr/share/doc/runt/switching.md",
         "usr/share/doc/runt/troubleshooting.md",

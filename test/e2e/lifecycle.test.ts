@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -142,6 +142,26 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     const name = id();
     await ok(["create", "-b", bundle(), name]);
     await ok(["kill", name, "KILL"]);
+    await until(name, "stopped");
+    await ok(["delete", name]);
+  });
+
+  test.skipIf(!isRunt)("start of a created init that is killed before it has heard of it", async () => {
+    const name = id();
+    await ok(["create", "-b", bundle(), name]);
+    const { pid } = JSON.parse(await ok(["state", name]));
+    process.kill(pid, "SIGSTOP");
+    let starter = 0;
+    const started = runtime(["start", name], {
+      started: (child) => {
+        starter = child.pid ?? 0;
+      },
+    });
+    // It has written its byte, and waits: poll(2) or ppoll(2).
+    const waits = () => /^(7|271) /.test(readFileSync(`/proc/${starter}/syscall`, "utf8"));
+    await expect.poll(waits, { timeout: 5_000 * SLOW }).toBe(true);
+    process.kill(pid, "SIGKILL");
+    expect(await started).toMatchObject({ status: 1, stderr: "runt: cannot start a container that has stopped\n" });
     await until(name, "stopped");
     await ok(["delete", name]);
   });

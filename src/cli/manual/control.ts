@@ -44,6 +44,20 @@ export const CONTROL_MANUAL = {
     examples: ["runt delete web", "runt delete --force web", "# whatever is left of tests", "runt delete --force --regex '^test-'"],
     seeAlso: ["kill", "list"],
   },
+  gc: {
+    description: [
+      "Removes what killed calls have left: cgroups and units of containers whose state is lost, empty cgroups above them that runt has made, and " +
+        "states of containers whose create did not come to an end. A cgroup counts as one of runt's by the mark (an extended attribute) that create has left, " +
+        "which names the state directory: those of another --root are listed, and left alone.",
+      "A container that has a state is never touched, stopped or not, and nothing in which a process lives: that is shown as kept, with the pids. " +
+        "What looks like remains is looked at again a second later, so that no create under way is disturbed.",
+      "The mounts and namespaces of a container end with its last process, so there are none to collect. A half-made container is removed as " +
+        "delete --force does it, with its poststop hooks.",
+    ],
+    examples: ["runt gc --dry-run", "runt gc", "runt --root /run/containerd/runc/k8s.io gc -f json"],
+    exitStatus: [["1", "something could not be removed; the others are"]],
+    seeAlso: ["delete", "list"],
+  },
   mounts: {
     description: [
       "Changes the mounts of a container that runs, as crun does. The file is JSON with a field mounts as in config.json (a whole config.json will " +

@@ -28,11 +28,17 @@ export const START_MANUAL = {
     description: [
       "create and start in one. In the foreground it waits for the end of the container, forwards signals and the terminal, removes the " +
         "container and ends with the status of its program. With --detach it returns as soon as the program runs.",
+      "With --detach and --exit-record a process of less than a megabyte stays with the container, in a session of its own. It survives the caller, " +
+        "keeps the reading ends of stdout and stderr where those are FIFOs, removes the container at its end, and writes the file: one JSON " +
+        "object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
+        "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then.",
     ],
     examples: [
       "runt run -b /bundles/hello hello",
       "# in the background",
       "runt run -d --pid-file web.pid -b /bundles/web web",
+      "# in the background, and its exit status later",
+      "runt run -d --exit-record web.json -b /bundles/web web",
       "# leave state and cgroup for a later delete",
       "runt run --keep -b /bundles/job job",
     ],

@@ -70,6 +70,17 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     flags: [flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" }), REGEX],
   },
   {
+    name: "gc",
+    summary: "remove what runt has made and no container has any more",
+    positionals: "",
+    minimum: 0,
+    maximum: 0,
+    flags: [
+      flag("dry-run", "boolean", "say what would be removed, and remove nothing"),
+      flag("format", "string", "form of the output (default: text)", { short: "f", value: "text|json" }),
+    ],
+  },
+  {
     name: "mounts",
     summary: "add bind mounts to a running container, or remove mounts",
     positionals: "<add|remove> <container-id> <file>",

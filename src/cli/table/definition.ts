@@ -36,6 +36,7 @@ export type VerbName =
   | "state"
   | "kill"
   | "delete"
+  | "gc"
   | "mounts"
   | "run"
   | "exec"

@@ -59,7 +59,7 @@ export const DRY_RUN_VERBS: readonly VerbDefinition[] = [
   {
     name: "schema",
     summary: "print the JSON Schema of what runt reads and prints",
-    positionals: "[config|findings|plan|inspect|check|state]",
+    positionals: "[config|findings|plan|inspect|check|state|gc]",
     minimum: 0,
     maximum: 1,
     flags: [],

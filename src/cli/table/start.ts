@@ -29,6 +29,9 @@ export const START_VERBS: readonly VerbDefinition[] = [
       ...CREATE_FLAGS,
       CONFIG,
       flag("detach", "boolean", "do not wait for the container to end", { short: "d" }),
+      flag("exit-record", "string", "with --detach: how the container ended is written to this file, which must not exist", {
+        value: "FILE",
+      }),
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
     ],

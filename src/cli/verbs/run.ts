@@ -1,6 +1,6 @@
 import { run } from "../../container/run.ts";
 import * as host from "../../host/index.ts";
-import type { Verb } from "../context.ts";
+import { absolutePath, text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";
 
@@ -8,9 +8,11 @@ export const verb: Verb = (context) => {
   const id = context.positionals[0]!;
   const request = createOptions(context, id, "run");
   if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
+  const exitRecord = text(context.flags["exit-record"]);
   run(context.options, request, {
     keep: context.flags["keep"] === true,
     subreaper: context.flags["no-subreaper"] !== true,
+    ...(exitRecord === undefined ? {} : { exitRecord: absolutePath(exitRecord) }),
     deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force", id],
   });
   return 0;

@@ -11,6 +11,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   inspect: "schema-inspect",
   check: "schema-check",
   state: "schema-state",
+  gc: "schema-gc",
 };
 
 export const verb: Verb = ({ positionals }) => {

@@ -1,0 +1,119 @@
+/** The bill of materials says what is in the program: all of it and nothing else. Its sources are read here in another way than in tools/sbom. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv";
+import { execa } from "execa";
+import { beforeAll, describe, expect, test } from "vitest";
+import { spdxFaults } from "../../tools/sbom/check.ts";
+import { linkedComponents } from "../../tools/sbom/component.ts";
+import type { SpdxDocument } from "../../tools/sbom/spdx.ts";
+import { isRunt } from "../support/harness.ts";
+import { REPOSITORY } from "../support/programs.ts";
+
+const at = (path: string) => join(REPOSITORY, path);
+/** When, in ms; 0: it is not there. */
+const changed = (path: string) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const read = (path: string) => readFileSync(at(path), "utf8");
+
+interface Editable {
+  creationInfo?: object;
+  packages: object[];
+  relationships: object[];
+}
+
+/** Who is behind a file that the linker has loaded. */
+const OWNERS: readonly (readonly [RegExp, string])[] = [
+  [/^build\/(host|init)\/[\w-]+\.o$|^build\/embed\.o$/, "runt"],
+  [/libquickjs\.a$/, "quickjs"],
+  [/libseccomp\.a$/, "libseccomp"],
+  [/musl\/(lib[cm]\.a|S?crt[1in]\.o)$/, "musl"],
+  [/(libgcc(_eh)?\.a|crt(begin|end)[ST]?\.o)$/, "libgcc"],
+];
+
+/** Object files that the program was linked from, and archives of which it took a member. */
+function filesInMap(map: string): string[] {
+  const members = map.slice(0, map.indexOf("Discarded input sections")).match(/^\S+\.a(?=\(\S+\.l?o\))/gm) ?? [];
+  const objects = [...map.matchAll(/^LOAD (\S+\.o)$/gm)].map(([, file]) => file!);
+  return [...new Set([...members, ...objects])];
+}
+
+describe.skipIf(!isRunt || !existsSync(at("build/runt.map")))("the bill of materials", () => {
+  let document: SpdxDocument;
+  beforeAll(async () => {
+    if (changed("build/runt.spdx.json") < changed("bin/runt")) await execa("node_modules/.bin/tsx", ["tools/sbom.ts"], { cwd: REPOSITORY });
+    document = JSON.parse(read("build/runt.spdx.json")) as SpdxDocument;
+  });
+
+  const names = () => document.packages.map(({ name }) => name).sort();
+
+  test("is of this program", () => {
+    const sum = createHash("sha256")
+      .update(readFileSync(at("bin/runt")))
+      .digest("hex");
+    expect(document.files.map(({ checksums }) => checksums.find(({ algorithm }) => algorithm === "SHA256")?.checksumValue)).toEqual([sum]);
+  });
+
+  test("has every library that is linked and every package that is bundled, and nothing else", () => {
+    const owners = filesInMap(read("build/runt.map") + read("build/runt-init.map")).map(
+      (file) => OWNERS.find(([files]) => files.test(file))?.[1] ?? `stranger: ${file}`,
+    );
+    const inputs = read("build/bundle-inputs.txt");
+    const bundled = readdirSync(at("node_modules")).filter((name) => inputs.includes(`node_modules/${name}/`));
+    expect(names()).toEqual([...new Set(["runt", ...owners, ...bundled])].sort());
+  });
+
+  test("names the members: what they define is in the program", async () => {
+    const [quickjs, musl] = ["quickjs", "musl"].map(
+      (name) => document.packages.find((entry) => entry.name === name)?.comment?.split(" ") ?? [],
+    );
+    expect(quickjs).toEqual(expect.arrayContaining(["quickjs.o", "libregexp.o", "cutils.o"]));
+    const symbols = (await execa("nm", [at("build/runt-image-writer")])).stdout;
+    expect(symbols.includes(" T JS_NewContextRaw\n")).toBe(true);
+    expect(musl!.includes("memfd_create.lo")).toBe(/ [TW] memfd_create\n/.test(symbols));
+  });
+
+  test("is SPDX 2.3", () => {
+    expect(spdxFaults(document)).toEqual([]);
+    const faults = (change: (copy: Editable) => void) => {
+      const copy = JSON.parse(JSON.stringify(document)) as Editable;
+      change(copy);
+      return spdxFaults(copy);
+    };
+    expect(faults((copy) => void delete copy.creationInfo)).not.toEqual([]);
+    expect(faults((copy) => void Object.assign(copy.packages[1]!, { SPDXID: "quickjs" }))).not.toEqual([]);
+    expect(faults((copy) => void Object.assign(copy.packages[1]!, { licenseDeclared: "MIT or so" }))).not.toEqual([]);
+    expect(faults((copy) => void Object.assign(copy.relationships[0]!, { relatedSpdxElement: "SPDXRef-none" }))).not.toEqual([]);
+  });
+
+  // The public schema is no part of this repository: SPDX_SCHEMA=spdx-schema.json, of draft 7.
+  test.skipIf(!process.env["SPDX_SCHEMA"])("is what the public JSON schema wants", () => {
+    const validate = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(process.env["SPDX_SCHEMA"]!, "utf8")));
+    expect(validate(document) || validate.errors).toBe(true);
+  });
+
+  test("NOTICE has the same components with the same licences, and their texts are there", () => {
+    const entries = read("NOTICE")
+      .split(/\n(?=\S)/)
+      .flatMap((part) => {
+        const license = /^ {4}Licence: (.+)$/m.exec(part)?.[1];
+        return license === undefined ? [] : [[part.split("\n")[0], license]];
+      });
+    const wanted = document.packages.filter(({ name }) => name !== "runt").map(({ name, licenseDeclared }) => [name, licenseDeclared]);
+    expect(entries.sort()).toEqual(wanted.sort());
+    expect(readdirSync(at("build/third-party")).sort()).toEqual(wanted.map(([name]) => `${name}.txt`).sort());
+  });
+
+  test("a library that nobody has written down stops the build", () => {
+    expect(() => linkedComponents(at("build"), [{ file: "/usr/lib/libevil.a", members: ["evil.o"] }])).toThrow(
+      "whose is /usr/lib/libevil.a?",
+    );
+  });
+
+  test("is the same when made again, but for the time, which is the commit's or SOURCE_DATE_EPOCH", async () => {
+    const before = read("build/runt.spdx.json");
+    const time = String(Date.parse(document.creationInfo.created) / 1000);
+    await execa("node_modules/.bin/tsx", ["tools/sbom.ts"], { cwd: REPOSITORY, env: { SOURCE_DATE_EPOCH: time, TZ: "Asia/Tokyo" } });
+    expect(read("build/runt.spdx.json")).toBe(before);
+  });
+});
