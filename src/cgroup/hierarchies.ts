@@ -2,7 +2,7 @@ import * as host from "../host/index.ts";
 import type { CgroupFacts } from "./facts.ts";
 import { parseMountinfo } from "./mountinfo.ts";
 
-const CGROUP2_SUPER_MAGIC = 0x6367_7270;
+export const CGROUP2_SUPER_MAGIC = 0x6367_7270;
 const UNIFIED = "/sys/fs/cgroup";
 
 let known: CgroupFacts | undefined;

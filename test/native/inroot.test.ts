@@ -1,5 +1,7 @@
 /** A hostile root filesystem: whatever its links say, nothing outside changes, and what is legal inside works. */
+
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -250,7 +252,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("paths in the root: %s", (_, options) =>
     expect(run([tmpfs("/3/x")]).error).toBeUndefined();
   });
 
-  test("a directory that is moved out of the root while it is walked: `..` does not lead after it", () => {
+  test("a directory that is moved out of the root while it is walked: `..` does not lead after it", async () => {
     mkdirSync(join(root, "vol/moved/deep"), { recursive: true });
     const away = mkdtempSync(join(tmpdir(), "runt-away-"));
     const mover = spawn("sh", ["-c", "while :; do mv -T $0/moved $1/moved; mv -T $1/moved $0/moved; done", join(root, "vol"), away], {
@@ -263,7 +265,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("paths in the root: %s", (_, options) =>
         expect(readdirSync(away).filter((name) => name !== "moved")).toEqual([]);
       }
     } finally {
+      const ended = once(mover, "exit");
       mover.kill("SIGKILL");
+      await ended;
       rmSync(away, { recursive: true, force: true });
     }
   });

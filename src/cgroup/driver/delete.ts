@@ -1,11 +1,13 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
-import { readHierarchies } from "../hierarchies.ts";
+import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
 import { MARK, mark } from "./create.ts";
 import { children, parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
+/** statfs(2): CGROUP_SUPER_MAGIC is v1. */
+const CGROUP_MAGICS: readonly number[] = [0x27_e0_eb, CGROUP2_SUPER_MAGIC];
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 100;
 /** Killed processes leave their cgroup as they end; about two seconds altogether. */
@@ -57,7 +59,9 @@ function isAbsent(directory: string, error: unknown): boolean {
 
 /** Gone is only what would be there: a verb in a mount namespace without the hierarchy must not take the cgroup for removed. */
 function requireHierarchy(directory: string): void {
-  if (readHierarchies().hierarchies.some(({ mountpoint }) => directory.startsWith(`${mountpoint}/`))) return;
+  let above = parentOf(directory);
+  while (!host.stat(above)) above = parentOf(above);
+  if (CGROUP_MAGICS.includes(host.statfsType(above))) return;
   throw new RuntError("cgroup", `cannot remove cgroup ${directory}: no cgroup hierarchy is mounted there`, {
     hint: "mount it, or call this where it is mounted",
   });
