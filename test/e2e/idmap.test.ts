@@ -189,7 +189,7 @@ describe.skipIf(!isRoot || !isRunt)("id-mapped mounts (needs root)", () => {
     ["a remount", [{ destination: "/dev", options: ["remount", "idmap"], ...mapped(1) }], () => {}, "by a remount", "(at /mounts/6"],
     [
       "a filesystem without id maps",
-      [{ destination: "/mnt", type: "sysfs", source: "sysfs", options: ["idmap"], ...mapped(1) }],
+      [{ destination: "/mnt", type: "ramfs", source: "ramfs", options: ["idmap"], ...mapped(1) }],
       () => {},
       "cannot be id-mapped on this kernel",
       "(at /mounts/6",
