@@ -27,6 +27,8 @@ static void check_descriptors(const struct run *run) {
 
 static void begin(uint32_t number, const void *op) {
   kernel.operation = number;
+  // A plan may have many operations, and each the mounts of a whole table to go through.
+  kernel.calls = 0;
   kernel.wanted_message = number == OP_sync_wait         ? ((const struct op_sync_wait *)op)->message
                           : number == OP_seccomp_receive ? MESSAGE_FILTER
                                                          : 0;
