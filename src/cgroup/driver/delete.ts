@@ -59,12 +59,21 @@ function isAbsent(directory: string, error: unknown): boolean {
 
 /** Gone is only what would be there: a verb in a mount namespace without the hierarchy must not take the cgroup for removed. */
 function requireHierarchy(directory: string): void {
-  let above = parentOf(directory);
-  while (!host.stat(above)) above = parentOf(above);
-  if (CGROUP_MAGICS.includes(host.statfsType(above))) return;
+  if (CGROUP_MAGICS.includes(filesystemAbove(directory))) return;
   throw new RuntError("cgroup", `cannot remove cgroup ${directory}: no cgroup hierarchy is mounted there`, {
     hint: "mount it, or call this where it is mounted",
   });
+}
+
+/** Type of the filesystem of the nearest directory above that is there; others may be taken away at any moment. */
+function filesystemAbove(path: string): number {
+  const above = parentOf(path);
+  try {
+    return host.statfsType(above);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT")) throw error;
+    return filesystemAbove(above);
+  }
 }
 
 /** v2 reports the last exit through cgroup.events; v1 has nothing to wait on. */
