@@ -67,7 +67,7 @@ function requireHierarchy(directory: string): void {
 
 /** Type of the filesystem of the nearest directory above that is there; others may be taken away at any moment. */
 function filesystemAbove(path: string): number {
-  const above = parentOf(path);
+  const above = parentOf(path) || "/";
   try {
     return host.statfsType(above);
   } catch (error) {
