@@ -1,5 +1,5 @@
 /** Attacks on the process that joins a container, from inside it, before it has become the program. */
-import { chmodSync, readdirSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import { type Attack, held, heldIf, type Outcome } from "../attack.ts";
@@ -86,9 +86,31 @@ async function coreDump(subject: Subject): Promise<Outcome> {
   for (let round = 1; round <= rounds; round++) {
     await subject.call(["exec", id, "true"], { through: ["prlimit", "--core=unlimited"] });
     const cores = readdirSync(rootfs).filter((name) => name.startsWith("core"));
-    if (cores.length > 0) return heldIf(false, `round ${round}: ${cores.join(" ")}`);
+    // The signal may come when the program is there already, whose core is its own.
+    const names = cores.map((name) => nameInCore(readFileSync(join(rootfs, name)))).filter((name) => name !== "true");
+    if (names.length > 0) return heldIf(false, `round ${round}: core of ${names.join(" ")}`);
+    for (const name of cores) rmSync(join(rootfs, name));
   }
   return heldIf(findings(found).length > 0, `${rounds} rounds, no core`);
+}
+
+/** core(5), elf(5): pr_fname of the note NT_PRPSINFO, the name of the process as the kernel knew it. */
+function nameInCore(core: Buffer): string {
+  const [PT_NOTE, NT_PRPSINFO, NAME, NAME_SIZE] = [4, 3, 40, 16];
+  if (core.length < 64) return "(no ELF file)";
+  for (let index = 0; index < core.readUInt16LE(56); index++) {
+    const header = Number(core.readBigUInt64LE(32)) + index * core.readUInt16LE(54);
+    if (core.readUInt32LE(header) !== PT_NOTE) continue;
+    const begin = Number(core.readBigUInt64LE(header + 8));
+    const end = begin + Number(core.readBigUInt64LE(header + 32));
+    for (let at = begin; at + 12 <= end; ) {
+      const [nameSize, size, type] = [core.readUInt32LE(at), core.readUInt32LE(at + 4), core.readUInt32LE(at + 8)];
+      const content = at + 12 + ((nameSize + 3) & ~3);
+      if (type === NT_PRPSINFO) return core.toString("latin1", content + NAME, content + NAME + NAME_SIZE).replace(/\0.*$/s, "");
+      at = content + ((size + 3) & ~3);
+    }
+  }
+  return "(without a name)";
 }
 
 /** Killed in the middle of joining: exec has to end with an error. */
