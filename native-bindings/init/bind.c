@@ -91,8 +91,9 @@ static long bind_by_path(struct run *run, struct slot *slot, int target, const c
   if (slot->source == NULL) return fail(run, -EBADF, path, "not the source of a mount");
   int source = sys_openat(AT_FDCWD, slot->source, O_PATH, 0);
   if (source < 0) return fail(run, source, slot->source, "open");
-  long error = mount_old_bind(run, source, target, slot->recursive);
-  int mount = error < 0 ? (int)fail(run, error, path, "mount") : mount_reopen(run, path, how, source);
+  long error = mount_table_read(run);
+  if (error >= 0 && (error = mount_old_bind(run, source, target, slot->recursive)) < 0) fail(run, error, path, "mount");
+  int mount = error < 0 ? (int)error : mount_reopen(run, path, how, source);
   sys_close(source);
   if (mount < 0) return mount;
   error = mount_apply(run, mount, path, attributes);

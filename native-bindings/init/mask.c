@@ -57,7 +57,9 @@ static long protect_tree(struct run *run, int mount, const char *path) {
 }
 
 static long readonly_old(struct run *run, int target, const char *path) {
-  long error = mount_old_bind(run, target, target, true);
+  long error = mount_table_read(run);
+  if (error < 0) return error;
+  error = mount_old_bind(run, target, target, true);
   if (error < 0) return fail(run, error, path, "mount");
   int mount = mount_reopen(run, path, 0, target);
   if (mount < 0) return mount;

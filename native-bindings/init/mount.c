@@ -81,7 +81,7 @@ static bool is_same_file(int a, int b) {
 int mount_reopen(struct run *run, const char *path, unsigned how, int source) {
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
   if (mount < 0) return (int)fail(run, mount, path, "open of the new mount");
-  if (WEAKENED(mount_by_path) || (is_same_file(mount, source) && !inroot_same(mount, source))) return mount;
+  if (WEAKENED(mount_by_path) || (is_same_file(mount, source) && !mount_table_has(run, mount))) return mount;
   sys_close(mount);
   return (int)fail(run, -ESTALE, path, "the mount target was moved");
 }

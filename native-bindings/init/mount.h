@@ -33,7 +33,13 @@ long mount_old(struct run *run, const char *source, int target, const char *type
 /* mount(2) of what one descriptor refers to onto another. */
 long mount_old_bind(struct run *run, int source, int target, bool recursive);
 
-/* Opens what mount(2) has just mounted at a path: a mount of `source`. Somebody may have moved something else there meanwhile: -ESTALE. */
+/* Reads all mounts into run->mount_table (mount_table.c). */
+long mount_table_read(struct run *run);
+/* Whether the mount of a descriptor was there when the table was read; true where nobody can tell. */
+bool mount_table_has(const struct run *run, int fd);
+
+/* Opens what mount(2) has mounted at a path since mount_table_read: a mount of `source`. Somebody may have moved something else there
+ * meanwhile, even an older mount of the same: -ESTALE. */
 int mount_reopen(struct run *run, const char *path, unsigned how, int source);
 
 /* chmod of what an O_PATH descriptor refers to; fchmod(2) takes none (device.c). */

@@ -72,39 +72,16 @@ static long hide_all(struct run *run, char *table) {
   return 0;
 }
 
-#define TABLE_SIZE (16 * 1024 * 1024)
-
-static long read_table(struct run *run, char *table) {
-  int proc = proc_get(run);
-  if (proc < 0) return proc;
-  int fd = sys_openat(proc, "self/mountinfo", O_RDONLY, 0);
-  if (fd < 0) return fail(run, fd, "self/mountinfo", "open");
-  long used = 0, size;
-  do {
-    size = sys_read(fd, table + used, (size_t)(TABLE_SIZE - 1 - used));
-    if (size > 0) used += size;
-  } while (size > 0 || size == -EINTR);
-  sys_close(fd);
-  table[used] = 0;
-  // What does not fit would stay in sight.
-  if (size == 0 && used == TABLE_SIZE - 1) size = -E2BIG;
-  return size < 0 ? fail(run, size, "self/mountinfo", "read") : 0;
-}
-
 long op_root_move(struct run *run, const struct op_root_move *op) {
   (void)op;
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // Without root.open nobody knows which mounts are outside.
   if (run->rootfs == NULL) return fail(run, -EINVAL, NULL, "no root filesystem was opened");
-  // Address space only: pages come as the table needs them.
-  long address = sys(__NR_mmap, 0, TABLE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
   // What is unmounted below must not be unmounted on the host, whatever root.propagation said.
   long error = sys_mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL);
-  error = error < 0 ? fail(run, error, "/", "mount propagation") : read_table(run, (char *)address);
-  if (error >= 0) error = hide_all(run, (char *)address);
-  sys(__NR_munmap, address, TABLE_SIZE);
+  error = error < 0 ? fail(run, error, "/", "mount propagation") : mount_table_read(run);
+  if (error >= 0) error = hide_all(run, run->mount_table);
   if (error < 0) return error;
   error = sys_fchdir(root);
   if (error >= 0) error = sys_mount(".", "/", NULL, MS_MOVE, NULL);

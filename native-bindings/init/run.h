@@ -46,6 +46,8 @@ struct run {
   uint32_t propagation;
   /* path.mask: the mounts already attached, which later ones are clones of; -1 = none. */
   int mask_directory, mask_file;
+  /* What mount_table_read has read; NULL = nothing yet. */
+  char *mount_table;
   /* namespace.join: files opened ahead of the first join. */
   int *joins;
   uint32_t join_count;

@@ -118,10 +118,10 @@ export const HELPER_CALLS: Allowed = {
     'umount2(".")': FIXED,
     'pivot_root(".", ".")': FIXED,
   },
+  "native-bindings/init/mount_table.c": { 'openat(proc, "self/mountinfo")': PROC },
   "native-bindings/init/root_move.c": {
     "umount2(point)": "mount points of this mount namespace, as the kernel lists them, none of them below the root file system",
     'mount("tmpfs", point)': "mount points of this mount namespace, as the kernel lists them, none of them below the root file system",
-    'openat(proc, "self/mountinfo")': PROC,
     'mount(NULL, "/")': FIXED,
     'mount(".", "/")': FIXED,
     'chroot(".")': FIXED,
