@@ -71,7 +71,7 @@ function filesystemAbove(path: string): number {
   try {
     return host.statfsType(above);
   } catch (error) {
-    if (!host.isErrno(error, "ENOENT")) throw error;
+    if (!host.isErrno(error, "ENOENT", "ENOTDIR")) throw error;
     return filesystemAbove(above);
   }
 }
