@@ -150,7 +150,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
       config.process.terminal = true;
     });
     execFileSync("sh", ["-c", `exec ${RUNTIME} --root ${root} run -d --exit-record ${path} -b ${talker} ${name} 1<>${out} </dev/null`]);
-    await sleep(300 * SLOW);
+    await sleep(1500 * SLOW);
     expect(read(path).phase).toBe("running");
     await ok(["kill", name, "KILL"]);
     await until(path, "exited");
