@@ -200,9 +200,9 @@ test-native test-e2e test-clients test-differential test-findings: test-%: setup
 test-library: setup-test library $(TEST_TOOLS)
 	tools/test.sh library
 
-# 50 supervisors killed, and 10 rounds of 100 executors: some minutes.
+# Supervisors killed until 50 executors are adopted, and 10 rounds of 100 executors: some minutes.
 test-library-long: setup-test library $(TEST_TOOLS)
-	RUNT_TEST_KILLS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
+	RUNT_TEST_ADOPTIONS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
 
 # What the rows of the executor do, by the tests that show it, into docs/rows.md.
 .PHONY: rows
