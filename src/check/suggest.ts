@@ -1,7 +1,8 @@
 /** "did you mean ...?" for names that a check or the derivation did not know, put behind what it has said. */
 import { MOUNT_OPTIONS } from "../config/mount-options.ts";
+import { CAPABILITIES } from "../linux/capabilities.ts";
 import type { JsonValue } from "../spec/json.ts";
-import { CAPABILITIES, NAMESPACE_TYPES, RLIMIT_TYPES } from "../spec/names.ts";
+import { NAMESPACE_TYPES, RLIMIT_TYPES } from "../spec/names.ts";
 import {
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,

@@ -1,7 +1,7 @@
 /** The five capability sets as bit masks. */
 
+import { CAPABILITIES } from "../linux/capabilities.ts";
 import type { SpecProcess } from "../spec/index.ts";
-import { CAPABILITIES } from "../spec/names.ts";
 import type { CapabilitySets } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 

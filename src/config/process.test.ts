@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { CAPABILITIES } from "../linux/capabilities.ts";
 import type { SpecProcess } from "../spec/index.ts";
-import { CAPABILITIES } from "../spec/names.ts";
 import { deriveProcess } from "./process.ts";
 import type { Warning } from "./warnings.ts";
 

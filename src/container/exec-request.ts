@@ -7,8 +7,8 @@ import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
+import { CAPABILITIES } from "../linux/capabilities.ts";
 import { parsePart } from "../spec/index.ts";
-import { CAPABILITIES } from "../spec/names.ts";
 import { checkFacts } from "./bundle.ts";
 
 export interface ExecRequest {

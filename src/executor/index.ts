@@ -2,6 +2,8 @@
  * Containers for TypeScript programs: `Runtime` is a typed client of every verb of `runt`; `Executor` runs one program in a container of its own and
  * knows, whatever happens to this process, how it ended.
  */
+
+export { CAPABILITIES } from "../linux/capabilities.ts";
 export { ExecutorError, type ExecutorErrorCode, RuntimeError } from "./errors.ts";
 export type { ExecRequest, ExecResult } from "./exec.ts";
 export { Executor } from "./executor.ts";

@@ -1,64 +1,20 @@
 /** How an executor isolates a program unless told otherwise, and what Linux has: data. Sources: capabilities(7), the OCI specification's defaults. */
 import { readFileSync } from "node:fs";
-
-/** Names by number, CAP_CHOWN = 0. A newer kernel's further ones are "CAP_41" and so on. */
-export const CAPABILITY_NAMES = [
-  "CAP_CHOWN",
-  "CAP_DAC_OVERRIDE",
-  "CAP_DAC_READ_SEARCH",
-  "CAP_FOWNER",
-  "CAP_FSETID",
-  "CAP_KILL",
-  "CAP_SETGID",
-  "CAP_SETUID",
-  "CAP_SETPCAP",
-  "CAP_LINUX_IMMUTABLE",
-  "CAP_NET_BIND_SERVICE",
-  "CAP_NET_BROADCAST",
-  "CAP_NET_ADMIN",
-  "CAP_NET_RAW",
-  "CAP_IPC_LOCK",
-  "CAP_IPC_OWNER",
-  "CAP_SYS_MODULE",
-  "CAP_SYS_RAWIO",
-  "CAP_SYS_CHROOT",
-  "CAP_SYS_PTRACE",
-  "CAP_SYS_PACCT",
-  "CAP_SYS_ADMIN",
-  "CAP_SYS_BOOT",
-  "CAP_SYS_NICE",
-  "CAP_SYS_RESOURCE",
-  "CAP_SYS_TIME",
-  "CAP_SYS_TTY_CONFIG",
-  "CAP_MKNOD",
-  "CAP_LEASE",
-  "CAP_AUDIT_WRITE",
-  "CAP_AUDIT_CONTROL",
-  "CAP_SETFCAP",
-  "CAP_MAC_OVERRIDE",
-  "CAP_MAC_ADMIN",
-  "CAP_SYSLOG",
-  "CAP_WAKE_ALARM",
-  "CAP_BLOCK_SUSPEND",
-  "CAP_AUDIT_READ",
-  "CAP_PERFMON",
-  "CAP_BPF",
-  "CAP_CHECKPOINT_RESTORE",
-] as const;
+import { CAPABILITIES } from "../linux/capabilities.ts";
 
 /**
- * The capabilities of this kernel, lowest first: up to cap_last_cap, or where that cannot be read, those the bounding set of this
+ * The capabilities of this kernel, lowest first, a newer kernel's further ones as "CAP_41" and so on: up to cap_last_cap, or where that cannot be read, those the bounding set of this
  * process has a bit for, or else all that are known here.
  */
 export function hostCapabilities(read = (path: string): string => readFileSync(path, "utf8")): string[] {
-  return Array.from({ length: lastCapability(read) + 1 }, (_, number) => CAPABILITY_NAMES[number] ?? `CAP_${number}`);
+  return Array.from({ length: lastCapability(read) + 1 }, (_, number) => CAPABILITIES[number] ?? `CAP_${number}`);
 }
 
 function lastCapability(read: (path: string) => string): number {
   const last = Number.parseInt(attempt(() => read("/proc/sys/kernel/cap_last_cap")) ?? "", 10);
   if (Number.isInteger(last)) return last;
   const bounding = /^CapBnd:\s*([0-9a-f]+)$/m.exec(attempt(() => read("/proc/self/status")) ?? "")?.[1];
-  if (bounding === undefined || /^0+$/.test(bounding)) return CAPABILITY_NAMES.length - 1;
+  if (bounding === undefined || /^0+$/.test(bounding)) return CAPABILITIES.length - 1;
   return BigInt(`0x${bounding}`).toString(2).length - 1;
 }
 

@@ -1,5 +1,5 @@
 /** Numbers of plans as the names that people know. Pure. */
-import { CAPABILITIES } from "../spec/names.ts";
+import { CAPABILITIES } from "../linux/capabilities.ts";
 import {
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,

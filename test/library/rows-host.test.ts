@@ -2,15 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import {
-  CAPABILITY_NAMES,
-  candidates,
-  ExecutorError,
-  hostCapabilities,
-  locateRuntime,
-  Runtime,
-  toConfig,
-} from "../../src/executor/index.ts";
+import { CAPABILITIES, candidates, ExecutorError, hostCapabilities, locateRuntime, Runtime, toConfig } from "../../src/executor/index.ts";
 import { isUnified } from "../support/cgroups.ts";
 import { CGROUP_PARENT, isGone, isRoot, RUNT, row, statusField, until, useExecutors, wrapper } from "./support.ts";
 
@@ -26,7 +18,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
       expect(names).toHaveLength(last + 1);
       const one = executor();
       const { pid } = await one.launch(
-        script("sleep 60", { capabilities: names.filter((name) => (CAPABILITY_NAMES as readonly string[]).includes(name)) }),
+        script("sleep 60", { capabilities: names.filter((name) => (CAPABILITIES as readonly string[]).includes(name)) }),
       );
       // What this process may not hand on (a machine may have taken it away), the container cannot have.
       const held = (status: number) => names.filter((_, bit) => (BigInt(`0x${statusField(status, "CapBnd")}`) >> BigInt(bit)) & 1n);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import {
-  CAPABILITY_NAMES,
+  CAPABILITIES,
   DEFAULT_CAPABILITIES,
   DEFAULT_DEVICE_RULES,
   DEFAULT_DEVICES,
@@ -18,7 +18,7 @@ import { CGROUP_PARENT, isGone, isRoot, printed, row, statusField, until, useExe
 const MIB = 1 << 20;
 const mask = (names: readonly string[]) =>
   names
-    .reduce((bits, name) => bits | (1n << BigInt((CAPABILITY_NAMES as readonly string[]).indexOf(name))), 0n)
+    .reduce((bits, name) => bits | (1n << BigInt((CAPABILITIES as readonly string[]).indexOf(name))), 0n)
     .toString(16)
     .padStart(16, "0");
 

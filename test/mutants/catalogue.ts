@@ -1,7 +1,8 @@
 /** The mutants: runt with one kind of operation, or one row of a table, taken away. Each is a change of one source file. */
 import { MOUNT_OPTIONS } from "../../src/config/mount-options.ts";
+import { CAPABILITIES } from "../../src/linux/capabilities.ts";
 import { OPS } from "../../src/plan/ops.ts";
-import { CAPABILITIES, HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/spec/names.ts";
+import { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/spec/names.ts";
 import {
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,

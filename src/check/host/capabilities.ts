@@ -1,4 +1,4 @@
-import { CAPABILITIES } from "../../spec/names.ts";
+import { CAPABILITIES } from "../../linux/capabilities.ts";
 import { namespaceOf } from "../namespaces.ts";
 import type { HostCheck } from "./host-check.ts";
 

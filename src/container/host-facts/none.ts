@@ -1,6 +1,7 @@
 /** `--host none`: a host about which nothing is known, taken to be an ordinary one of today: root, cgroup v2, systemd, no security module. */
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
-import { CAPABILITIES, NAMESPACE_TYPES } from "../../spec/names.ts";
+import { CAPABILITIES } from "../../linux/capabilities.ts";
+import { NAMESPACE_TYPES } from "../../spec/names.ts";
 import { idmappedFilesystemsOf, seccompFlagsOf, systemCallsOf } from "./versions.ts";
 
 /** Of no distribution: the first release with all that runt uses. */

@@ -1,8 +1,9 @@
 /** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
 import * as host from "../../host/index.ts";
+import { CAPABILITIES } from "../../linux/capabilities.ts";
 import { findResctrl } from "../../resctrl/mount.ts";
-import { CAPABILITIES, NAMESPACE_TYPES } from "../../spec/names.ts";
+import { NAMESPACE_TYPES } from "../../spec/names.ts";
 import { findIdProgram } from "../id-map-write.ts";
 import { LIVE } from "../knowledge.ts";
 import { recordCgroup } from "./cgroup.ts";
