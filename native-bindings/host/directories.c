@@ -94,8 +94,16 @@ HOST_FUNCTION(host_symlink) {
     return two_paths(ctx, argc, argv, symlink, "symlink");
 }
 
+/* Also through a symbolic link, and on file systems that do not tell the type. */
+static bool is_directory(DIR *directory, const struct dirent *entry) {
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) return entry->d_type == DT_DIR;
+    struct stat status;
+    return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
 HOST_FUNCTION(host_readdir) {
     (void)this_value;
+    bool directories = JS_ToBool(ctx, host_arg(argc, argv, 1)) > 0;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     DIR *directory = opendir(path);
@@ -112,6 +120,7 @@ HOST_FUNCTION(host_readdir) {
         error = errno;
         if (!entry) break;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (directories && !is_directory(directory, entry)) continue;
         JS_DefinePropertyValueUint32(ctx, names, count++, JS_NewString(ctx, entry->d_name), JS_PROP_C_W_E);
     }
     closedir(directory);

@@ -29,9 +29,9 @@ static bool optional_limit(JSContext *ctx, JSValueConst value, int64_t *limit) {
     return JS_IsUndefined(value) || JS_ToInt64(ctx, limit, value) == 0;
 }
 
-/* The rest of a descriptor as text. One byte above the limit tells "too big". */
-static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t expected, const char *path) {
-    size_t capacity = expected + 1, length = 0;
+/* The rest of a descriptor as text. One byte above the limit tells "too big". So many bytes of `whole` are all; 0: unknown. */
+static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, const char *path) {
+    size_t capacity = (whole ? whole : 4095) + 1, length = 0;
     uint8_t *data = js_malloc(ctx, capacity);
     if (!data) return JS_EXCEPTION;
     for (;;) {
@@ -53,6 +53,7 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t expected,
         }
         if (got == 0) break;
         length += (size_t)got;
+        if (length == whole) break;
     }
     JSValue text = host_utf8_string(ctx, data, length, path);
     js_free(ctx, data);
@@ -74,7 +75,7 @@ static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool a
         text = host_throw(ctx, EFBIG, "read", path);
     } else {
         /* Files of proc, sysfs and cgroupfs say 0 or 4096 whatever they hold. */
-        text = read_text(ctx, fd, limit, status.st_size > 0 ? (size_t)status.st_size : 4095, path);
+        text = read_text(ctx, fd, limit, status.st_size % 4096 ? (size_t)status.st_size : 0, path);
     }
     close(fd);
     return text;
@@ -97,7 +98,7 @@ HOST_FUNCTION(host_read_fd) {
     int fd;
     int64_t limit;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
-    return read_text(ctx, fd, limit, 4095, NULL);
+    return read_text(ctx, fd, limit, 0, NULL);
 }
 
 static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *path) {

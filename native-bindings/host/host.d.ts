@@ -90,8 +90,8 @@ declare module "runt:host" {
   export function chmod(path: string, mode: number): void;
   export function chown(path: string, uid: number, gid: number): void;
   export function fsync(fd: number): void;
-  /** Names without . and .., unsorted. */
-  export function readdir(path: string): string[];
+  /** Names without . and .., unsorted; `directories`: of directories only. */
+  export function readdir(path: string, directories?: boolean): string[];
   export function readlink(path: string): string;
   export function realpath(path: string): string;
   export function cwd(): string;

@@ -121,7 +121,7 @@ HOST_FUNCTION(host_proc_stat) {
     if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
     char path[64], line[4096], state[2] = { 0 };
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     /* Without a /proc no process is there, nor gone. */
     if (fd < 0) return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
     ssize_t length;

@@ -58,6 +58,8 @@ export function intentRecord(
     owner: host.geteuid(),
     pid: 0,
     startTime: "0",
+    // What a summary has comes first (src/state/record.ts).
+    annotations: config.annotations,
     // Of a unit's cgroup systemd knows what is to be left.
     ...(cgroup ? { cgroup: { ...cgroup, ...(cgroup.systemd ? {} : before) } } : {}),
     ...(resctrl ? { resctrl } : {}),
@@ -65,7 +67,6 @@ export function intentRecord(
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
     exec: execRecord(config, !noNewKeyring),
     ...hooksRecord(config.hooks),
-    annotations: config.annotations,
     ...(digest === undefined ? {} : { planDigest: digest }),
     warnings,
   };

@@ -1,6 +1,6 @@
 /** The state of a container as `state` and `list` print it (runtime.md#state, with runc's extra fields and order). */
 import { RuntError } from "../errors/index.ts";
-import { listIds, readRecord, type StateRecord } from "../state/index.ts";
+import { listIds, readSummary, type StateSummary } from "../state/index.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus, type Status } from "./status.ts";
 
@@ -18,10 +18,10 @@ export interface ContainerState {
 }
 
 export function describe(options: RuntimeOptions, id: string): ContainerState {
-  return toState(options, readRecord(options.root, id));
+  return toState(options, readSummary(options.root, id));
 }
 
-function toState(options: RuntimeOptions, record: StateRecord, owner = ""): ContainerState {
+function toState(options: RuntimeOptions, record: StateSummary, owner = ""): ContainerState {
   const status = deriveStatus(options.root, record);
   return {
     ociVersion: record.ociVersion,
@@ -43,7 +43,7 @@ export function list(options: RuntimeOptions, ownerName: (uid: number) => string
   const rows: ListRow[] = [];
   for (const id of listIds(options.root)) {
     try {
-      const record = readRecord(options.root, id);
+      const record = readSummary(options.root, id);
       rows.push({ state: toState(options, record, ownerName(record.owner)) });
     } catch (error) {
       if (!(error instanceof RuntError)) throw error;

@@ -2,24 +2,26 @@
 import { isFrozen } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
-import { containerDirectory, isLocked, type StateRecord } from "../state/index.ts";
+import { containerDirectory, isLocked, type StateSummary } from "../state/index.ts";
 
 export type Status = "creating" | "created" | "running" | "paused" | "stopped";
 
 /** `locked`: by this verb itself, so create cannot be at work. */
-export function deriveStatus(root: string, record: StateRecord, locked = false): Status {
+export function deriveStatus(root: string, record: StateSummary, locked = false): Status {
   const directory = containerDirectory(root, record.id);
   if (record.phase === "creating") return !locked && isLocked(directory) ? "creating" : "stopped";
   if (!isAlive(record)) return "stopped";
   if (record.cgroup && isFrozen(record.cgroup)) return "paused";
-  return host.stat(fifoPath(directory)) ? "created" : "running";
+  return host.access(fifoPath(directory), EXISTS) ? "created" : "running";
 }
 
+/** F_OK of access(2). */
+const EXISTS = 0;
 /** PID_MAX_LIMIT of the kernel (proc_sys_kernel(5), pid_max). */
 const HIGHEST_PID = 1 << 22;
 
 /** True while init is the process that was started, and neither dead nor a zombie. */
-export function isAlive(record: StateRecord): boolean {
+export function isAlive(record: StateSummary): boolean {
   if (record.pid <= 0 || record.pid > HIGHEST_PID) return false;
   const process = host.procStat(record.pid);
   return process !== undefined && process.state !== "Z" && process.state !== "X" && String(process.startTime) === record.startTime;

@@ -9,6 +9,7 @@ export {
   STATE_MINOR,
   STATE_SCHEMA,
   type StateRecord,
+  type StateSummary,
 } from "./record.ts";
 export {
   configPath,
@@ -19,6 +20,7 @@ export {
   lock,
   publishRecord,
   readRecord,
+  readSummary,
   refuseExisting,
   removeDirectory,
   reserve,

@@ -121,6 +121,12 @@ export interface StateRecord {
   readonly warnings: readonly string[];
 }
 
+/** What `state` and `list` need of a record. */
+export type StateSummary = Pick<
+  StateRecord,
+  "id" | "phase" | "ociVersion" | "bundle" | "rootfs" | "created" | "owner" | "pid" | "startTime" | "annotations" | "cgroup"
+>;
+
 export function serializeRecord(record: StateRecord): string {
   return JSON.stringify(record);
 }
@@ -148,6 +154,27 @@ export function parseRecord(text: string, path: string): AnyRecord {
     });
   }
   return record;
+}
+
+/** Before it, in a record of this build, stands what StateSummary has: the first field behind. */
+const BEHIND_SUMMARY = ',"startable":';
+
+/**
+ * The fields of StateSummary at least. Of a record in this build's order the rest is not parsed: it is the larger part, and a list reads many.
+ * @throws RuntError as parseRecord
+ */
+export function parseSummary(text: string, path: string): AnyRecord {
+  const end = text.indexOf(BEHIND_SUMMARY);
+  if (end > 0 && text.endsWith("}")) {
+    try {
+      const head = parseRecord(`${text.slice(0, end)}}`, path);
+      if (head["annotations"] !== undefined && isCurrent(head)) return head;
+    } catch (error) {
+      // An annotation of that name, or a record that the whole text says more about.
+      if (!(error instanceof RuntError)) throw error;
+    }
+  }
+  return parseRecord(text, path);
 }
 
 function isVersion(value: unknown): value is number {

@@ -5,7 +5,17 @@ import { loadedNow } from "../host/lazy.ts";
 import { weakened } from "../host/testing.ts";
 import { checkId, isId } from "./id.ts";
 import type * as migration from "./migrate.ts";
-import { checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
+import {
+  type AnyRecord,
+  checkRecord,
+  isCurrent,
+  parseRecord,
+  parseSummary,
+  STATE_MINOR,
+  type StateRecord,
+  type StateSummary,
+  serializeRecord,
+} from "./record.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -141,6 +151,15 @@ const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
  * of a newer schema. `locked`: by this verb itself, so nobody else is making or removing it.
  */
 export function readRecord(root: string, id: string, locked = false): StateRecord {
+  return readWith(parseRecord, root, id, locked);
+}
+
+/** The same, where nothing but the summary is used. */
+export function readSummary(root: string, id: string): StateSummary {
+  return readWith(parseSummary, root, id, false);
+}
+
+function readWith(parse: (text: string, path: string) => AnyRecord, root: string, id: string, locked: boolean): StateRecord {
   const path = `${containerDirectory(root, id)}/state.json`;
   let text: string;
   try {
@@ -153,9 +172,9 @@ export function readRecord(root: string, id: string, locked = false): StateRecor
     }
     if (!host.stat(containerDirectory(root, id))) throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
     awaitRecord(path, containerDirectory(root, id), locked);
-    return readRecord(root, id, locked);
+    return readWith(parse, root, id, locked);
   }
-  const record = parseRecord(text, path);
+  const record = parse(text, path);
   return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
 }
 
@@ -177,10 +196,7 @@ function migrations(): typeof migration {
 /** Ids found below ROOT, sorted; none when ROOT is absent. What is no id (`@cache`) is no container. */
 export function listIds(root: string): string[] {
   if (!host.stat(root)) return [];
-  return host
-    .readdir(root)
-    .filter((name) => isId(name) && (host.stat(`${root}/${name}`)?.mode ?? 0) >> 12 === 4)
-    .sort();
+  return host.readdir(root, true).filter(isId).sort();
 }
 
 /** Remove ROOT/ID and all that is in it, the record last: as long as anything is left, it is known what it was. */

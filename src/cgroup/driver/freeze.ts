@@ -11,16 +11,25 @@ const PAUSE_MS = 2;
 export function freezeFile({ version, paths }: CgroupRef): string | undefined {
   if (version === 2) return paths[0] === undefined ? undefined : `${paths[0]}/cgroup.freeze`;
   // The usual name of the hierarchy first, to save probing the other ones.
-  const likely = paths.find((path) => path.includes("/freezer/"));
+  const likely = likelyFreezer(paths);
   const candidates = likely === undefined ? paths : [likely, ...paths];
   const directory = candidates.find((path) => host.access(`${path}/freezer.state`, 0));
   return directory === undefined ? undefined : `${directory}/freezer.state`;
 }
 
 export function isFrozen(cgroup: CgroupRef): boolean {
-  const file = freezeFile(cgroup);
-  const state = file === undefined ? undefined : readIfThere(file)?.trim();
+  // The usual place first: reading it says as much as asking whether it is there.
+  const likely = cgroup.version === 1 ? likelyFreezer(cgroup.paths) : undefined;
+  const state = (likely && readIfThere(`${likely}/freezer.state`)?.trim()) ?? stateOf(freezeFile(cgroup));
   return cgroup.version === 2 ? state === "1" : state === "FROZEN" || state === "FREEZING";
+}
+
+function likelyFreezer(paths: readonly string[]): string | undefined {
+  return paths.find((path) => path.includes("/freezer/"));
+}
+
+function stateOf(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readIfThere(file)?.trim();
 }
 
 /** Stop every process of the container; returns when the kernel says they are stopped. @throws RuntError cgroup */
