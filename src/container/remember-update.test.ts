@@ -9,7 +9,7 @@ describe("merge", () => {
     const before = { linux: { resources: { memory: { limit: 1, swap: 2 }, devices: [1] }, namespaces: [] }, root: {} };
     const change = { linux: { resources: { memory: { limit: 5n, reservation: undefined }, pids: { limit: 3 }, devices: null } } };
     expect(merge(before, change)).toEqual({
-      linux: { resources: { memory: { limit: 5n, swap: 2 }, devices: [1], pids: { limit: 3 } }, namespaces: [] },
+      linux: { resources: { memory: { limit: 5, swap: 2 }, devices: [1], pids: { limit: 3 } }, namespaces: [] },
       root: {},
     });
   });

@@ -16,7 +16,7 @@ export function rememberUpdate(root: string, id: string, resources: SpecResource
     if (host.isErrno(error, "ENOENT")) return;
     throw error;
   }
-  const config = parseJson(text) as Json;
+  const config = (host.hasLongNumber(text) ? parseJson(text) : JSON.parse(text)) as Json;
   const merged = merge(config, { linux: { resources } });
   host.writeFile(`${path}.new`, printJson(merged), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
   host.rename(`${path}.new`, path);
@@ -28,9 +28,14 @@ export function merge(before: Json, change: Json): Json {
   for (const [key, value] of Object.entries(change)) {
     if (value === undefined || value === null) continue;
     const old = result[key];
-    result[key] = isObject(value) ? merge(isObject(old) ? old : {}, value) : value;
+    result[key] = isObject(value) ? merge(isObject(old) ? old : {}, value) : small(value);
   }
   return result;
+}
+
+/** A number where that is exact: a document without bigints is printed much faster. */
+function small(value: unknown): unknown {
+  return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 function isObject(value: unknown): value is Json {
