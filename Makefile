@@ -188,7 +188,7 @@ setup-test: | $(SETUP)
 
 .PHONY: test
 test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-tools library
-	tools/test.sh lint unit native e2e library clients differential findings conformance security faults walk
+	tools/test.sh lint unit native e2e library clients differential findings conformance security faults walk guard
 
 .PHONY: test-unit test-native test-e2e test-clients test-differential test-findings
 test-unit: $(GEN)/schema.json
@@ -278,6 +278,12 @@ mutants: setup-test bin/runt
 test-guest test-guest-long: bin/runt $(TEST_TOOLS)
 	@tools/setup.sh guest
 	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
+
+# Instructions, system calls, heap and sizes of every verb, without a clock, beside what is recorded in test/guard/ceilings.json; GUARD=--write
+# records them.
+.PHONY: guard
+guard: setup-test bin/runt
+	$(TSX) test/guard/main.ts $(GUARD)
 
 .PHONY: lint
 lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init

@@ -33,6 +33,7 @@ export default defineConfig({
       lane("security", 60_000),
       lane("faults", 120_000),
       lane("walk", 120_000),
+      lane("guard", 30_000),
       lane("supply", 60_000),
       lane("library", 30_000),
       { ...lane("guest", 30_000), test: { ...lane("guest", 30_000).test, include: ["test/guest/cases/*.test.ts"] } },

@@ -21,6 +21,7 @@ test_needs="$build_needs
 /usr/bin/crun crun
 /usr/sbin/runc runc
 /usr/bin/strace strace
+/usr/bin/valgrind valgrind
 /usr/bin/dbus-daemon dbus-daemon
 /usr/bin/dbus-send dbus-bin
 /bin/ps procps

@@ -1,0 +1,210 @@
+/** Counting: every verb in the order of a container's life, once under each instrument. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { REPOSITORY } from "../support/programs.ts";
+import { parseTrace } from "../support/strace.ts";
+import type { Counts } from "./ceilings.ts";
+import { makeScene, type Scene } from "./scene.ts";
+
+/** What is asked of runt, and what else is to be done before the next one. */
+interface Step {
+  readonly verb: string;
+  readonly args: readonly string[];
+  /** The container's own process goes on: whoever traces it too must not wait for its end. */
+  readonly leavesProcess?: boolean;
+  /** Only valgrind: it cannot follow where the process replaces itself by the monitor. */
+  readonly underValgrind?: readonly string[];
+  readonly before?: (scene: Scene) => Promise<unknown>;
+}
+
+const TRUE = "/bin/true";
+const stopped = async (scene: Scene) => {
+  for (let left = 500; left > 0; left--) {
+    if ((await scene.run([...scene.runt, "state", "c"])).includes('"stopped"')) return;
+    await sleep(10);
+  }
+  throw new Error("the container does not stop");
+};
+
+const LIFE: readonly Step[] = [
+  { verb: "create", args: ["create", "--bundle", "/guard/bundle", "c"], leavesProcess: true },
+  { verb: "state", args: ["state", "c"] },
+  { verb: "list", args: ["list"] },
+  { verb: "start", args: ["start", "c"] },
+  { verb: "ps", args: ["ps", "--format", "json", "c"] },
+  { verb: "pause", args: ["pause", "c"] },
+  { verb: "resume", args: ["resume", "c"] },
+  { verb: "update", args: ["update", "--pids-limit", "100", "c"] },
+  { verb: "exec", args: ["exec", "c", TRUE], underValgrind: ["exec", "--detach", "c", TRUE] },
+  { verb: "kill", args: ["kill", "c", "KILL"] },
+  { verb: "delete", args: ["delete", "c"], before: stopped },
+  {
+    verb: "run",
+    args: ["run", "--bundle", "/guard/short", "c"],
+    underValgrind: ["run", "--detach", "--bundle", "/guard/short", "c"],
+  },
+];
+
+/** Counts of one instrument by verb. */
+type Instrument = (scene: Scene, step: Step) => Promise<Counts>;
+
+async function live(scene: Scene, instrument: Instrument): Promise<Counts> {
+  let counts: Counts = {};
+  for (const step of LIFE) {
+    await step.before?.(scene);
+    counts = { ...counts, ...(await instrument(scene, step)) };
+  }
+  await scene.run([...scene.runt, "delete", "--force", "c"]);
+  return counts;
+}
+
+/** Of the runtime; the helper runs beside it as it is. */
+const instructions: Instrument = async (scene, { verb, args, underValgrind = args }) => {
+  const output = "/guard/callgrind.out";
+  const text = await scene.run(["valgrind", "--tool=callgrind", `--callgrind-out-file=${output}`, ...scene.runt, ...underValgrind]);
+  const [, total] = /^==\d+== Collected : (\d+)$/m.exec(text) ?? [];
+  if (total === undefined) throw new Error(`valgrind of ${verb}: ${text}`);
+  return { [`instructions ${verb}`]: Number(total) };
+};
+
+/** Of all its processes, until one becomes the container's program. */
+const calls: Instrument = async (scene, { verb, args, leavesProcess }) => {
+  const file = join(scene.work, "strace.out");
+  rmSync(file, { force: true });
+  const command = ["strace", "-f", "-s", "200", "-o", "/guard/strace.out", ...scene.runt];
+  if (!leavesProcess) {
+    await scene.run([...command, ...args]);
+    return { [`calls ${verb}`]: countCalls(readFileSync(file, "utf8")) };
+  }
+  // strace stays as long as init: so this one is a container for it alone, which ends when init waits.
+  const traced = scene.begin([...command, ...args.slice(0, -1), TRACED]);
+  await settled(scene);
+  await scene.run([...scene.runt, "delete", "--force", TRACED]);
+  await traced.ended;
+  await scene.run([...scene.runt, ...args]);
+  return { [`calls ${verb}`]: countCalls(readFileSync(file, "utf8")) };
+};
+
+/** Another id of the same length. */
+const TRACED = "d";
+const LOOKS = 10;
+
+/** When the container has been created and its init has slept through some looks. A process that strace holds is no sleeper. */
+async function settled(scene: Scene): Promise<void> {
+  let asleep = 0;
+  for (let left = 500; left > 0 && asleep < LOOKS; left--) {
+    await sleep(20);
+    const pid = createdPid(scene);
+    asleep = pid !== undefined && / S /.test(statOf(pid)) ? asleep + 1 : 0;
+  }
+  if (asleep < LOOKS) throw new Error("create does not come to its end");
+}
+
+function createdPid({ work }: Scene): number | undefined {
+  try {
+    const { phase, pid } = JSON.parse(readFileSync(join(work, "state", TRACED, "state.json"), "utf8"));
+    return phase === "created" ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function countCalls(text: string): number {
+  const others = new Set<number>();
+  let count = 0;
+  for (const { pid, name, args, result } of parseTrace(text)) {
+    if (others.has(pid)) continue;
+    count++;
+    if (name === "execve" && result === 0 && /^"\/bin\/(true|sleep)"$/.test(args[0] ?? "")) others.add(pid);
+  }
+  return count;
+}
+
+/** What the heap has grown to at the end, by the trace that it leaves. */
+const heap: Instrument = async (scene, { verb, args }) => {
+  const file = join(scene.work, "trace.json");
+  await scene.run([...scene.runt.slice(0, 1), "--trace", "/guard/trace.json", ...scene.runt.slice(1), ...args]);
+  const { traceEvents } = JSON.parse(readFileSync(file, "utf8")) as { traceEvents: { cat?: string; args: { heap?: number } }[] };
+  const root = traceEvents.find(({ cat }) => cat === "verb");
+  if (root?.args.heap === undefined) throw new Error(`the trace of ${verb} does not tell the heap`);
+  return { [`heap ${verb}`]: root.args.heap };
+};
+
+const STEPPED = new Set(["create", "exec"]);
+
+/** Of the helper, one by one: slow, so not of every verb. */
+function helperInstructions(step: string): Instrument {
+  return async (scene, { verb, args, underValgrind = args }) => {
+    if (!STEPPED.has(verb)) {
+      await scene.run([...scene.runt, ...args]);
+      return {};
+    }
+    execFileSync("cp", [step, join(scene.work, "step")]);
+    const text = await scene.run(["/guard/step", ...scene.runt, ...underValgrind]);
+    return Object.fromEntries(
+      [...text.matchAll(/^(outer|init) (\d+)$/gm)].map(([, who, count]) => [`instructions ${verb} ${who}`, Number(count)]),
+    );
+  };
+}
+
+/** The least of each: a machine under load only ever adds. */
+function least(rounds: readonly Counts[]): Counts {
+  const names = new Set(rounds.flatMap((round) => Object.keys(round)));
+  return Object.fromEntries([...names].map((name) => [name, Math.min(...rounds.map((round) => round[name] ?? Number.POSITIVE_INFINITY))]));
+}
+
+const ROUNDS = 3;
+
+export async function measure(step: string): Promise<Counts> {
+  const scene = makeScene();
+  try {
+    const rounds: Counts[] = [];
+    for (let left = ROUNDS; left > 0; left--) rounds.push(await live(scene, calls));
+    return {
+      ...(await live(scene, instructions)),
+      ...(await live(scene, helperInstructions(step))),
+      ...least(rounds),
+      ...(await live(scene, heap)),
+    };
+  } finally {
+    scene.remove();
+  }
+}
+
+/** Sizes in bytes: of what was built, and of the bytecode that a verb loads. */
+export function measureBuild(): Counts {
+  return {
+    ...bytecode(),
+    "size binary": statSync(join(REPOSITORY, "bin/runt")).size,
+    "size helper": statSync(join(REPOSITORY, "build/runt-init")).size,
+  };
+}
+
+function bytecode(): Counts {
+  const text = readFileSync(join(REPOSITORY, "build/bytecode-sizes.txt"), "utf8");
+  const rows = [...text.matchAll(/^ *(\d+) src\/cli\/verbs\/(\w+)\.ts$/gm)];
+  return Object.fromEntries(
+    rows.filter(([, , verb]) => LIFE.some((step) => step.verb === verb)).map(([, bytes, verb]) => [`bytecode ${verb}`, Number(bytes)]),
+  );
+}
+
+/** The small program that counts the helper's instructions. */
+export function makeStep(): string {
+  const target = join(REPOSITORY, "build/test/step");
+  const source = join(REPOSITORY, "test/guard/step.c");
+  if (!existsSync(target) || statSync(target).mtimeMs < statSync(source).mtimeMs) {
+    mkdirSync(join(REPOSITORY, "build/test"), { recursive: true });
+    execFileSync("gcc", ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-static", source, "-o", target], { stdio: "inherit" });
+  }
+  return target;
+}

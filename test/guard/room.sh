@@ -1,0 +1,33 @@
+#!/bin/sh
+# Run a command where nothing of the host's mounts is seen but what it needs, so that what it counts is the same everywhere:
+#   room.sh WORK HELPER COMMAND...
+# To be called in a mount namespace of its own. WORK is seen as /guard. HELPER lies where valgrind looks for the program of a memfd.
+set -eu
+work=$1 helper=$2
+shift 2
+room=$work/room
+mkdir -p "$room"
+mount -t tmpfs guard "$room"
+for name in usr etc dev proc sys; do
+    mkdir "$room/$name"
+    mount --bind "/$name" "$room/$name"
+done
+for name in bin sbin lib lib64; do
+    [ ! -L "/$name" ] || ln -s "$(readlink "/$name")" "$room/$name"
+done
+mkdir "$room/guard" "$room/tmp"
+mount --bind "$work" "$room/guard"
+cgroups=sys/fs/cgroup
+if [ -e /$cgroups/cgroup.controllers ]; then
+    mount --bind /$cgroups "$room/$cgroups"
+else
+    mount -t tmpfs -o mode=755 cgroup "$room/$cgroups"
+    # What a Debian has mounted; more may come and go with other tests.
+    for name in systemd cpu cpuacct cpu,cpuacct cpuset memory devices freezer blkio pids; do
+        grep -q " /$cgroups/$name " /proc/self/mountinfo || continue
+        mkdir "$room/$cgroups/$name"
+        mount --bind "/$cgroups/$name" "$room/$cgroups/$name"
+    done
+fi
+cp "$helper" "$room/memfd:runt-init (deleted)"
+exec chroot "$room" /usr/bin/env -i PATH=/usr/sbin:/usr/bin LC_ALL=C sh -c 'cd /guard; exec "$@"' sh "$@"

@@ -1,0 +1,94 @@
+/** A place for counting: bin/runt, a bundle, an empty state directory, and a room without the host's mounts to run commands in. */
+import { spawn } from "node:child_process";
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { release, tmpdir } from "node:os";
+import { join } from "node:path";
+import { sampleConfig } from "../support/config.ts";
+import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
+import type { Facts } from "./ceilings.ts";
+
+const CGROUPS = "/sys/fs/cgroup";
+/** The container lives until it is killed. */
+const PROGRAM = ["/bin/sleep", "1000"];
+
+export interface Scene {
+  readonly work: string;
+  /** Run in the room. Output goes to WORK/output, which is returned. */
+  run(command: readonly string[]): Promise<string>;
+  /** The same of a command that goes on: `ended` is its end. */
+  begin(command: readonly string[]): { readonly ended: Promise<number> };
+  readonly runt: readonly string[];
+  remove(): void;
+}
+
+export function makeScene(): Scene {
+  // The length of its name is counted, too.
+  const work = mkdtempSync(join(tmpdir(), "runt-guard-"));
+  copyFileSync(join(REPOSITORY, "bin/runt"), join(work, "runt"));
+  cpSync(sharedRootfs(), join(work, "rootfs"), { recursive: true, verbatimSymlinks: true });
+  mkdirSync(join(work, "bundle"));
+  mkdirSync(join(work, "state"));
+  const config = sampleConfig("hello");
+  config.process.args = PROGRAM;
+  config.root.path = "/guard/rootfs";
+  config.linux.cgroupsPath = `/runt-guard-${String(process.pid).padStart(8, "0")}/c`;
+  writeFileSync(join(work, "bundle/config.json"), JSON.stringify(config));
+  mkdirSync(join(work, "short"));
+  config.process.args = ["/bin/true"];
+  writeFileSync(join(work, "short/config.json"), JSON.stringify(config));
+  const room = ["-m", "--propagation", "private", join(REPOSITORY, "test/guard/room.sh"), work, join(REPOSITORY, "build/runt-init")];
+  const output = join(work, "output");
+
+  function begin(command: readonly string[]) {
+    const fd = openSync(output, "w");
+    const child = spawn("unshare", [...room, ...command], { stdio: ["ignore", fd, fd] });
+    closeSync(fd);
+    return { ended: new Promise<number>((done, failed) => child.on("error", failed).on("exit", (code) => done(code ?? 255))) };
+  }
+
+  return {
+    work,
+    runt: ["/guard/runt", "--root", "/guard/state"],
+    begin,
+    async run(command) {
+      const status = await begin(command).ended;
+      const text = readFileSync(output, "utf8");
+      if (status !== 0) throw new Error(`${command.join(" ")}: status ${status}: ${text}`);
+      return text;
+    },
+    remove: () => rmSync(work, { recursive: true, force: true }),
+  };
+}
+
+/** What the counts depend on besides the sources. */
+export function hostFacts(): Facts {
+  const [major, minor] = release().split(".");
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  const usual = ["systemd", "cpu", "cpuacct", "cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"];
+  const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
+  return {
+    architecture: process.arch,
+    kernel: `${major}.${minor}`,
+    cgroups: isUnified ? "v2" : `v1 ${usual.filter((name) => mounts.includes(` ${CGROUPS}/${name} `)).join(" ")}`,
+    systemd: existsSync("/run/systemd/system") ? "yes" : "no",
+    apparmor: existsSync("/sys/kernel/security/apparmor") ? "yes" : "no",
+    compiler: compiler(),
+  };
+}
+
+/** Major version: others make other code. */
+function compiler(): string {
+  const text = readFileSync(join(REPOSITORY, "build/runt.map"), "latin1");
+  return /\/gcc\/[^/]+\/(\d+)\//.exec(text)?.[1] ?? "unknown";
+}
