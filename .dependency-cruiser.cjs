@@ -89,7 +89,8 @@ module.exports = {
       "host",
       "errors",
     ),
-    only("cli", "container", "check", "spec", "plan", "host", "errors"),
+    only("trace", "plan", "host", "errors"),
+    only("cli", "trace", "container", "check", "spec", "plan", "host", "errors"),
     // It reaches the runtime by running it, as every other client; both know the same Linux.
     only("executor", "linux"),
   ],

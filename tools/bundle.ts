@@ -65,6 +65,7 @@ const SELDOM: readonly string[] = [
   "src/plan/mermaid.ts",
   "src/plan/system-calls.ts",
   "src/state/migrate.ts",
+  "src/trace/index.ts",
 ];
 
 /** Called by hand too, but often: at the end of the image, where the pages of the others have nothing of them. */

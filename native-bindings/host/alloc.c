@@ -32,6 +32,9 @@ _Static_assert(sizeof(struct block) == HEADER, "the header must keep the alignme
 static uint8_t first_arena[FIRST_ARENA] __attribute__((aligned(4096)));
 static uint8_t *bump = first_arena;
 static uint8_t *bump_end = first_arena + FIRST_ARENA;
+/* Arenas of this process, without those of the image. */
+static uint8_t *arena_start = first_arena;
+static size_t used_before;
 static struct free_block *small_free[SMALL_CLASSES];
 static struct free_block *large_free[LARGE_CLASSES];
 
@@ -49,11 +52,16 @@ static size_t large_capacity(size_t size, unsigned *index) {
     return capacity;
 }
 
+size_t host_heap_size(void) {
+    return used_before + (size_t)(bump - arena_start);
+}
+
 static bool next_arena(size_t needed) {
     size_t length = needed > NEXT_ARENA ? (needed + 4095) & ~(size_t)4095 : NEXT_ARENA;
     uint8_t *arena = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED) return false;
-    bump = arena;
+    used_before = host_heap_size();
+    bump = arena_start = arena;
     bump_end = arena + length;
     return true;
 }
@@ -63,7 +71,7 @@ bool host_seal_arena(void) {
     if (bump < first_arena || bump > first_arena + FIRST_ARENA) return false;
     memset(small_free, 0, sizeof(small_free));
     memset(large_free, 0, sizeof(large_free));
-    bump = bump_end = NULL;
+    bump = bump_end = arena_start = NULL;
     return true;
 }
 

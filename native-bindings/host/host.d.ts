@@ -174,8 +174,8 @@ declare module "runt:host" {
   export function receivePacket(fd: number): { readonly data: ArrayBuffer; readonly fds: readonly number[] } | undefined;
   /** A memfd with this content, sealed against shrinking, growing and writing. */
   export function memfd(name: string, content: ArrayBuffer): number;
-  /** A memfd of one page, mapped: what is stored in the page, every reader of the descriptor sees. Its size is sealed. */
-  export function sharedPage(name: string): { readonly fd: number; readonly page: ArrayBuffer };
+  /** A memfd of so many bytes (one page), mapped: what is stored in it, every reader of the descriptor sees. Its size is sealed. */
+  export function sharedPage(name: string, size?: number): { readonly fd: number; readonly page: ArrayBuffer };
   /** SOCK_SEQPACKET pair. */
   export function socketpair(): [number, number];
   export interface Message {
@@ -204,6 +204,13 @@ declare module "runt:host" {
   export function receive(fd: number, timeoutMs: number): ArrayBuffer;
   /** Milliseconds of CLOCK_MONOTONIC. */
   export function monotonic(): number;
+  /** Microseconds of CLOCK_MONOTONIC, with the nanoseconds behind the point. */
+  export function clock(): number;
+  /** `started`: clock() at the start of this process, when its command line has the word --trace, else 0. `heap`: bytes of the JavaScript
+   *  heap that it has used at any time, without those of the image. */
+  export function usage(): { readonly started: number; readonly heap: number };
+  /** Call with the name and the value of each function of this module: what is returned, unless undefined, is what every importer sees from then on. */
+  export function replaceExports(replacement: (name: string, original: (...args: never[]) => unknown) => unknown): void;
   /** strerror text in lower case as Go prints it: "no such file or directory". */
   export function strerror(errno: number): string;
   export function errnoName(errno: number): string;

@@ -41,10 +41,14 @@ extern char **host_argv;
 extern const JSMallocFunctions host_allocator;
 /* What is allocated from now on goes elsewhere than what was before. False: there was something elsewhere already. */
 bool host_seal_arena(void);
+/* Bytes of the heap that this process has used at any time, without those of the image. */
+size_t host_heap_size(void);
 
 /* ---- image.c: the started engine */
 JSContext *host_engine(void);
 extern bool host_building_image;
+/* The module "runt:host". */
+JSModuleDef *host_own_module(void);
 
 /* ---- modules.c */
 void host_init_loader(JSRuntime *rt);
@@ -250,6 +254,14 @@ HOST_FUNCTION(host_monotonic);
 struct iovec;
 ssize_t host_send_with(int socket, struct iovec *part, int descriptor);
 HOST_FUNCTION(host_send_descriptor);
+
+/* ---- trace.c */
+/* Notes the time when the command line has the word --trace. */
+void host_note_start(int argc, char **argv);
+HOST_FUNCTION(host_clock);
+HOST_FUNCTION(host_usage);
+/* Call the callback with name and value of each function of the module; what it returns, unless undefined, takes the function's place. */
+JSValue host_replace_functions(JSContext *ctx, JSModuleDef *module, const JSCFunctionListEntry *entries, int count, JSValueConst callback);
 
 /* ---- netlink.c */
 HOST_FUNCTION(host_netlink_open);

@@ -31,6 +31,7 @@ static struct {
     bool filled;
     JSRuntime *rt;
     JSContext *ctx;
+    JSModuleDef *host_module;
 } engine;
 
 static JSContext *new_context(JSRuntime *rt) {
@@ -88,7 +89,7 @@ static void start_engine(void) {
     /* The heap of a whole run is small: collecting cycles would cost more than it gives back. */
     JS_SetGCThreshold(engine.rt, (size_t)-1);
     engine.ctx = new_context(engine.rt);
-    if (!engine.ctx || !host_new_module(engine.ctx)) _exit(1);
+    if (!engine.ctx || !(engine.host_module = host_new_module(engine.ctx))) _exit(1);
     host_init_loader(engine.rt);
 }
 
@@ -115,6 +116,10 @@ static _Noreturn void write_image(void) {
 static bool called_image_writer(void) {
     const char *slash = host_argc > 0 ? strrchr(host_argv[0], '/') : NULL;
     return host_argc == 1 && strcmp(slash ? slash + 1 : host_argv[0], IMAGE_WRITER) == 0;
+}
+
+JSModuleDef *host_own_module(void) {
+    return engine.host_module;
 }
 
 JSContext *host_engine(void) {

@@ -75,6 +75,7 @@ static size_t stack_limit(void) {
 int main(int argc, char **argv) {
     host_argc = argc;
     host_argv = argv;
+    host_note_start(argc, argv);
     host_ignore_signals();
 
     JSContext *ctx = host_engine();

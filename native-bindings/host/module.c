@@ -18,6 +18,8 @@ static const JSCFunctionListEntry build_fields[] = {
 #error "this architecture is not supported"
 #endif
 
+static HOST_FUNCTION(host_replace_exports);
+
 static const JSCFunctionListEntry exports[] = {
     JS_PROP_STRING_DEF("architecture", ARCHITECTURE, JS_PROP_ENUMERABLE),
     JS_OBJECT_DEF("build", build_fields, ARRAY_LENGTH(build_fields), JS_PROP_ENUMERABLE),
@@ -94,7 +96,7 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("spawnPeer", 4, host_spawn_peer),
     JS_CFUNC_DEF("receivePacket", 1, host_receive_packet),
     JS_CFUNC_DEF("memfd", 2, host_memfd),
-    JS_CFUNC_DEF("sharedPage", 1, host_shared_page),
+    JS_CFUNC_DEF("sharedPage", 2, host_shared_page),
     JS_CFUNC_DEF("socketpair", 0, host_socketpair),
     JS_CFUNC_DEF("sendMessage", 2, host_send_message),
     JS_CFUNC_DEF("receiveMessage", 2, host_receive_message),
@@ -104,6 +106,9 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("bindDatagram", 1, host_bind_datagram),
     JS_CFUNC_DEF("receive", 2, host_receive),
     JS_CFUNC_DEF("monotonic", 0, host_monotonic),
+    JS_CFUNC_DEF("clock", 0, host_clock),
+    JS_CFUNC_DEF("usage", 0, host_usage),
+    JS_CFUNC_DEF("replaceExports", 1, host_replace_exports),
     JS_CFUNC_DEF("strerror", 1, host_strerror),
     JS_CFUNC_DEF("errnoName", 1, host_errno_name_js),
     JS_PROP_STRING_DEF("seccompVersion", host_seccomp_version, JS_PROP_ENUMERABLE),
@@ -119,6 +124,11 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("bpfDetachDevice", 2, host_bpf_detach_device),
     JS_CFUNC_DEF("bpfQueryDevice", 1, host_bpf_query_device),
 };
+
+static HOST_FUNCTION(host_replace_exports) {
+    (void)this_value;
+    return host_replace_functions(ctx, host_own_module(), exports, ARRAY_LENGTH(exports), host_arg(argc, argv, 0));
+}
 
 static int fill(JSContext *ctx, JSModuleDef *module) {
     return JS_SetModuleExportList(ctx, module, WITH_POINTS(exports), ARRAY_LENGTH(exports));

@@ -1,4 +1,4 @@
-/* A page of memory that others may read while it changes: in which operation a plan is (src/container/progress.ts). */
+/* Memory that others may read while it changes: in which operation a plan is (src/container/progress.ts), the times of a trace. */
 #include "host.h"
 
 #include <errno.h>
@@ -9,25 +9,27 @@
 #define PAGE 4096
 
 /* The size is sealed: a store into the page must never fault. */
-static int make_page(const char *name) {
+static int make_pages(const char *name, size_t size) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -1;
-    if (ftruncate(fd, PAGE) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
+    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
     int error = errno;
     close(fd);
     errno = error;
     return -1;
 }
 
-/* The page stays mapped until the program ends. */
+/* It stays mapped until the program ends. */
 HOST_FUNCTION(host_shared_page) {
     (void)this_value;
+    uint32_t size = PAGE;
+    if (argc > 1 && !host_u32(ctx, argv[1], &size)) return JS_EXCEPTION;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));
     if (!name) return JS_EXCEPTION;
-    int fd = make_page(name);
+    int fd = make_pages(name, size);
     JS_FreeCString(ctx, name);
     if (fd < 0) return host_throw(ctx, errno, "memfd_create", NULL);
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED) {
         int error = errno;
         close(fd);
@@ -36,6 +38,6 @@ HOST_FUNCTION(host_shared_page) {
     JSValue result = JS_NewObject(ctx);
     if (JS_IsException(result)) return result;
     host_set(ctx, result, "fd", JS_NewInt32(ctx, fd));
-    host_set(ctx, result, "page", JS_NewArrayBuffer(ctx, page, PAGE, NULL, NULL, false));
+    host_set(ctx, result, "page", JS_NewArrayBuffer(ctx, page, size, NULL, NULL, false));
     return result;
 }

@@ -99,6 +99,7 @@ enum {
   F_SEAL_GROW_ = 4,
   F_SEAL_WRITE_ = 8,
   MNT_DETACH_ = 2,
+  SEEK_END_ = 2,
 };
 
 #ifndef MS_NOSYMFOLLOW

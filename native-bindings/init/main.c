@@ -1,5 +1,5 @@
-/* runt-init: executes a plan (`plan SOCKFD PLANFD`), watches over a foreground container (`monitor ...`), or waits until one is ready
- * (`notify ...`). */
+/* runt-init: executes a plan (`plan SOCKFD PLANFD [PROGRESSFD|-1 [TRACEFD]]`), watches over a foreground container (`monitor ...`), or waits
+ * until one is ready (`notify ...`). */
 #include "../testing/points.h"
 #include "../testing/weaken.h"
 #include "notify.h"
@@ -105,6 +105,7 @@ static long execute_all(struct run *run) {
     if ((operation.actor == ACTOR_INIT) != run->is_init) continue;
     run->index = operation.index;
     if (run->progress != NULL) run->progress[run->is_init ? PROGRESS_INIT : PROGRESS_OUTER] = operation.index + 1;
+    if (run->trace != NULL) trace_begin(run, &operation);
     run->failed_path = NULL;
     run->failed_text[0] = 0;
     if (operation.number == OP_process_clone) hide_init(run);
@@ -112,8 +113,10 @@ static long execute_all(struct run *run) {
     if (error == 0) error = execute(run, &operation);
     if (run->is_init && operation.number == OP_process_clone) TESTING_BECOME("init");
     if (error >= 0) error = POINT_OPERATION(run, "after", operation.number);
+    if (run->trace != NULL) trace_end(run, operation.index);
     if (error < 0) return error;
     if (operation.number == OP_process_clone) {
+      trace_birth(run);
       cursor = plan_begin(&run->plan);
       if (!init_waits_for(run, MESSAGE_GO)) limit_raise(run);
     }
@@ -129,7 +132,7 @@ static void map_progress(struct run *run, int fd) {
   sys_close(fd);
 }
 
-int run_plan(int socket, int plan_fd, int progress_fd, char **environment) {
+int run_plan(int socket, int plan_fd, int progress_fd, int trace_fd, char **environment) {
   struct run *run = &the_run;
   const char *reason;
   run->socket = socket;
@@ -138,6 +141,7 @@ int run_plan(int socket, int plan_fd, int progress_fd, char **environment) {
   run->mask_directory = run->mask_file = -1;
   sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
   map_progress(run, progress_fd);
+  trace_map(run, trace_fd);
   long error = plan_map(plan_fd, &run->plan, &reason);
   if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
   sys_close(plan_fd);
@@ -159,11 +163,11 @@ static bool to_fd(const char *text, int *out) {
 }
 
 int helper_main(int count, char **arguments, char **environment) {
-  int socket, plan_fd, progress_fd = -1;
+  int socket, plan_fd, progress_fd = -1, trace_fd = -1;
   TESTING_BEGIN(environment, count > 1 && text_equal(arguments[1], "monitor") ? "monitor" : "outer");
-  if ((count == 4 || (count == 5 && to_fd(arguments[4], &progress_fd))) && text_equal(arguments[1], "plan") &&
-      to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd))
-    return run_plan(socket, plan_fd, progress_fd, environment);
+  if (count >= 4 && count <= 6 && text_equal(arguments[1], "plan") && to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd) &&
+      (count < 5 || text_equal(arguments[4], "-1") || to_fd(arguments[4], &progress_fd)) && (count < 6 || to_fd(arguments[5], &trace_fd)))
+    return run_plan(socket, plan_fd, progress_fd, trace_fd, environment);
   if (count > 2 && text_equal(arguments[1], "monitor")) return monitor_main(count - 2, arguments + 2, environment);
   if (count > 2 && text_equal(arguments[1], "notify")) return notify_main(count - 2, arguments + 2);
   static const char usage[] = "runt-init is started by runt\n";

@@ -7,6 +7,7 @@
 #include "run.h"
 #include "sys.h"
 #include "terminal.h"
+#include "trace.h"
 
 /* While the container's side of the terminal is closed by everybody, the master is looked at this often. */
 #define IDLE_NANOSECONDS 50000000
@@ -22,6 +23,7 @@ struct monitor {
   struct terminal terminal;
   struct notify notify;
   struct record record;
+  struct monitor_trace trace;
 };
 
 static struct monitor the_monitor;
@@ -132,7 +134,7 @@ static bool take_option(int count, char **arguments, int *at, const char *name, 
   return true;
 }
 
-/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--trace FD] [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
   int numbers[5], first = 5, steps = 5;
@@ -146,6 +148,9 @@ int monitor_main(int count, char **arguments, char **environment) {
   for (int i = 1; i < 5; i++)
     if (numbers[i] >= 0) sys(__NR_fcntl, numbers[i], F_SETFD, FD_CLOEXEC);
   // The service's main process is this one: its end is the container's, with the same status.
+  monitor->trace.fd = -1;
+  take_option(steps, arguments, &first, "--trace", &monitor->trace.fd);
+  monitor->trace.began = monitor_time(&monitor->trace);
   monitor->notify = (struct notify){.container = -1, .host = -1, .main_pid = sys(__NR_getpid)};
   if (take_option(steps, arguments, &first, "--notify", &monitor->notify.container) &&
       !take_option(steps, arguments, &first, "--notify-host", &monitor->notify.host))
@@ -162,6 +167,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   POINT("before", "watch");
   watch(monitor);
   POINT("after", "watch");
+  monitor->trace.ended = monitor_time(&monitor->trace);
   record_ended(&monitor->record, monitor->wait_status);
   // The rest of a terminal's output goes to whoever reads, or else into a file: the end must not wait for a reader.
   if (numbers[2] >= 0) record_settle(&monitor->record);
@@ -170,5 +176,6 @@ int monitor_main(int count, char **arguments, char **environment) {
   POINT("after", "cleanup");
   record_settle(&monitor->record);
   if (is_clean) record_exited(&monitor->record);
+  monitor_append(&monitor->trace);
   return monitor->exec_failed ? STATUS_FAILED : monitor->status;
 }

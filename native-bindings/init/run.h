@@ -22,6 +22,16 @@ struct slot {
   bool is_link;
 };
 
+/* What --trace knows of the helper, in nanoseconds; 0 = not yet. The same stands in src/trace/helper.ts. */
+struct trace_area {
+  /* CLOCK_MONOTONIC and CLOCK_REALTIME of outer's start, and of init's birth: init may be in another time namespace. */
+  uint64_t outer[2], init[2];
+  uint64_t count, reserved[3];
+  struct trace_times {
+    uint64_t begin, end;
+  } operations[];
+};
+
 struct run {
   struct plan plan;
   /* -1 once nobody listens any more. */
@@ -33,6 +43,10 @@ struct run {
   uint32_t index;
   /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/container/progress.ts); NULL = none. */
   volatile uint32_t *progress;
+  /* Memory shared with the runtime for the times of a trace (trace.c); NULL = none. */
+  volatile struct trace_area *trace;
+  /* A filter of the container's is loaded, or about to be. */
+  bool is_filtered;
 
   /* Details of the failure under way: borrowed path, text of its own. */
   const char *failed_path;
@@ -67,8 +81,8 @@ struct run {
 
 int helper_main(int count, char **arguments, char **environment);
 /* Executes the plan; returns the exit status of outer, or of an init that failed. */
-/* `progress_fd`: -1 = none. */
-int run_plan(int socket, int plan_fd, int progress_fd, char **environment);
+/* `progress_fd`, `trace_fd`: -1 = none. */
+int run_plan(int socket, int plan_fd, int progress_fd, int trace_fd, char **environment);
 int monitor_main(int count, char **arguments, char **environment);
 
 /* ---- reports (report.c) */
@@ -84,6 +98,14 @@ long wait_message(struct run *run, uint32_t type);
 long receive_message(struct run *run, uint32_t type, int *descriptor);
 /* Text of an errno in lower case, as Go prints it. */
 void put_error(struct buffer *out, long error);
+
+/* ---- times for --trace (trace.c): nothing where run->trace is NULL */
+uint64_t trace_now(void);
+void trace_map(struct run *run, int fd);
+void trace_begin(struct run *run, const struct operation *operation);
+void trace_end(struct run *run, uint32_t index);
+/* init is born. */
+void trace_birth(struct run *run);
 
 /* ---- descriptors (slots.c) */
 long slots_make(struct run *run);

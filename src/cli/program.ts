@@ -1,6 +1,8 @@
 /** `runt`: parse, load the one verb that was asked for, run it, report. */
 import { RuntError } from "../errors/index.ts";
-import { createContext, type Verb } from "./context.ts";
+import { clock } from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
+import { absolutePath, createContext, type Verb } from "./context.ts";
 import { print } from "./output.ts";
 import { parseCommandLine } from "./parse.ts";
 import { createReporter, type Reporter } from "./report.ts";
@@ -42,6 +44,13 @@ export async function main(words: readonly string[]): Promise<number> {
     const line = parseCommandLine(words);
     failureStatus = line.verb?.failureStatus;
     reporter = createReporter(line.global);
+    if (line.global["trace"] !== undefined && !phase) {
+      const begun = clock();
+      const { traceTo } = await import("../trace/index.ts");
+      const finish = traceTo(absolutePath(line.global["trace"] as string), line.verb?.name ?? "runt", begun);
+      // Once more, under the eyes of the trace.
+      return finish(await main(words));
+    }
     if (line.global["help"] || line.flags["help"]) {
       const { helpText } = await import("./help.ts");
       print(helpText(line.verb));

@@ -5,6 +5,7 @@ import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
+import { phase } from "../host/tracing.ts";
 import { parseSpec } from "../spec/index.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
@@ -16,9 +17,12 @@ export interface LoadedBundle {
 
 /** `file`: another configuration than the bundle's config.json. */
 export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
+  phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   const spec = parseSpec(text, host.hasLongNumber(text));
+  phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge));
+  phase?.("derive");
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);
   return { text, config: { ...config, warnings: [...findings, ...config.warnings] } };

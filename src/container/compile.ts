@@ -3,6 +3,7 @@ import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from ".
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
+import { phase } from "../host/tracing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
@@ -26,6 +27,7 @@ export interface Compiled {
 export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostKnowledge = LIVE): Compiled {
   checkId(create.id);
   const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
+  phase?.("facts");
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();
   const { path, steps, unit } = placeContainer(options, create.id, config, facts, knowledge);
@@ -48,6 +50,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, kn
   const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile, pidfdSocket } = create;
   const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
   const mayNotify = config.namespaces.some(({ type, path }) => type === "mount" && path === undefined);
+  phase?.("compile");
   const plan = compile({
     config,
     host: hostFacts,

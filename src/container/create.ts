@@ -3,6 +3,7 @@ import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
+import { phase } from "../host/tracing.ts";
 import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
@@ -21,15 +22,18 @@ import { checkTerminal } from "./terminal.ts";
 export function create(options: RuntimeOptions, request: CreateOptions): Execution {
   separateDescriptors(request.preserveFds);
   const compiled = compileFor(options, request);
+  phase?.("record");
   checkTerminal(compiled.config, request);
   refuseExisting(options.root, request.id);
   const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
   const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
   execution.progress = showProgress();
   execution.configText = compiled.configText;
+  phase?.("execute");
   try {
     execute(execution);
   } catch (error) {
+    phase?.("undo");
     throw undone(execution, error);
   }
   return execution;

@@ -2,6 +2,7 @@
 import { deleteCgroup, isFrozen, killCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
 import { removeDirectory, type StateRecord } from "../state/index.ts";
 import { resctrl, systemd } from "./on-demand.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
@@ -11,6 +12,7 @@ import { isAlive } from "./status.ts";
 const DEATH_TIMEOUT_MS = 10_000;
 
 export function destroy(root: string, record: StateRecord): void {
+  phase?.("destroy");
   if (record.cgroup) {
     if (isAlive(record) || !record.privatePid || record.phase === "creating") killCgroup(record.cgroup);
     if (record.cgroup.systemd) systemd().stopUnit(record.cgroup.systemd);

@@ -3,6 +3,7 @@ import { execJoin, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig } from "../config/types.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
 import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
@@ -37,11 +38,13 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   if (record.exec.unknown) {
     throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });
   }
+  phase?.("compile");
   const process = requestedProcess(request, () => defaultProcess(record.exec));
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
   // From here on a signal is for the program: the monitor picks up what arrives meanwhile.
   if (!request.detach) host.blockSignals();
+  phase?.("execute");
   try {
     execute(execution);
   } catch (error) {

@@ -6,6 +6,7 @@ import { attachDeviceProgram, createCgroup, delegateCgroup, markContainer, write
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
+import { operation } from "../host/tracing.ts";
 import { encodePlan, MESSAGES, OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
@@ -109,9 +110,11 @@ export function execute(execution: Execution): void {
     const op = ops[index]!;
     if (op.actor !== "runtime") continue;
     execution.progress?.enter(index, OPS[op.op].id);
+    operation?.(execution.plan, index);
     runHandler(execution, op);
   }
   host.close(execution.socket);
+  operation?.(execution.plan, ops.length);
 }
 
 /** Those of these names, for a container that is not made by init; `chosen` looks at the arguments. */

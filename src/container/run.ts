@@ -2,6 +2,7 @@
 import { markedParents, memoryPressure } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
+import { phase } from "../host/tracing.ts";
 import { containerDirectory } from "../state/index.ts";
 import { create } from "./create.ts";
 import { separateDescriptors } from "./descriptors.ts";
@@ -51,6 +52,7 @@ export function becomeMonitor(
   { keep, deleteCommand }: Pick<RunOptions, "keep" | "deleteCommand">,
   exitRecord?: MonitorRecord,
 ): void {
+  phase?.("monitor");
   const pidfd = pidfdOf(execution.pid);
   const self = host.open("/proc/self/exe", host.O.RDONLY);
   const sockets = execution.notification;

@@ -1,6 +1,7 @@
 /** start: let init go on past exec.fifo. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
 import { destroy, killInit, openPidfd } from "./destroy.ts";
@@ -29,6 +30,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
   const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id) : undefined;
   const pidfd = sockets && host.pidfdOpen(record.pid);
+  phase?.("release");
   const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);
   try {
     if (record.hooks?.startContainer) checkHooks(directory);

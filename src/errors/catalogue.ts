@@ -25,6 +25,7 @@ export const CATALOGUE = {
   operation: { exit: 1, meaning: "an operation of the plan failed" },
   "host-facts": { exit: 1, meaning: "a file of host facts cannot be used" },
   "plan-changed": { exit: 1, meaning: "the plan is another one than expected" },
+  trace: { exit: 1, meaning: "the file of --trace cannot be written" },
   system: { exit: 1, meaning: "the system failed at something that always works" },
   internal: { exit: 1, meaning: "a defect of runt" },
 } as const satisfies Record<string, { readonly exit: number; readonly meaning: string }>;

@@ -10,6 +10,7 @@ bool case_read(const uint8_t *data, size_t size, struct fuzz_case *out) {
   if (size < CASE_HEADER || size > CASE_MAX) return false;
   out->mode = data[0] % MODE_COUNT;
   out->closed = data[1];
+  out->is_traced = (data[1] & CASE_TRACED) != 0;
   out->body = data + CASE_HEADER;
   out->body_size = case_load32(data + 2);
   if (out->body_size > size - CASE_HEADER) return false;

@@ -1,6 +1,6 @@
 /* One input of the fuzzer: what the helper is started with, and how the fake kernel answers it.
  *
- * Wire form: u8 mode, u8 closed (bits 0-2: descriptors of stdio that are closed), u32 length (little endian), that many bytes of the plan or of
+ * Wire form: u8 mode, u8 closed (bits 0-2: descriptors of stdio that are closed; bit 3: a plan is traced), u32 length (little endian), that many bytes of the plan or of
  * the arguments (NUL after each), then rules to the end: u8 call, u8 skip, u8 action, u8 length, length bytes. */
 #ifndef FUZZ_CASE_H
 #define FUZZ_CASE_H
@@ -11,6 +11,8 @@
 #define CASE_HEADER 6
 #define RULES_MAX 64
 #define CASE_MAX (64 * 1024)
+
+#define CASE_TRACED 8
 
 enum mode { MODE_PLAN, MODE_MONITOR, MODE_NOTIFY, MODE_ARGUMENTS, MODE_COUNT };
 
@@ -36,6 +38,7 @@ struct rule {
 
 struct fuzz_case {
   uint8_t mode, closed;
+  bool is_traced;
   const uint8_t *body;
   size_t body_size;
   struct rule rules[RULES_MAX];

@@ -24,6 +24,7 @@ enum kind {
   KIND_SIGNALS,
   KIND_PLAN,
   KIND_PROGRESS,
+  KIND_TIMES,
   KIND_OTHER,
 };
 

@@ -75,7 +75,7 @@ size_t interesting_text(uint8_t *to, size_t room) {
 
 /* Arguments: strings with a NUL after each. */
 static void mutate_arguments(struct bytes *body) {
-  static const char *const words[] = {"3", "4", "5", "6", "-1", "77", "--", "--notify", "--notify-host", "--rmdir", "--unlink", "--try-rmdir", "/x", "plan", "monitor",
+  static const char *const words[] = {"3", "4", "5", "6", "-1", "77", "--", "--notify", "--notify-host", "--trace", "--rmdir", "--unlink", "--try-rmdir", "/x", "plan", "monitor",
                                       "notify", "", "0", "2147483647", "2147483648", "18446744073709551616", "delete"};
   size_t at = choose((uint32_t)body->size + 1);
   while (at > 0 && at < body->size && body->at[at - 1] != 0) at--;
@@ -119,7 +119,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
   uint8_t mode = data[0], closed = data[1];
   for (uint32_t changes = 1 + choose(4); changes > 0; changes--) {
     uint32_t what = choose(64);
-    if (what == 0) closed = (uint8_t)choose(8);
+    if (what == 0) closed = (uint8_t)choose(2 * CASE_TRACED);
     else if (what == 1 && choose(16) == 0) mode = (uint8_t)choose(MODE_COUNT);
     else if (what < 36) mutate_part(&body, false, mode % MODE_COUNT);
     else mutate_part(&rules, true, mode % MODE_COUNT);

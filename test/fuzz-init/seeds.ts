@@ -20,7 +20,7 @@ const MODE = { plan: 0, monitor: 1, notify: 2, arguments: 3 } as const;
 /** Numbers of the calls, as calls.h lists them. */
 const CALLS = [...readFileSync("test/fuzz-init/calls.h", "utf8").matchAll(/X\((\w+), "/g)].map(([, name]) => name);
 const ACTION = { errno: 0, always: 1, value: 2, data: 3, fill: 4 } as const;
-const ERRNO = { EPERM: 1, ENOSYS: 38, EBUSY: 16, EACCES: 13, EEXIST: 17 } as const;
+const ERRNO = { EPERM: 1, ENOSYS: 38, ENOMEM: 12, EBUSY: 16, EACCES: 13, EEXIST: 17 } as const;
 const WORD = 4;
 
 /** What the fake kernel answers to the call after the next `skip` of its kind. */
@@ -50,6 +50,15 @@ function value(call: string, ...numbers: readonly number[]): Rule {
 /** The kernel does not have the call, or a sandbox refuses it. */
 function refuse(call: string, errno: keyof typeof ERRNO = "ENOSYS"): Rule {
   return { call, action: "always", data: Buffer.from([ERRNO[errno] - 1, 0]) };
+}
+
+const TRACED = 8;
+
+/** The same, of a plan that is traced. */
+function tracedCase(body: Buffer, rules: readonly Rule[] = []): Buffer {
+  const bytes = caseOf("plan", body, rules);
+  bytes.writeUInt8(TRACED, 1);
+  return bytes;
 }
 
 /** A case (test/fuzz-init/case.h); without rules the kernel does what is asked of it. */
@@ -115,6 +124,19 @@ function allCases(): Map<string, Buffer> {
     addPlan(`${name}-no-pivot`, bundlePlan(name, HYBRID_HOST, { noPivot: true }));
   }
   addPlan("small", container({ root: "/bundle/rootfs" }));
+  const small = packPlan(container({ root: "/bundle/rootfs" }));
+  cases.set("traced", tracedCase(small));
+  // Less than its own header, and room for no operation.
+  for (const [name, size] of [
+    ["traced-tiny", 8],
+    ["traced-short", 64],
+  ] as const) {
+    const stat = Buffer.alloc(18);
+    stat.writeUInt16LE(0o100600, 0);
+    stat.writeUInt32LE(size, 10);
+    cases.set(name, tracedCase(small, [data("fstat", stat)]));
+  }
+  cases.set("traced-unmapped", tracedCase(small, [refuse("mmap", "ENOMEM")]));
   for (const [op, { actors }] of Object.entries(OPS))
     if (actors.some((actor) => actor !== "runtime")) addPlan(`one-${op}`, planOfOne(op as OpName));
   const addRules = (name: string, ops: readonly TestOp[], ...rules: readonly Rule[]) =>
@@ -271,6 +293,7 @@ function allCases(): Map<string, Buffer> {
   ]);
   const quiet = data("ppoll", Buffer.from([0, 1]));
   cases.set("monitor", caseOf("monitor", watched));
+  cases.set("monitor-trace", caseOf("monitor", words("77", "3", "5", "4", "6", "--trace", "7", "--rmdir", "/a", "--")));
   cases.set("monitor-fails", caseOf("monitor", watched, [data("recvfrom", message)]));
   cases.set("monitor-busy", caseOf("monitor", watched, [{ ...refuse("unlinkat", "EBUSY") }]));
   cases.set("monitor-cleaner", caseOf("monitor", watched, [refuse("unlinkat", "EACCES"), value("clone", 0)]));

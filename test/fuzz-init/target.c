@@ -23,10 +23,10 @@ __attribute__((no_sanitize("address"))) static void forget(void) {
   for (volatile uint64_t *at = __start_helper_state; at < __stop_helper_state; at++) *at = 0;
 }
 
-/* socket, plan and progress page of `runt-init plan 3 4 5`; a monitor's and a notifier's descriptors. */
-static void give_descriptors(enum mode mode) {
-  static const enum kind of_plan[] = {KIND_SOCKET, KIND_PLAN, KIND_PROGRESS};
-  for (int i = 0; i < (mode == MODE_PLAN ? 3 : 7); i++)
+/* socket, plan, progress page and the memory for times of `runt-init plan 3 4 5 [6]`; a monitor's and a notifier's descriptors. */
+static void give_descriptors(enum mode mode, bool is_traced) {
+  static const enum kind of_plan[] = {KIND_SOCKET, KIND_PLAN, KIND_PROGRESS, KIND_TIMES};
+  for (int i = 0; i < (mode == MODE_PLAN ? 3 + is_traced : 7); i++)
     descriptor_at(3 + i, mode == MODE_PLAN ? of_plan[i] : i == 2 ? KIND_TERMINAL : KIND_SOCKET, object_new(), false);
 }
 
@@ -45,7 +45,7 @@ static int take_arguments(const struct fuzz_case *input, char **out) {
 }
 
 static void start_helper(const struct fuzz_case *input) {
-  static char name[] = "runt-init", plan[] = "plan", three[] = "3", four[] = "4", five[] = "5", monitor[] = "monitor", notify[] = "notify";
+  static char name[] = "runt-init", plan[] = "plan", three[] = "3", four[] = "4", five[] = "5", six[] = "6", monitor[] = "monitor", notify[] = "notify";
   static char variable[] = "PATH=/bin", *environment[] = {variable, NULL};
   char *arguments[ARGUMENTS_MAX + 3] = {name};
   // Written between setjmp and longjmp.
@@ -53,9 +53,9 @@ static void start_helper(const struct fuzz_case *input) {
   if (input->mode == MODE_MONITOR) arguments[first++] = monitor;
   if (input->mode == MODE_NOTIFY) arguments[first++] = notify;
   if (input->mode == MODE_PLAN) {
-    char *const fixed[] = {plan, three, four, five};
+    char *const fixed[] = {plan, three, four, five, six};
     memcpy(arguments + first, fixed, sizeof fixed);
-    first += 4;
+    first += 4 + input->is_traced;
   } else {
     own = take_arguments(input, arguments + first);
   }
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!case_read(data, size, &input)) return 0;
   forget();
   kernel_begin(&input);
-  give_descriptors(input.mode);
+  give_descriptors(input.mode, input.is_traced);
   start_helper(&input);
   kernel_end();
   return 0;

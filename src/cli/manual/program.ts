@@ -32,5 +32,9 @@ export const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["XDG_RUNTIME_DIR", "where the state directory of a user is, and the socket of the user's systemd"],
   ["NO_COLOR", "not empty: no colours on a terminal; neither are there any when TERM is dumb, or when the output is no terminal"],
   ["LISTEN_FDS", "so many descriptors above 2 are handed to the container, with LISTEN_PID=1"],
+  [
+    "TRACEPARENT",
+    "with --trace: the trace that this call is a part of, which is written into the file (W3C Trace Context); a bad value is ignored",
+  ],
   ["PATH", "where the programs of the host are looked for: ps, newuidmap, newgidmap"],
 ];

@@ -15,6 +15,9 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   }),
   flag("rootless", "string", "ignore cgroup permission errors (default: auto)", { value: "true|false|auto" }),
   flag("criu", "string", "the criu program for checkpoint and restore (default: criu in PATH)", { value: "FILE" }),
+  flag("trace", "string", "write what this call does, and when, to this file: Chrome's trace format, for Perfetto or chrome://tracing", {
+    value: "FILE",
+  }),
   flag("help", "boolean", "show help", { short: "h" }),
   flag("version", "boolean", "show the version", { short: "v" }),
 ];

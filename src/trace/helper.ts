@@ -1,0 +1,90 @@
+/** The helper's times: memory that it stores into while it executes the plan (native-bindings/init/trace.c), and the spans they make. */
+import { describeOperation } from "../plan/describe.ts";
+import type { Op, Plan } from "../plan/ops.ts";
+import type { Instant, Span } from "./events.ts";
+
+/** struct trace_area of native-bindings/init/run.h: 64 bytes, and 16 for each operation of the plan. */
+const HEADER = 64;
+const ENTRY = 16;
+const WORD = { outer: 0, init: 2, count: 4 } as const;
+/** Nanoseconds that stand for an operation behind a seccomp filter, where the clock is not asked. */
+const UNTIMED = 1;
+/** Clocks further apart than this are those of two time namespaces (microseconds). */
+const SAME_CLOCK = 500;
+
+/** One helper, with the memory of its times. */
+export interface Helper {
+  readonly plan: Pick<Plan, "ops">;
+  readonly page: ArrayBuffer;
+  outer: number;
+  init: number;
+}
+
+export function areaSize(plan: Pick<Plan, "ops">): number {
+  return HEADER + ENTRY * plan.ops.length;
+}
+
+/** To be done before the helper maps it. */
+export function prepareArea(page: ArrayBuffer, plan: Pick<Plan, "ops">): void {
+  new Uint32Array(page)[WORD.count * 2] = plan.ops.length;
+}
+
+export function operationArgs(op: Op, index: number): Record<string, unknown> {
+  const detail = describeOperation(op);
+  return { index, phase: op.phase, ...(detail === "" ? {} : { detail }), ...(op.from === "" ? {} : { from: op.from }) };
+}
+
+/**
+ * What outer and init did. `ended`: when this call saw what it waited for, at most; an operation under way then goes on to there.
+ * Those of init that it has not come to are instants: `create` leaves them to `start`, a failure leaves them undone.
+ */
+export function helperSpans(helper: Helper, ended: number): { readonly spans: Span[]; readonly instants: Instant[] } {
+  const spans: Span[] = [];
+  const instants: Instant[] = [];
+  const words = new Uint32Array(helper.page);
+  const at = (index: number): number => (words[index * 2]! + words[index * 2 + 1]! * 2 ** 32) / 1000;
+  const [outerBirth, initBirth] = [at(WORD.outer), at(WORD.init)];
+  if (outerBirth === 0) return { spans, instants };
+  const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(WORD.init + 1), outerBirth - at(WORD.outer + 1));
+  const last = { outer: outerBirth, init: initBirth - shift };
+  helper.plan.ops.forEach((op, index) => {
+    const { actor } = op;
+    if (actor === "runtime") return;
+    const thread = helper[actor];
+    const args = operationArgs(op, index);
+    const entry = HEADER / 8 + index * 2;
+    const [began, done] = [at(entry), at(entry + 1)];
+    if (began === 0) {
+      if (actor === "init" && initBirth !== 0) instants.push({ name: op.op, thread, at: ended, args: { ...args, state: "not reached" } });
+      return;
+    }
+    const isUntimed = began === UNTIMED / 1000;
+    const shifted = actor === "init" ? shift : 0;
+    const begin = isUntimed ? last[actor] : began - shifted;
+    const isOpen = done === 0 || done === UNTIMED / 1000;
+    // init was born within process.clone, which ends with its birth.
+    const end = op.op === "process.clone" && initBirth !== 0 ? initBirth - shift : isOpen ? Math.max(begin, ended) : done - shifted;
+    spans.push({
+      name: op.op,
+      category: "operation",
+      thread,
+      begin,
+      end,
+      args: isOpen && !isUntimed ? { ...args, state: "under way" } : args,
+    });
+    last[actor] = end;
+  });
+  spans.push(span("outer", helper.outer, outerBirth, last.outer));
+  if (initBirth !== 0) spans.push(span("init", helper.init, initBirth - shift, last.init));
+  return { spans, instants };
+}
+
+/** By how much init's CLOCK_MONOTONIC is ahead: each time namespace has its own, and the difference to CLOCK_REALTIME tells. */
+function timeShift(init: number, outer: number): number {
+  const shift = init - outer;
+  return Math.abs(shift) < SAME_CLOCK ? 0 : shift;
+}
+
+function span(name: string, thread: number, begin: number, end: number): Span {
+  return { name, category: "helper", thread, begin, end, args: {} };
+}
