@@ -175,6 +175,8 @@ clean:
 distclean:
 	rm -rf $(B) bin/runt dist node_modules
 
+include bench/bench.mk
+
 # ---- tests
 # Small programs the tests are started with.
 TEST_TOOLS := $(B)/test/refuse $(B)/test/plain
@@ -187,13 +189,13 @@ setup-test: | $(SETUP)
 	@tools/setup.sh test
 
 .PHONY: test
-test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-tools library
+test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
 	tools/test.sh lint unit native e2e library clients differential findings conformance security faults walk guard
 
 .PHONY: test-unit test-native test-e2e test-clients test-differential test-findings
 test-unit: $(GEN)/schema.json
 	tools/test.sh unit
-test-native test-e2e test-clients test-differential test-findings: test-%: setup-test bin/runt $(TEST_TOOLS) native-test-tools
+test-native test-e2e test-clients test-differential test-findings: test-%: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	tools/test.sh $*
 
 .PHONY: test-library test-library-long
@@ -292,13 +294,3 @@ lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init
 .PHONY: format
 format: | $(SETUP)
 	node_modules/.bin/biome check --write
-
-.PHONY: bench
-bench: setup-test bin/runt
-	$(TSX) bench/bench.ts
-	$(TSX) bench/bench.ts --churn
-	$(TSX) bench/bench.ts --bundle containerd --verbs create,run,exec
-	$(TSX) bench/bench.ts --seccomp warm --verbs create,run,exec
-	$(TSX) bench/bench.ts --seccomp cold --verbs run
-	$(TSX) bench/bench.ts --peer runc --rounds 20
-	$(TSX) bench/footprint.ts

@@ -23,7 +23,10 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias: { "runt:host": host } },
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "test/guest/*.test.ts"] },
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "bench/*.test.ts", "test/guest/*.test.ts"],
+        },
       },
       lane("native", 20_000),
       lane("e2e", 30_000),

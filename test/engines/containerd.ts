@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { brokenScenarios } from "./broken.ts";
 import { updateTask } from "./containerd-api.ts";
 import { type EngineDefinition, IMAGE } from "./engine.ts";
-import { call, must, start } from "./process.ts";
+import { call, firstByte, must, start } from "./process.ts";
 import { timed } from "./ratios.ts";
 import { scenarios } from "./scenarios/ctr.ts";
 
@@ -60,6 +60,7 @@ disabled_plugins = ${JSON.stringify(DISABLED)}
         await must([...ctr, "container", "delete", container]);
         return time;
       },
+      timedFirstByte: (container) => firstByte([...ctr, "run", "--rm", "--runc-binary", runtime, IMAGE, container, "echo", "here"]),
       async clean(container) {
         const listed = (await call([...ctr, "container", "list", "-q"])).stdout.split("\n");
         for (const id of listed.filter((name) => name.startsWith(container))) {

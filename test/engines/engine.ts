@@ -23,6 +23,8 @@ export interface Engine {
   restart?(signal?: NodeJS.Signals): Promise<void>;
   /** Start a container with the runtime named (its own, or another if it knows all) and remove it. Returns the start's milliseconds. */
   timedStart?(container: string, runtime: string): Promise<number>;
+  /** Run a container with the runtime named, and remove it. Returns the milliseconds until its first byte is here. */
+  timedFirstByte?(container: string, runtime: string): Promise<number>;
   /** Remove what a scenario may have left. */
   clean(container: string): Promise<void>;
   /** Replaced in steps: flags that are the same in every call. */

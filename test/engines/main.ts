@@ -5,14 +5,17 @@
  *   --only TEXT     scenarios whose name contains it
  *   --repeat N      run every scenario N times; one failure is enough
  *   --ratios N      instead of scenarios: N starts of a container with every runtime, interleaved; fails where runt is slower
+ *   --first-byte    with --ratios: time a whole run until the container's first byte is here
+ *   --json FILE     with --ratios: write them
  *   --write         write that part of docs/engines/results.md
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { mountHierarchies, removeCgroups } from "../support/hierarchies.ts";
 import { brokenImages } from "./broken.ts";
 import { buildah, buildahRootless } from "./buildah.ts";
 import { containerd } from "./containerd.ts";
@@ -25,7 +28,7 @@ import { podman, podmanRootless } from "./podman.ts";
 import { measureStarts, type Ratio, ratioTable, slower } from "./ratios.ts";
 import { type Row, table, writeRatios, writeScenarios } from "./report.ts";
 import { runScenario } from "./run.ts";
-import { enterSandbox, mountHierarchies, removeCgroups } from "./sandbox.ts";
+import { enterSandbox } from "./sandbox.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
 const RESULTS = join(REPOSITORY, "docs/engines/results.md");
@@ -40,6 +43,8 @@ const { values } = parseArgs({
     engines: { type: "string", default: ENGINES.map(({ name }) => name).join(",") },
     runtimes: { type: "string" },
     ratios: { type: "string" },
+    "first-byte": { type: "boolean", default: false },
+    json: { type: "string" },
     only: { type: "string", default: "" },
     repeat: { type: "string", default: "1" },
     write: { type: "boolean", default: false },
@@ -141,12 +146,14 @@ async function ratios(
   const rows: Ratio[] = [];
   for (const definition of definitions) {
     if (definition.timed === undefined) continue;
-    rows.push(await measureStarts(place, { ...definition, timed: definition.timed }, runtimes, peers, rounds));
+    const timed = values["first-byte"] ? "timedFirstByte" : "timedStart";
+    rows.push(await measureStarts(place, { ...definition, timed: definition.timed }, runtimes, peers, rounds, timed));
     console.log(ratioTable(rows.slice(-1), judged, peers));
   }
   const text = ratioTable(rows, judged, peers);
   console.log(text);
   if (values.write) writeRatios(RESULTS, text);
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(rows));
   const wrong = slower(rows, judged);
   for (const line of wrong) console.log(line);
   return wrong.length === 0 ? 0 : 1;

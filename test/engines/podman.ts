@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { brokenScenarios } from "./broken.ts";
 import { type EngineDefinition, IMAGE, type Place } from "./engine.ts";
-import { call, must } from "./process.ts";
+import { call, firstByte, must } from "./process.ts";
 import { timed } from "./ratios.ts";
 import { rootful, rootless } from "./scenarios/podman.ts";
 
@@ -81,6 +81,8 @@ function define(name: string, scenarios: EngineDefinition["scenarios"], user: nu
           await must([...podman, "rm", "-f", "-t", "0", container], { env });
           return time;
         },
+        timedFirstByte: (container) =>
+          firstByte([...podman, "run", ...parent, "--rm", "--name", container, IMAGE, "echo", "here"], { env }),
         async clean() {
           await call([...podman, "pod", "rm", "-f", "-t", "0", "-a"], { env });
           await call([...podman, "rm", "-f", "-t", "0", "-a"], { env });

@@ -58,6 +58,19 @@ export function start(command: readonly string[], { env, input, openInput = fals
   return { child, ended };
 }
 
+/** Milliseconds until a command prints its first byte. Its end is waited for, and has to be a good one. */
+export async function firstByte(command: readonly string[], options?: CallOptions): Promise<number> {
+  const began = performance.now();
+  const { child, ended } = start(command, options);
+  let first: number | undefined;
+  child.stdout?.once("data", () => {
+    first = performance.now() - began;
+  });
+  const { status, stderr } = await ended;
+  if (status !== 0 || first === undefined) throw new Error(`${command.join(" ")}: status ${status}: ${stderr}`);
+  return first;
+}
+
 export function call(command: readonly string[], options?: CallOptions): Promise<Output> {
   return start(command, options).ended;
 }

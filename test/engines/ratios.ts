@@ -23,6 +23,7 @@ export async function measureStarts(
   runtimes: readonly string[],
   peers: readonly string[],
   rounds: number,
+  timed: "timedStart" | "timedFirstByte" = "timedStart",
 ): Promise<Ratio> {
   const unable = new Set<string>();
   const engines: { readonly name: string; readonly engine: Engine; readonly times: number[] }[] = [];
@@ -35,9 +36,10 @@ export async function measureStarts(
       const turns = engines.filter(({ name }) => !unable.has(name));
       const first = (round + WARM_UP_ROUNDS) % turns.length;
       for (const { name, engine, times } of [...turns.slice(first), ...turns.slice(0, first)]) {
-        if (engine.timedStart === undefined) throw new Error(`${definition.name} has no timed start`);
+        const measure = engine[timed];
+        if (measure === undefined) throw new Error(`${definition.name} has no ${timed}`);
         try {
-          const time = await engine.timedStart(`r${process.pid}-${name}-${round + WARM_UP_ROUNDS}`, name);
+          const time = await measure(`r${process.pid}-${name}-${round + WARM_UP_ROUNDS}`, name);
           if (round >= 0) times.push(time);
         } catch (error) {
           // A peer may be too old for the engine; then it fails at once.
@@ -55,7 +57,8 @@ export async function measureStarts(
   }
   const able = engines.filter(({ name }) => !unable.has(name));
   const by = (value: (times: readonly number[]) => number) => Object.fromEntries(able.map(({ name, times }) => [name, value(times)]));
-  return { engine: definition.name, what: definition.timed, rounds, median: by(median), minimum: by((times) => Math.min(...times)) };
+  const what = timed === "timedStart" ? definition.timed : "run until the first byte";
+  return { engine: definition.name, what, rounds, median: by(median), minimum: by((times) => Math.min(...times)) };
 }
 
 function median(times: readonly number[]): number {

@@ -1,7 +1,8 @@
 /** The private surroundings of the engines: mounts, users and the loopback interface. To be called inside new namespaces only. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { mountHierarchies } from "../support/hierarchies.ts";
 import { ROOTLESS_UID } from "./podman.ts";
 
 /** Linux: the shims' sockets, runtimes' default roots, terminals' sockets. None of it is to be found on the host afterwards. */
@@ -42,61 +43,10 @@ function privateNull(directory: string): void {
   execFileSync("mount", ["--bind", node, "/dev/null"]);
 }
 
-/**
- * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
- * /sys/fs/cgroup with those too.
- */
-export function mountHierarchies(directory: string): void {
-  const missing = readFileSync("/proc/self/cgroup", "utf8")
-    .split("\n")
-    .map((line) => line.split(":")[1] ?? "")
-    .filter((controllers) => controllers !== "" && !isMounted(controllers));
-  if (missing.length === 0) return;
-  const view = join(directory, "cgroup");
-  mkdirSync(view, { recursive: true });
-  execFileSync("mount", ["-t", "tmpfs", "-o", "mode=755", "cgroup", view]);
-  for (const name of readdirSync("/sys/fs/cgroup")) {
-    mkdirSync(join(view, name));
-    execFileSync("mount", ["--bind", join("/sys/fs/cgroup", name), join(view, name)]);
-  }
-  for (const controllers of missing) {
-    const target = join(view, controllers.replace("name=", ""));
-    mkdirSync(target, { recursive: true });
-    execFileSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
-  }
-  execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
-}
-
-function isMounted(controllers: string): boolean {
-  const [first = ""] = controllers.split(",");
-  return readFileSync("/proc/self/mounts", "utf8")
-    .split("\n")
-    .some((line) => line.split(" ")[2] === "cgroup" && line.split(" ")[3]?.split(",").includes(first));
-}
-
 /** A copy of /etc/NAME with one more line, over the original. */
 function amend(etc: string, name: string, line: string): void {
   const copy = join(etc, name);
   copyFileSync(`/etc/${name}`, copy);
   appendFileSync(copy, line);
   execFileSync("mount", ["--bind", copy, `/etc/${name}`]);
-}
-
-/** Remove the cgroups named, with what is below them, from every hierarchy. What still has processes stays, and is returned. */
-export function removeCgroups(names: readonly string[]): string[] {
-  const left: string[] = [];
-  for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
-    for (const name of names) remove(join("/sys/fs/cgroup", hierarchy, name), left);
-  }
-  return left;
-}
-
-function remove(path: string, left: string[]): void {
-  if (!existsSync(path)) return;
-  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) remove(join(path, entry.name), left);
-  try {
-    rmdirSync(path);
-  } catch {
-    left.push(path);
-  }
 }

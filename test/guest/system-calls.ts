@@ -2,13 +2,14 @@
  * System calls of every verb, by strace, of runt beside crun: run in the guest, on its cgroup version.
  *   --json FILE   write them: { runt: { VERB: { result, runt, crun } } }
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { sampleConfig } from "../support/config.ts";
+import { countCalls } from "../support/count-calls.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 
 export interface VerbCalls {
@@ -36,37 +37,6 @@ const LIFE: Readonly<Record<string, readonly string[]>> = {
   delete: ["delete", "{id}"],
 };
 
-/** Lines of strace that begin a system call. */
-function countCalls(trace: string): number {
-  return trace.split("\n").filter((line) => line !== "" && !/^\d+ +(<\.\.\.|---|\+\+\+)/.test(line)).length;
-}
-
-/** The first process of a trace, and how it ended as far as is known. */
-function endOfVerb(trace: string): number | undefined {
-  const pid = /^\d+/.exec(trace)?.[0];
-  const status = pid === undefined ? undefined : new RegExp(`^${pid} +\\+\\+\\+ (?:exited with (\\d+)|killed)`, "m").exec(trace);
-  return status === null || status === undefined ? undefined : Number(status[1] ?? 255);
-}
-
-/** What a container that lives on does after the verb's end is not counted. Returns undefined when the verb failed. */
-async function trace(file: string, command: readonly string[]): Promise<number | undefined> {
-  writeFileSync(file, "");
-  // It writes line by line into a pipe only, and takes a signal for its end only when told so.
-  const strace = spawn("strace", ["-f", "-q", "-I", "2", "-o", `|cat >${file}`, ...command], { stdio: "ignore" });
-  const deadline = Date.now() + VERB_MS;
-  while (endOfVerb(readFileSync(file, "utf8")) === undefined && Date.now() < deadline) await sleep(POLL_MS);
-  await detach(strace);
-  const text = readFileSync(file, "utf8");
-  return endOfVerb(text) === 0 ? countCalls(text) : undefined;
-}
-
-async function detach(strace: ChildProcess): Promise<void> {
-  if (strace.exitCode !== null) return;
-  const ended = new Promise((done) => strace.once("exit", done));
-  strace.kill("SIGTERM");
-  await ended;
-}
-
 function makeBundle(directory: string, name: string, args: readonly string[]): string {
   const path = join(directory, name);
   const config = sampleConfig("limited");
@@ -86,12 +56,12 @@ async function measure(name: keyof typeof RUNTIMES, directory: string): Promise<
   for (const verb in LIFE) {
     const args = (LIFE[verb] ?? []).map((word) => word.replace("{bundle}", staying).replace("{id}", `calls-${name}`));
     console.log(`${name} ${verb}`);
-    calls[verb] = await trace(join(directory, `${name}-${verb}`), [...runtime, ...args]);
+    calls[verb] = await countCalls(join(directory, `${name}-${verb}`), [...runtime, ...args]);
     // What comes after depends on the time that the container takes to end.
     if (verb === "kill") await stopped([...runtime, "state", `calls-${name}`]);
   }
   spawnSync(runtime[0] ?? "", [...runtime.slice(1), "delete", "--force", `calls-${name}`], { stdio: "ignore" });
-  calls["run"] = await trace(join(directory, `${name}-run.trace`), [...runtime, "run", "-b", short, `run-${name}`]);
+  calls["run"] = await countCalls(join(directory, `${name}-run.trace`), [...runtime, "run", "-b", short, `run-${name}`]);
   return calls;
 }
 

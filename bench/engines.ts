@@ -1,0 +1,27 @@
+/** How long engines take until a container's first byte arrives: measured by test/engines, in its own surroundings. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Ratio } from "../test/engines/ratios.ts";
+import { REPOSITORY } from "./namespace.ts";
+
+const PROGRAMS = ["ctr", "podman"];
+
+/** undefined where there is no engine, which is told. */
+export function measureEngines(rounds: number): readonly Ratio[] | undefined {
+  const present = PROGRAMS.filter((name) => existsSync(`/usr/bin/${name}`));
+  for (const name of PROGRAMS.filter((name) => !present.includes(name)))
+    console.log(`${name}: skipped: it is not installed (tools/setup.sh engines)`);
+  if (present.length === 0) return undefined;
+  // /tmp is another one inside of that.
+  const directory = mkdtempSync("/var/tmp/runt-bench-engines-");
+  try {
+    const file = join(directory, "ratios.json");
+    const args = ["--engines", present.join(","), "--ratios", String(rounds), "--first-byte", "--json", file];
+    spawnSync(process.execPath, [...process.execArgv, join(REPOSITORY, "test/engines/main.ts"), ...args], { stdio: "inherit" });
+    if (!existsSync(file)) throw new Error("test/engines has measured nothing");
+    return JSON.parse(readFileSync(file, "utf8"));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * What `run` cannot be faster than: the helper with a plan that is there already (floor.c), and `true` alone. The plan is that which `runt plan`
+ * prints for the same bundle.
+ */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type FieldType, OPS, type OpName } from "../src/plan/ops.ts";
+import { packPlan, type TestOp } from "../test/support/pack.ts";
+import { REPOSITORY } from "./namespace.ts";
+import { type Side, TOOLS } from "./side.ts";
+import { type Comparison, compare, parseRounds } from "./stats.ts";
+
+interface PrintedOp {
+  readonly op: OpName;
+  readonly actor: "runtime" | "outer" | "init";
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export interface Floor {
+  /** `run` against the helper with a prebuilt plan, and that against `true`. */
+  readonly run: Comparison;
+  readonly helper: Comparison;
+}
+
+/** What the floor leaves out, because it is the runtime's own affair. */
+const OWN = new Set<OpName>(["state.intent", "state.commit", "sync.end"]);
+
+/** undefined on cgroup v2, where the helper is born in its cgroup and device rules are a program. */
+export function measureFloor(side: Side, rounds: number): Floor | undefined {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) {
+    console.log("floor: skipped: floor.c knows cgroup v1 only");
+    return undefined;
+  }
+  const { work } = side.place;
+  const bundle = side.bundle("true");
+  const printed = join(work, "floor.json");
+  execFileSync(side.binary, ["--root", side.root(), "plan", "--run", "-b", bundle, "-f", "json", "--out", printed, "floor"]);
+  const plan: { readonly slots: number; readonly ops: readonly PrintedOp[] } = JSON.parse(readFileSync(printed, "utf8"));
+  writeFileSync(join(work, "floor.plan"), packPlan(plan.ops.filter(isHelpers).map(exact), plan.slots));
+  writeFileSync(
+    join(work, "floor.script"),
+    `${plan.ops
+      .filter(({ actor }) => actor === "runtime")
+      .flatMap(script)
+      .join("\n")}\n`,
+  );
+  // An installed file, like the others: its pages came into the cache in the same way.
+  const helper = join(work, "runt-init");
+  copyFileSync(join(REPOSITORY, "build/runt-init"), helper);
+  const floor = `${join(TOOLS, "floor")} ${helper} ${join(work, "floor.plan")} ${join(work, "floor.script")}`;
+  return {
+    run: pair(rounds, `${side.command()} run -b ${bundle} f-@`, floor),
+    helper: pair(rounds, floor, `${join(work, "rootfs/bin/busybox")} true`),
+  };
+}
+
+function isHelpers(op: PrintedOp): op is PrintedOp & TestOp {
+  return op.actor !== "runtime";
+}
+
+/** JSON has no bigint. */
+function exact({ op, actor, args }: TestOp): TestOp {
+  const fields: Readonly<Record<string, FieldType>> = OPS[op].fields;
+  const value = (name: string, given: unknown) => (/^[ui]64$/.test(fields[name] ?? "") ? BigInt(given as string) : given);
+  return { op, actor, args: Object.fromEntries(Object.entries(args).map(([name, given]) => [name, value(name, given)])) };
+}
+
+/** Lines of floor.c. */
+function script({ op, args }: PrintedOp): string[] {
+  if (OWN.has(op)) return [];
+  switch (op) {
+    case "helper.spawn":
+      return ["spawn"];
+    case "cgroup.create":
+      return [`mkdir ${args["path"]}`, ...cpusetOf(String(args["path"]))];
+    case "cgroup.write":
+      return [`write ${args["path"]} ${args["value"]}`];
+    case "sync.send":
+      return [`send ${args["message"]}`];
+    case "sync.wait":
+      return [`wait ${args["message"]}`];
+    default:
+      throw new Error(`floor.c cannot do ${op}`);
+  }
+}
+
+/** In a new cpuset of v1 nothing can run; the runtime copies what the parent has. */
+function cpusetOf(path: string): string[] {
+  return ["cpuset.cpus", "cpuset.mems"]
+    .filter((name) => basename(dirname(dirname(path))) === "cpuset" && existsSync(join(dirname(path), name)))
+    .map((name) => `write ${path}/${name} ${readFileSync(join(dirname(path), name), "utf8").trim()}`);
+}
+
+function pair(rounds: number, own: string, peer: string): Comparison {
+  const input = `rounds ${rounds}\na.run ${own}\nb.run ${peer}\n`;
+  return compare(parseRounds(execFileSync(join(TOOLS, "pair"), { input, encoding: "utf8", stdio: ["pipe", "pipe", "inherit"] })));
+}

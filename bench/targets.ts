@@ -1,0 +1,103 @@
+/** What runt is to reach against crun (docs/performance.md), and what a report says of it. */
+import { UNIFIED } from "./machine.ts";
+import type { Report } from "./report.ts";
+
+export interface Verdict {
+  readonly target: string;
+  readonly holds: boolean;
+  readonly seen: string;
+}
+
+/** Median and minimum must hold. */
+const RATIOS: Readonly<Record<string, number>> = {
+  state: 0.6,
+  kill: 0.6,
+  start: 0.6,
+  delete: 0.6,
+  list: 0.6,
+  "list-10": 0.6,
+  "list-1000": 0.6,
+  create: 0.6,
+  run: 0.6,
+  "run-seccomp-warm": 0.5,
+  "run-seccomp-cold": 1,
+  exec: 0.8,
+};
+const WAITING_KIB = 1024;
+const SMALLEST_LIMIT_KIB = 256;
+const BINARY_BYTES = 6e6;
+const LAST_CREATE = 1.2;
+const FLOOR = 1.6;
+
+export function judge(report: Report): Verdict[] {
+  if (report.churn) return [...ratios(report), ...memory(report)];
+  return [...ratios(report), ...memory(report), ...sizes(report), ...many(report), ...floor(report)];
+}
+
+function verdict(target: string, holds: boolean, seen: string): Verdict {
+  return { target, holds, seen };
+}
+
+function ratios({ peer, timed }: Report): Verdict[] {
+  return Object.entries(RATIOS).flatMap(([name, limit]) => {
+    const outcome = timed.find((entry) => entry.name === name)?.outcome;
+    if (outcome === undefined || "missing" in outcome) return [];
+    const { ratio, minimumRatio } = outcome;
+    const seen = `median ${ratio.toFixed(2)}, minimum ${minimumRatio.toFixed(2)}`;
+    return [verdict(`${name} <= ${limit} x ${peer}`, ratio <= limit && minimumRatio <= limit, seen)];
+  });
+}
+
+/** Of every scenario whose peak is known. */
+function memory({ peer, timed }: Report): Verdict[] {
+  return timed.flatMap(({ name, outcome }) => {
+    if ("missing" in outcome || outcome.rssKib[0] === 0) return [];
+    const [own, other] = outcome.rssKib;
+    return [verdict(`peak RSS of ${name} <= ${peer}'s`, own <= other, `${own} / ${other} KiB`)];
+  });
+}
+
+function sizes({ machine, sizes: measured, peer }: Report): Verdict[] {
+  const bytes = machine.binaryBytes;
+  const binary = verdict(`binary <= ${BINARY_BYTES / 1e6} MB`, bytes <= BINARY_BYTES, `${(bytes / 1e6).toFixed(2)} MB`);
+  if (!measured) return [binary];
+  const waiting = measured.waitingKib["runt"] ?? Number.NaN;
+  const limit = measured.smallestLimitKib["runt"] ?? Number.POSITIVE_INFINITY;
+  return [
+    verdict(`waiting run <= ${WAITING_KIB} KiB`, waiting <= WAITING_KIB, `${waiting} KiB`),
+    verdict(`starts under ${SMALLEST_LIMIT_KIB} KiB`, limit <= SMALLEST_LIMIT_KIB, `${limit} KiB`),
+    binary,
+    ...Object.entries(measured.calls).flatMap(([verb, counts]) => {
+      const [own, other] = [counts["runt"], counts[peer]];
+      // On v1 most of them are for a dozen hierarchies, and for nothing that could be left out.
+      if (own === undefined || other === undefined || machine.cgroups !== UNIFIED) return [];
+      return [verdict(`system calls of ${verb} < ${peer}'s`, own < other, `${own} / ${other}`)];
+    }),
+  ];
+}
+
+function many({ crowds = [] }: Report): Verdict[] {
+  const own = crowds.find(({ runtime }) => runtime === "runt");
+  if (!own) return [];
+  const growth = own.lastCreateMs / own.firstCreateMs;
+  return [
+    verdict(`create of the 500th <= ${LAST_CREATE} x the 1st`, growth <= LAST_CREATE, growth.toFixed(2)),
+    verdict(
+      "nothing stays resident outside of a container",
+      own.created.outside + own.running.processes === 0,
+      `${own.created.outside + own.running.processes} processes each`,
+    ),
+  ];
+}
+
+function floor({ floor: measured }: Report): Verdict[] {
+  if (!measured) return [];
+  const { ratio, minimumRatio } = measured.run;
+  return [
+    verdict(
+      `run <= ${FLOOR} x the floor`,
+      ratio <= FLOOR && minimumRatio <= FLOOR,
+      `median ${ratio.toFixed(2)}, minimum ${minimumRatio.toFixed(2)}`,
+    ),
+  ];
+}

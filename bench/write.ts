@@ -1,0 +1,44 @@
+/** A report into docs/performance.md and the pictures beside it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { REPOSITORY } from "./namespace.ts";
+import { withSection } from "./page.ts";
+import { countsTable, crowdTable, enginesTable, floorTable, origin, type Report, sizesTable, timesTable } from "./report.ts";
+import { type Bar, barChart } from "./svg.ts";
+
+const PAGE = join(REPOSITORY, "docs/performance.md");
+const PICTURES = join(REPOSITORY, "docs/performance");
+
+/** Each section that the report has something for; others stay. */
+export function writePage(report: Report, instructions?: Parameters<typeof countsTable>[1]): void {
+  const { section, tree, sizes, crowds, floor, engines } = report;
+  const place = tree === undefined ? "" : `-${tree}`;
+  const all = origin({ ...report, versions: [...report.versions, ...(report.furtherVersions ?? [])] });
+  const parts: Record<string, string> = {};
+  if (report.timed.length > 0) parts[section] = `${picture(report)}${origin(report)}\n\n${timesTable(report)}`;
+  if (floor) parts[`floor${place}`] = `${origin(report)}\n\n${floorTable(floor)}`;
+  if (crowds) parts[`crowd${place}`] = `${all}\n\n${crowdTable(crowds)}`;
+  if (sizes) parts[`sizes${place}`] = `${all}\n\n${sizesTable(sizes)}\n\n${countsTable("system calls", sizes.calls)}`;
+  if (instructions) parts[`instructions${place}`] = `${origin(report)}\n\n${countsTable("instructions", instructions)}`;
+  if (engines) parts["engines"] = `${all}\n\n${enginesTable(engines)}`;
+  let page = readFileSync(PAGE, "utf8");
+  for (const [name, text] of Object.entries(parts)) page = withSection(page, name, text);
+  writeFileSync(PAGE, page);
+}
+
+/** The medians of what takes less than this; what takes longer would make the others invisible. */
+const LONGEST_MS = 100;
+
+function picture({ section, versions, peer, timed }: Report): string {
+  const bars = timed.flatMap(({ title, outcome }): Bar[] => {
+    if ("missing" in outcome || outcome.peer.median > LONGEST_MS || outcome.own.median > LONGEST_MS) return [];
+    return [{ label: title.replaceAll("`", ""), values: [outcome.own.median, outcome.peer.median] }];
+  });
+  if (bars.length === 0) return "";
+  mkdirSync(PICTURES, { recursive: true });
+  writeFileSync(
+    join(PICTURES, `${section}.svg`),
+    barChart({ title: `runt and ${(versions[1] ?? peer).replace(" version", "")}, medians`, unit: "ms", names: ["runt", peer], bars }),
+  );
+  return `![Medians of runt and ${peer}](performance/${section}.svg)\n\n`;
+}

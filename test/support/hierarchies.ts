@@ -1,0 +1,55 @@
+/** The cgroup hierarchies of v1 in a mount namespace of one's own: all of them mounted, and what was made in them removed. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
+ * /sys/fs/cgroup with those too, and with the `further` controllers.
+ */
+export function mountHierarchies(directory: string, further: readonly string[] = []): void {
+  const active = readFileSync("/proc/self/cgroup", "utf8")
+    .split("\n")
+    .map((line) => line.split(":")[1] ?? "");
+  const missing = [...new Set([...active, ...further])].filter((controllers) => controllers !== "" && !isMounted(controllers));
+  if (missing.length === 0) return;
+  const view = join(directory, "cgroup");
+  mkdirSync(view, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "mode=755", "cgroup", view]);
+  for (const name of readdirSync("/sys/fs/cgroup")) {
+    mkdirSync(join(view, name));
+    execFileSync("mount", ["--bind", join("/sys/fs/cgroup", name), join(view, name)]);
+  }
+  for (const controllers of missing) {
+    const target = join(view, controllers.replace("name=", ""));
+    mkdirSync(target, { recursive: true });
+    execFileSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
+  }
+  execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
+}
+
+function isMounted(controllers: string): boolean {
+  const [first = ""] = controllers.split(",");
+  return readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .some((line) => line.split(" ")[2] === "cgroup" && line.split(" ")[3]?.split(",").includes(first));
+}
+
+/** Remove the cgroups named, with what is below them, from every hierarchy. What still has processes stays, and is returned. */
+export function removeCgroups(names: readonly string[]): string[] {
+  const left: string[] = [];
+  for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
+    for (const name of names) remove(join("/sys/fs/cgroup", hierarchy, name), left);
+  }
+  return left;
+}
+
+function remove(path: string, left: string[]): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) remove(join(path, entry.name), left);
+  try {
+    rmdirSync(path);
+  } catch {
+    left.push(path);
+  }
+}
