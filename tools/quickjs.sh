@@ -59,9 +59,15 @@ work=$out/work
 
 say "building the library with $CC"
 mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"
+# Of the sources as they came, with the changes of quickjs-image.sed; the numbers say that every place was found.
+rm -rf "$work/changed"
+cp -r "$work/source" "$work/changed"
+for file in quickjs.h quickjs.c; do sed -f "$here/quickjs-image.sed" "$work/source/$file" > "$work/changed/$file"; done
+found=$(cat "$work/changed/quickjs.h" "$work/changed/quickjs.c" | grep -c 'JS_InImage(')
+[ "$found" = 31 ] || die "quickjs-image.sed has changed $found places, not 31"
 cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w"
 # No directory of the build machine gets into the library.
-cflags="$cflags -ffile-prefix-map=$work/source=quickjs ${QUICKJS_CFLAGS:-}"
+cflags="$cflags -ffile-prefix-map=$work/changed=quickjs ${QUICKJS_CFLAGS:-}"
 # A check at each call of the interpreter would cost 3 % of all; it runs bytecode of this program only (docs/decisions/0028-hardening.md).
 hardening() { # unit
     case $1 in quickjs) printf '%s' -fno-pie ;; *) printf '%s' "${HARDENING:-}" ;; esac
@@ -69,12 +75,12 @@ hardening() { # unit
 pids=
 for unit in quickjs libregexp libunicode cutils dtoa; do
     # shellcheck disable=SC2046
-    $CC $cflags $(hardening "$unit") -c "$work/source/$unit.c" -o "$work/objects/$unit.o" &
+    $CC $cflags $(hardening "$unit") -c "$work/changed/$unit.c" -o "$work/objects/$unit.o" &
     pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || die "the compilation failed"; done
 (cd "$work/objects" && rm -f lib.a && ar rcsD lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
 cp "$work/objects/lib.a" "$out/lib/libquickjs.a"
-cp "$work/source/quickjs.h" "$out/include/quickjs.h"
+cp "$work/changed/quickjs.h" "$out/include/quickjs.h"
 printf '%s\n' "$VERSION" > "$out/version"
 say "ready in $out"

@@ -110,6 +110,9 @@ static _Noreturn void write_image(void) {
     }
     host_building_image = false;
     engine.filled = true;
+#ifdef JS_IMAGE_SIZE
+    js_image_size = (size_t)(image_end - image_start);
+#endif
     leave(host_write_all(1, image_start, (size_t)(image_end - image_start)) < 0);
 }
 
