@@ -33,7 +33,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
-LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld
+LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld -Wl,-T,native-bindings/host/text.ld
 
 .PHONY: all
 all: bin/runt
@@ -47,7 +47,7 @@ $(SETUP): tools/setup.sh package-lock.json
 	@tools/setup.sh build
 	@touch $@
 
-$(B)/quickjs/version: tools/quickjs.sh | $(SETUP)
+$(B)/quickjs/version: tools/quickjs.sh tools/quickjs-image.sed | $(SETUP)
 	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
 	@touch $@
 
@@ -123,7 +123,7 @@ $(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
 # Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
-$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/host/image.ld
+$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/host/image.ld native-bindings/host/text.ld
 	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm \
 		-Wl,-Map=$(B)/runt.map -o $@
 
