@@ -35,6 +35,36 @@ static char **helper_environment(bool inherits) {
     return inherits || WEAKENED(helper_environment) ? environ : HOST_TESTING_ENVIRONMENT(none);
 }
 
+/* The sealed file of a helper that was started before: good for the next. Nothing but an exec of this process closes it. */
+static int kept = -1;
+
+static int open_helper(enum helper_source source) {
+    if (source != HELPER_SEALED_MEMFD || kept < 0) return helper_open(source);
+    return fcntl(kept, F_DUPFD_CLOEXEC, 0);
+}
+
+HOST_FUNCTION(host_spawn_helper_ahead) {
+    (void)this_value;
+    /* Both outlive this call: the child may still read them. */
+    static struct helper_arguments arguments;
+    static struct spawn_request request;
+    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    request = (struct spawn_request) {
+        .argv = arguments.argv.items,
+        .envp = helper_environment(false),
+        .inherit = arguments.inherit.items,
+        .inherit_count = arguments.inherit.count,
+        .die_with_parent = true,
+        .ahead = true,
+        .program_fd = helper_open(HELPER_SEALED_MEMFD),
+    };
+    const char *call = "memfd_create";
+    pid_t pid = request.program_fd < 0 ? -1 : host_spawn(&request, &call);
+    if (pid < 0) return host_throw(ctx, errno, call, NULL);
+    kept = request.program_fd;
+    return JS_NewInt32(ctx, pid);
+}
+
 HOST_FUNCTION(host_spawn_helper) {
     (void)this_value;
     struct helper_arguments arguments;
@@ -58,7 +88,7 @@ HOST_FUNCTION(host_spawn_helper) {
     const char *first_call = NULL;
     for (int source = 0; source < HELPER_SOURCES && pid < 0; source++) {
         const char *call = "memfd_create";
-        request.program_fd = helper_open((enum helper_source)source);
+        request.program_fd = open_helper((enum helper_source)source);
         if (request.program_fd >= 0) {
             pid = host_spawn(&request, &call);
             int error = errno;
@@ -84,7 +114,7 @@ HOST_FUNCTION(host_exec_helper) {
     if (!first_error) {
         host_reset_signals();
         for (int source = 0; source < HELPER_SOURCES; source++) {
-            int fd = helper_open((enum helper_source)source);
+            int fd = open_helper((enum helper_source)source);
             if (fd >= 0) host_execute(fd, arguments.argv.items, environ);
             if (!first_error) first_error = errno;
             if (fd >= 0) close(fd);

@@ -37,6 +37,16 @@ declare module "runt:host" {
    *  a u32 length in front that `)` closes and fills in (the length counts the bytes between them); `T` is a u32 filled in
    *  with the total length of the buffer. A str with a NUL inside throws EINVAL. Little endian, unaligned. */
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
+  /** The wire form of a plan (src/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
+   *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */
+  export function packPlan(
+    magic: number,
+    version: number,
+    slots: number,
+    shapes: Readonly<Record<string, readonly [id: number, letters: string, ...names: string[]]>>,
+    actors: readonly string[],
+    operations: readonly { readonly op: string; readonly actor: string; readonly args: object }[],
+  ): ArrayBuffer;
   /** Lower-case hex SHA-256 (of a text's UTF-8). */
   export function sha256(data: string | ArrayBuffer): string;
   /** True if the JSON text holds a number with 16 or more digits outside strings (JSON.parse would not be exact). */
@@ -145,6 +155,8 @@ declare module "runt:host" {
    *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies.
    *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. `inheritEnvironment`: it gets this process' own; else none. */
   export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
+  /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127. */
+  export function spawnHelperAhead(args: readonly string[], inherit: readonly number[]): number;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =

@@ -113,6 +113,7 @@ HOST_FUNCTION(host_utf8_decode);
 HOST_FUNCTION(host_has_long_number);
 HOST_FUNCTION(host_sha256);
 HOST_FUNCTION(host_pack);
+HOST_FUNCTION(host_pack_plan);
 
 /* ---- sha256.c */
 void sha256_hex(const uint8_t *data, size_t length, char out[65]);
@@ -196,6 +197,8 @@ struct spawn_request {
     const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
     const char *cwd; /* or NULL */
     bool die_with_parent;
+    /* Do not wait for the exec: the request stays as it is for good, and a failure shows only as the end of the child, status 127. */
+    bool ahead;
     bool in_cgroup;
     int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
 };
@@ -210,6 +213,7 @@ int host_execute(int fd, char *const *argv, char *const *envp);
 
 /* ---- helper.c, program.c */
 HOST_FUNCTION(host_spawn_helper);
+HOST_FUNCTION(host_spawn_helper_ahead);
 HOST_FUNCTION(host_exec_helper);
 HOST_FUNCTION(host_run_program);
 

@@ -150,3 +150,86 @@ HOST_FUNCTION(host_pack) {
     }
     return JS_NewArrayBuffer(ctx, out.data, out.length, free_buffer, NULL, false);
 }
+
+/* Where the words of the header stand that are known at the end. */
+enum { TOTAL_AT = 8, COUNT_AT = 12 };
+
+/* The fields of one operation, in the order of its shape: [id, letters, name...]. */
+static bool pack_fields(JSContext *ctx, struct writer *out, JSValueConst shape, JSValueConst arguments) {
+    JSValue letters_value = JS_GetPropertyUint32(ctx, shape, 1);
+    const char *letters = JS_ToCString(ctx, letters_value);
+    bool ok = letters != NULL;
+    for (uint32_t i = 0; ok && letters[i]; i++) {
+        JSValue name = JS_GetPropertyUint32(ctx, shape, i + 2);
+        JSAtom atom = JS_ValueToAtom(ctx, name);
+        JSValue value = JS_GetProperty(ctx, arguments, atom);
+        ok = !JS_IsException(value) && put_value(ctx, out, letters[i], value);
+        JS_FreeValue(ctx, value);
+        JS_FreeAtom(ctx, atom);
+        JS_FreeValue(ctx, name);
+    }
+    if (letters) JS_FreeCString(ctx, letters);
+    JS_FreeValue(ctx, letters_value);
+    return ok;
+}
+
+static bool pack_operation(JSContext *ctx, struct writer *out, JSValueConst shapes, JSValueConst operation, uint32_t actor, uint32_t index) {
+    JSValue name = JS_GetPropertyStr(ctx, operation, "op"), arguments = JS_GetPropertyStr(ctx, operation, "args");
+    JSAtom atom = JS_ValueToAtom(ctx, name);
+    JSValue shape = JS_GetProperty(ctx, shapes, atom), id = JS_GetPropertyUint32(ctx, shape, 0);
+    bool ok = put_number(ctx, out, id) && put(ctx, out, actor, 4) && put(ctx, out, index, 4);
+    size_t block = out->length;
+    ok = ok && put(ctx, out, 0, 4) && pack_fields(ctx, out, shape, arguments);
+    if (ok) put_at(out->data + block, out->length - block - 4, 4);
+    JS_FreeValue(ctx, id);
+    JS_FreeValue(ctx, shape);
+    JS_FreeAtom(ctx, atom);
+    JS_FreeValue(ctx, arguments);
+    JS_FreeValue(ctx, name);
+    return ok;
+}
+
+/* The position of the operation's actor in `actors`; their number when it is none of them. */
+static uint32_t actor_of(JSContext *ctx, JSValueConst actors, uint32_t count, JSValueConst operation) {
+    JSValue actor = JS_GetPropertyStr(ctx, operation, "actor");
+    uint32_t at = 0;
+    for (; at < count; at++) {
+        JSValue name = JS_GetPropertyUint32(ctx, actors, at);
+        bool is_same = JS_StrictEq(ctx, actor, name);
+        JS_FreeValue(ctx, name);
+        if (is_same) break;
+    }
+    JS_FreeValue(ctx, actor);
+    return at;
+}
+
+static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst shapes, JSValueConst actors, JSValueConst operations) {
+    uint32_t length, actor_count, packed = 0;
+    if (!host_length(ctx, operations, &length) || !host_length(ctx, actors, &actor_count)) return false;
+    for (uint32_t index = 0; index < length; index++) {
+        JSValue operation = JS_GetPropertyUint32(ctx, operations, index);
+        uint32_t actor = actor_of(ctx, actors, actor_count, operation);
+        bool ok = actor == actor_count || pack_operation(ctx, out, shapes, operation, actor, index);
+        packed += actor != actor_count;
+        JS_FreeValue(ctx, operation);
+        if (!ok) return false;
+    }
+    put_at(out->data + TOTAL_AT, out->length, 4);
+    put_at(out->data + COUNT_AT, packed, 4);
+    return true;
+}
+
+HOST_FUNCTION(host_pack_plan) {
+    (void)this_value;
+    struct writer out = { js_malloc(ctx, 16384), 0, 16384 };
+    uint32_t magic, version, slots;
+    bool ok = out.data && host_u32(ctx, host_arg(argc, argv, 0), &magic) && host_u32(ctx, host_arg(argc, argv, 1), &version) &&
+              host_u32(ctx, host_arg(argc, argv, 2), &slots);
+    ok = ok && put(ctx, &out, magic, 4) && put(ctx, &out, version, 4) && put(ctx, &out, 0, 8) && put(ctx, &out, slots, 4) &&
+         pack_operations(ctx, &out, host_arg(argc, argv, 3), host_arg(argc, argv, 4), host_arg(argc, argv, 5));
+    if (!ok) {
+        js_free(ctx, out.data);
+        return JS_EXCEPTION;
+    }
+    return JS_NewArrayBuffer(ctx, out.data, out.length, free_buffer, NULL, false);
+}

@@ -69,6 +69,29 @@ int host_execute(int fd, char *const *argv, char *const *envp) {
     return execve(path, argv, envp);
 }
 
+/* A child that runs beside its parent shares its errno: this execveat(2) leaves it alone. */
+static _Noreturn void execute_beside(int fd, char *const *argv, char *const *envp) {
+#if defined(__x86_64__)
+    long result;
+    register char *const *environment __asm__("r10") = envp;
+    register long flags __asm__("r8") = AT_EMPTY_PATH;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_execveat), "D"(fd), "S"(""), "d"(argv), "r"(environment), "r"(flags)
+                     : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+    register long result __asm__("x0") = fd;
+    register const char *path __asm__("x1") = "";
+    register char *const *arguments __asm__("x2") = argv;
+    register char *const *environment __asm__("x3") = envp;
+    register long flags __asm__("x4") = AT_EMPTY_PATH;
+    register long number __asm__("x8") = SYS_execveat;
+    __asm__ volatile("svc #0" : "+r"(result) : "r"(path), "r"(arguments), "r"(environment), "r"(flags), "r"(number) : "memory");
+#endif
+    (void)result;
+    _exit(127);
+}
+
 static int fail(struct child *child, const char *call) {
     child->error = errno;
     child->failed_call = call;
@@ -91,6 +114,7 @@ static int child_main(void *opaque) {
     for (uint32_t i = 0; i < request->inherit_count; i++)
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
     if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
+    if (request->ahead) execute_beside(request->program_fd, request->argv, request->envp);
     if (request->program_fd >= 0) {
         host_execute(request->program_fd, request->argv, request->envp);
         return fail(child, "execveat");
@@ -127,7 +151,8 @@ static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), 
 
 static pid_t clone_child(struct child *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
-    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+    const int wait = request->ahead ? 0 : CLONE_VFORK;
+    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child);
     struct clone_args arguments = {
         .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP,
         .exit_signal = SIGCHLD,
@@ -151,29 +176,33 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
 
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
-    if (!stack) {
+    /* Of a child that nobody waits for: its stack and what it reads stay as they are until its exec. */
+    static struct child child_ahead;
+    struct child child_waited, *child = request->ahead ? &child_ahead : &child_waited;
+    if (!stack || request->ahead) {
         void *mapped = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         *failed_call = "mmap";
         if (mapped == MAP_FAILED) return -1;
         stack = mapped;
     }
-    struct child child = { .request = request, .parent = getpid(), .procs = -1 };
+    *child = (struct child) { .request = request, .parent = getpid(), .procs = -1 };
     sigset_t all, before;
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
     sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = clone_child(&child, stack);
+    pid_t pid = clone_child(child, stack);
     int error = errno;
+    if (request->ahead) stack = NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
         *failed_call = "clone";
         errno = error;
         return -1;
     }
-    if (child.failed_call) {
+    if (!request->ahead && child->failed_call) {
         waitpid(pid, NULL, 0);
-        *failed_call = child.failed_call;
-        errno = child.error;
+        *failed_call = child->failed_call;
+        errno = child->error;
         return -1;
     }
     return pid;

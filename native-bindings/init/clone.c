@@ -46,7 +46,8 @@ static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
 }
 
 long op_process_clone(struct run *run, const struct op_process_clone *op) {
-  uint64_t flags = (uint64_t)op->flags | CLONE_PARENT;
+  if ((run->made_ahead & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
+  uint64_t flags = ((uint64_t)op->flags & ~run->made_ahead) | CLONE_PARENT;
   int cgroup = -1;
   if (op->cgroup != NO_SLOT && (cgroup = slot_get(run, op->cgroup)) < 0) return cgroup;
   // The runtime may set init's limits as soon as it knows the pid.

@@ -1,5 +1,5 @@
-/* runt-init: executes a plan (`plan SOCKFD PLANFD [PROGRESSFD|-1 [TRACEFD]]`), watches over a foreground container (`monitor ...`), or waits
- * until one is ready (`notify ...`). */
+/* runt-init: executes a plan (`plan ...`), watches over a foreground container (`monitor ...`), or waits until one is ready
+ * (`notify ...`). */
 #include "../testing/points.h"
 #include "../testing/weaken.h"
 #include "notify.h"
@@ -132,9 +132,7 @@ static void map_progress(struct run *run, int fd) {
   sys_close(fd);
 }
 
-int run_plan(int socket, int plan_fd, int progress_fd, int trace_fd, char **environment) {
-  struct run *run = &the_run;
-  const char *reason;
+static void begin(struct run *run, int socket, int progress_fd, int trace_fd, char **environment) {
   run->socket = socket;
   run->index = UINT32_MAX;
   run->environment = environment;
@@ -142,6 +140,11 @@ int run_plan(int socket, int plan_fd, int progress_fd, int trace_fd, char **envi
   sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
   map_progress(run, progress_fd);
   trace_map(run, trace_fd);
+}
+
+/* Returns the exit status of outer, or of an init that failed. */
+static int run_plan(struct run *run, int plan_fd) {
+  const char *reason;
   long error = plan_map(plan_fd, &run->plan, &reason);
   if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
   sys_close(plan_fd);
@@ -162,12 +165,34 @@ static bool to_fd(const char *text, int *out) {
   return true;
 }
 
-int helper_main(int count, char **arguments, char **environment) {
+static bool to_fd_or_none(const char *text, int *out) { return text_equal(text, "-1") || to_fd(text, out); }
+
+/* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET ahead PROGRESS NAMESPACES [TRACE]: the plan comes as a message (ahead.c).
+ * -1 = other arguments. */
+static int plan_main(int count, char **arguments, char **environment) {
+  struct run *run = &the_run;
   int socket, plan_fd, progress_fd = -1, trace_fd = -1;
+  uint64_t namespaces;
+  if (count < 2 || !to_fd(arguments[0], &socket)) return -1;
+  if ((count == 4 || count == 5) && text_equal(arguments[1], "ahead")) {
+    if (!to_fd(arguments[2], &progress_fd) || !text_to_u64(arguments[3], &namespaces)) return -1;
+    if (count == 5 && !to_fd(arguments[4], &trace_fd)) return -1;
+    begin(run, socket, progress_fd, trace_fd, environment);
+    long error = plan_await(run, namespaces, &plan_fd);
+    return error < 0 ? report_failure(run, error) : run_plan(run, plan_fd);
+  }
+  if (count > 4 || !to_fd(arguments[1], &plan_fd) || (count > 2 && !to_fd_or_none(arguments[2], &progress_fd))) return -1;
+  if (count == 4 && !to_fd(arguments[3], &trace_fd)) return -1;
+  begin(run, socket, progress_fd, trace_fd, environment);
+  return run_plan(run, plan_fd);
+}
+
+int helper_main(int count, char **arguments, char **environment) {
   TESTING_BEGIN(environment, count > 1 && text_equal(arguments[1], "monitor") ? "monitor" : "outer");
-  if (count >= 4 && count <= 6 && text_equal(arguments[1], "plan") && to_fd(arguments[2], &socket) && to_fd(arguments[3], &plan_fd) &&
-      (count < 5 || text_equal(arguments[4], "-1") || to_fd(arguments[4], &progress_fd)) && (count < 6 || to_fd(arguments[5], &trace_fd)))
-    return run_plan(socket, plan_fd, progress_fd, trace_fd, environment);
+  if (count > 1 && text_equal(arguments[1], "plan")) {
+    int status = plan_main(count - 2, arguments + 2, environment);
+    if (status >= 0) return status;
+  }
   if (count > 2 && text_equal(arguments[1], "monitor")) return monitor_main(count - 2, arguments + 2, environment);
   if (count > 2 && text_equal(arguments[1], "notify")) return notify_main(count - 2, arguments + 2);
   static const char usage[] = "runt-init is started by runt\n";

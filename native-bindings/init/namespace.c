@@ -82,15 +82,22 @@ long op_domainname_set(struct run *run, const struct op_domainname_set *op) {
   return error < 0 ? fail(run, error, op->name.at, "setdomainname") : 0;
 }
 
-long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
-  (void)op;
+long loopback_raise(void) {
   struct interface_request request = {.name = "lo"};
   int fd = (int)sys(__NR_socket, AF_INET_, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0);
-  if (fd < 0) return fail(run, fd, NULL, "socket");
+  if (fd < 0) return fd;
   long error = sys_ioctl(fd, SIOCGIFFLAGS_, &request);
+  bool is_up = (request.flags & IFF_UP_) != 0;
   request.flags |= IFF_UP_;
-  if (error >= 0) error = sys_ioctl(fd, SIOCSIFFLAGS_, &request);
+  if (error >= 0 && !is_up) error = sys_ioctl(fd, SIOCSIFFLAGS_, &request);
   sys_close(fd);
+  return error;
+}
+
+long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
+  (void)op;
+  // With a namespace that was made ahead it is up already.
+  long error = loopback_raise();
   return error < 0 ? fail(run, error, "lo", "SIOCSIFFLAGS") : 0;
 }
 

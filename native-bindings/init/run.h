@@ -62,6 +62,8 @@ struct run {
   int mask_directory, mask_file;
   /* What mount_table_read has read; NULL = nothing yet. */
   char *mount_table;
+  /* plan_await: the namespaces (CLONE_NEW*) that outer is in already, and that init is not to get anew. */
+  uint64_t made_ahead;
   /* namespace.join: files opened ahead of the first join. */
   int *joins;
   uint32_t join_count;
@@ -80,9 +82,11 @@ struct run {
 };
 
 int helper_main(int count, char **arguments, char **environment);
-/* Executes the plan; returns the exit status of outer, or of an init that failed. */
-/* `progress_fd`, `trace_fd`: -1 = none. */
-int run_plan(int socket, int plan_fd, int progress_fd, int trace_fd, char **environment);
+/* What outer can do before there is a plan: makes those namespaces of `flags` (CLONE_NEW*) that are worth it, then waits for the plan's
+ * descriptor. */
+long plan_await(struct run *run, uint64_t flags, int *plan_fd);
+/* Sets IFF_UP on lo of the caller's network namespace, if it is not set (namespace.c). */
+long loopback_raise(void);
 int monitor_main(int count, char **arguments, char **environment);
 
 /* ---- reports (report.c) */

@@ -24,9 +24,16 @@ export interface Compiled {
   readonly warnings: readonly string[];
 }
 
-export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostKnowledge = LIVE): Compiled {
+/** `known` hears of the configuration before the plan is compiled. */
+export function compileBundle(
+  options: RuntimeOptions,
+  create: CreateOptions,
+  knowledge: HostKnowledge = LIVE,
+  known = (_: ContainerConfig): void => {},
+): Compiled {
   checkId(create.id);
   const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
+  known(asked);
   phase?.("facts");
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();

@@ -1,5 +1,6 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
+import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
@@ -11,24 +12,19 @@ import { separateDescriptors } from "./descriptors.ts";
 import { destroy } from "./destroy.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
+import { endAhead, type HelperAhead, startAhead } from "./helper-ahead.ts";
 import { hooksRecord, runPoststop } from "./hooks.ts";
 import { netDevices } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
-import { showProgress } from "./progress.ts";
+import { type Progress, showProgress } from "./progress.ts";
 import { endChildren } from "./reap.ts";
 import { checkTerminal } from "./terminal.ts";
 
-/** Make the container. Returns what a foreground run has to look after. */
-export function create(options: RuntimeOptions, request: CreateOptions): Execution {
+/** Make the container. Returns what a foreground run has to look after; `meanwhile` is called when there is nothing to do but wait. */
+export function create(options: RuntimeOptions, request: CreateOptions, meanwhile?: (execution: Execution) => void): Execution {
   separateDescriptors(request.preserveFds);
-  const compiled = compileFor(options, request);
-  phase?.("record");
-  checkTerminal(compiled.config, request);
-  refuseExisting(options.root, request.id);
-  const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
-  const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
-  execution.progress = showProgress();
-  execution.configText = compiled.configText;
+  const execution = prepare(options, request);
+  if (meanwhile) execution.meanwhile = () => meanwhile(execution);
   phase?.("execute");
   try {
     execute(execution);
@@ -39,8 +35,36 @@ export function create(options: RuntimeOptions, request: CreateOptions): Executi
   return execution;
 }
 
-function compileFor(options: RuntimeOptions, request: CreateOptions): Compiled & { readonly digest?: string } {
-  if (request.expectPlan === undefined) return compileBundle(options, request);
+/** Everything before the first operation; of it only the helper, which waits for the plan, is outside of this process. */
+function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
+  let progress: Progress | undefined;
+  let helper: HelperAhead | undefined;
+  try {
+    const compiled = compileFor(options, request, (config) => {
+      progress = showProgress();
+      helper = startAhead(config, progress);
+    });
+    phase?.("record");
+    checkTerminal(compiled.config, request);
+    refuseExisting(options.root, request.id);
+    const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
+    const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
+    execution.progress = progress ?? showProgress();
+    execution.configText = compiled.configText;
+    if (helper) execution.ahead = helper;
+    return execution;
+  } catch (error) {
+    if (helper) endAhead(helper);
+    throw error;
+  }
+}
+
+function compileFor(
+  options: RuntimeOptions,
+  request: CreateOptions,
+  known: (config: ContainerConfig) => void,
+): Compiled & { readonly digest?: string } {
+  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, known);
   // Few ask for it: loaded for them only.
   return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, request.expectPlan);
 }
@@ -96,6 +120,7 @@ function undone(execution: Execution, error: unknown): unknown {
 
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
 export function undo(execution: Execution): void {
+  if (execution.ahead) endAhead(execution.ahead);
   if (execution.lock === -1) return;
   endChildren(execution);
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);

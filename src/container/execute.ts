@@ -7,9 +7,10 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import { operation } from "../host/tracing.ts";
-import { encodePlan, MESSAGES, OPS, type Op, type OpArgs, type OpName, type Plan } from "../plan/index.ts";
+import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_MAGIC, type Plan, SHAPES } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { type HelperAhead, handOver } from "./helper-ahead.ts";
 import { helperError } from "./helper-error.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
@@ -29,6 +30,8 @@ export interface Execution {
   helper: number;
   socket: number;
   pid: number;
+  /** Waits for the plan, until `helper.spawn`. */
+  ahead?: HelperAhead;
   /** Master side of an own terminal (foreground), -1 if there is none. */
   console: number;
   /** The listener of the seccomp filter until it is handed over. */
@@ -41,6 +44,8 @@ export interface Execution {
   readonly warnings: string[];
   /** How many warnings the staged record has; -1 before there is one. */
   staged: number;
+  /** What can be made ready while init works: the record has its pid, and all cgroups are made. */
+  meanwhile?: () => void;
   /** A cgroup says whose it is. */
   marked?: boolean;
   /** Where whoever asks sees what is being done; undefined for exec. */
@@ -162,19 +167,29 @@ function disown(execution: Execution): void {
   writeRecord(execution.root, rest);
 }
 
-function spawn(execution: Execution, { cgroup }: OpArgs<"helper.spawn">): void {
-  const { format, values } = encodePlan(execution.plan);
-  const plan = host.memfd(PLAN_NAME, host.pack(format, values));
+function spawn(execution: Execution, args: OpArgs<"helper.spawn">): void {
+  const { version, slots, ops } = execution.plan;
+  const plan = host.memfd(PLAN_NAME, host.packPlan(PLAN_MAGIC, version, slots, SHAPES, HELPER_ACTORS, ops));
+  const environment = execution.plan.ops.some(inheritsEnvironment);
+  const { ahead } = execution;
+  delete execution.ahead;
+  if (ahead && handOver(ahead, execution.plan, plan, args, environment)) {
+    execution.socket = ahead.socket;
+    execution.helper = ahead.pid;
+  } else spawnNow(execution, args, plan, environment);
+  execution.progress?.helper(execution.helper);
+  // `inspect` reads it there, for as long as this process lives.
+  if (!execution.progress) host.close(plan);
+}
+
+function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan: number, environment: boolean): void {
   const [ours, theirs] = host.socketpair();
   execution.socket = ours;
   const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
   const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
-  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, execution.plan.ops.some(inheritsEnvironment));
-  execution.progress?.helper(execution.helper);
+  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, environment);
   if (directory !== undefined) host.close(directory);
   host.close(theirs);
-  // `inspect` reads it there, for as long as this process lives.
-  if (!execution.progress) host.close(plan);
 }
 
 /** What init is to hand on to a hook that has no environment of its own. */
@@ -221,7 +236,10 @@ function send(execution: Execution, message: number, descriptor?: number): void 
 }
 
 function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
-  if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
+  if (message === MESSAGES.ready && execution.record.phase === "creating") {
+    stage(execution);
+    execution.meanwhile?.();
+  }
   const received = take(execution, message);
   if (message === MESSAGES.pid) {
     execution.pid = received.value;

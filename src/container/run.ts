@@ -36,7 +36,25 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
   if (subreaper) host.setChildSubreaper(true);
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
-  becomeMonitor(options, create(options, request), { keep, deleteCommand });
+  let prepared: Preparation | undefined;
+  const execution = create(options, request, (begun) => {
+    prepared = prepareMonitor(options, begun, keep);
+  });
+  becomeMonitor(options, execution, { keep, deleteCommand }, undefined, prepared);
+}
+
+/** What the monitor needs and does not depend on the container's start. */
+interface Preparation {
+  /** This program, for `runt delete`. */
+  readonly self: number;
+  readonly cleanup: readonly string[];
+}
+
+function prepareMonitor({ root }: RuntimeOptions, execution: Execution, keep: boolean): Preparation {
+  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's, and a directory in the state's.
+  const { hooks, cgroup } = execution.record;
+  const isUnusual = keep || execution.notification || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
+  return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(root, execution) };
 }
 
 /** What the monitor is told about an exit record (exit-record.ts). */
@@ -47,14 +65,15 @@ export interface MonitorRecord {
 
 /** Give this process to the helper that watches over the container. Does not return. */
 export function becomeMonitor(
-  { root }: RuntimeOptions,
+  options: RuntimeOptions,
   execution: Execution,
   { keep, deleteCommand }: Pick<RunOptions, "keep" | "deleteCommand">,
   exitRecord?: MonitorRecord,
+  prepared?: Preparation,
 ): void {
   phase?.("monitor");
   const pidfd = pidfdOf(execution.pid);
-  const self = host.open("/proc/self/exe", host.O.RDONLY);
+  const { self, cleanup } = prepared ?? prepareMonitor(options, execution, keep);
   const sockets = execution.notification;
   const fds = [
     ...(pidfd === REFUSED ? [] : [pidfd]),
@@ -63,10 +82,6 @@ export function becomeMonitor(
     ...(sockets ? [sockets.container, sockets.host] : []),
     ...(exitRecord?.fds ?? []),
   ];
-  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's, and a directory in the state's.
-  const { hooks, cgroup } = execution.record;
-  const cleanup =
-    keep || sockets || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd ? [] : cleanupArguments(root, execution);
   host.execHelper(
     [
       "monitor",

@@ -71,6 +71,8 @@ export const MESSAGES = {
   cgroup: 11,
   /** runtime -> init: a descriptor of the seccomp filter's BPF program. */
   filter: 12,
+  /** runtime -> outer: the plan's descriptor, for a helper that was started before there was a plan. */
+  plan: 13,
 } as const;
 export type MessageName = keyof typeof MESSAGES;
 
@@ -127,7 +129,7 @@ export const OPS = {
   "helper.spawn": {
     id: 6,
     actors: ["runtime"],
-    doc: "Start the helper from a sealed memfd with the plan in a mapped memfd. exec with cgroup v2: inside this cgroup (CLONE_INTO_CGROUP), where what it clones stays; later, inside the container's namespaces, the kernel may refuse to go there.",
+    doc: "Start the helper from a sealed memfd with the plan in a mapped memfd. create and run start it as soon as the namespaces are known, and a new network namespace (with lo up) is made before there is a plan, which it then gets as a message. exec with cgroup v2: inside this cgroup (CLONE_INTO_CGROUP), where what it clones stays; later, inside the container's namespaces, the kernel may refuse to go there.",
     fields: { cgroup: "str" },
   },
   "idmap.write": {
@@ -266,7 +268,7 @@ export const OPS = {
     doc: "keyctl(KEYCTL_JOIN_SESSION_KEYRING). Outcome: ENOSYS, EPERM and EDQUOT are warnings.",
     fields: { name: "str" },
   },
-  "loopback.up": { id: 55, actors: ["init"], doc: "Set IFF_UP on lo of a new network namespace.", fields: {} },
+  "loopback.up": { id: 55, actors: ["init"], doc: "Set IFF_UP on lo of a new network namespace, if it is not set yet.", fields: {} },
   "hostname.set": { id: 56, actors: ["init"], doc: "sethostname(2).", fields: { name: "str" } },
   "domainname.set": { id: 57, actors: ["init"], doc: "setdomainname(2).", fields: { name: "str" } },
   "root.propagation": {

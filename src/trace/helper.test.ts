@@ -16,7 +16,7 @@ const SECOND = 1_000_000_000n;
 function helperOf(births: readonly bigint[], times: readonly (readonly [bigint, bigint])[]): Helper {
   const plan = { ops: OPS };
   const page = new ArrayBuffer(areaSize(plan));
-  prepareArea(page, plan);
+  prepareArea(page);
   const words = new BigUint64Array(page);
   words.set(births, 0);
   for (const [index, entry] of times.entries()) words.set(entry, 8 + index * 2);

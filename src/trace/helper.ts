@@ -12,21 +12,25 @@ const UNTIMED = 1;
 /** Clocks further apart than this are those of two time namespaces (microseconds). */
 const SAME_CLOCK = 500;
 
+/** Room for the operations of a plan that is not known yet; memory that is not stored into takes none. */
+const MOST_OPERATIONS = 65_536;
+
 /** One helper, with the memory of its times. */
 export interface Helper {
-  readonly plan: Pick<Plan, "ops">;
+  /** undefined: it was started ahead, and has got none yet. */
+  plan: Pick<Plan, "ops"> | undefined;
   readonly page: ArrayBuffer;
   outer: number;
   init: number;
 }
 
-export function areaSize(plan: Pick<Plan, "ops">): number {
-  return HEADER + ENTRY * plan.ops.length;
+export function areaSize(plan: Pick<Plan, "ops"> | undefined): number {
+  return HEADER + ENTRY * (plan?.ops.length ?? MOST_OPERATIONS);
 }
 
 /** To be done before the helper maps it. */
-export function prepareArea(page: ArrayBuffer, plan: Pick<Plan, "ops">): void {
-  new Uint32Array(page)[WORD.count * 2] = plan.ops.length;
+export function prepareArea(page: ArrayBuffer): void {
+  new Uint32Array(page)[WORD.count * 2] = (page.byteLength - HEADER) / ENTRY;
 }
 
 export function operationArgs(op: Op, index: number): Record<string, unknown> {
@@ -42,12 +46,13 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
   const spans: Span[] = [];
   const instants: Instant[] = [];
   const words = new Uint32Array(helper.page);
-  const at = (index: number): number => (words[index * 2]! + words[index * 2 + 1]! * 2 ** 32) / 1000;
+  // Of a plan with more operations than there is room for, the last have no times.
+  const at = (index: number): number => ((words[index * 2] ?? 0) + (words[index * 2 + 1] ?? 0) * 2 ** 32) / 1000;
   const [outerBirth, initBirth] = [at(WORD.outer), at(WORD.init)];
   if (outerBirth === 0) return { spans, instants };
   const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(WORD.init + 1), outerBirth - at(WORD.outer + 1));
   const last = { outer: outerBirth, init: initBirth - shift };
-  helper.plan.ops.forEach((op, index) => {
+  helper.plan?.ops.forEach((op, index) => {
     const { actor } = op;
     if (actor === "runtime") return;
     const thread = helper[actor];

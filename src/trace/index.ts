@@ -2,8 +2,8 @@
  * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only when somebody asks for it.
  *
  * What is loaded by every call has two hooks (src/host/tracing.ts). All else is seen by taking the place of the functions of the host module
- * that every module calls: each becomes a span, `spawnHelper` also gives the helper memory for its times, `execHelper` writes the file, for
- * behind it there is nothing more of this program.
+ * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
+ * for behind it there is nothing more of this program.
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -84,6 +84,7 @@ function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: nu
   const now = host.clock();
   endOperation(recording, now);
   recording.plan = plan;
+  for (const helper of recording.helpers) helper.plan ??= plan;
   const op = plan.ops[index];
   if (op) recording.operation = { name: op.op, begin: now, args: operationArgs(op, index) };
 }
@@ -103,6 +104,7 @@ function replacement(recording: Recording, name: string, original: Function): Fu
     case "execHelper":
       return ((args: string[], inherit: number[]) => execHelper(recording, call, args, inherit)) as Function;
     case "spawnHelper":
+    case "spawnHelperAhead":
       return ((...args: unknown[]) => timed(recording, name, (...rest) => spawnHelper(recording, call, rest), args)) as Function;
     case "receiveMessage":
       return ((...args: unknown[]) => {
@@ -135,15 +137,15 @@ function argsOf([first]: readonly unknown[]): Record<string, unknown> {
   return typeof first === "number" ? { of: first } : {};
 }
 
+/** The descriptor of its times is the last argument; where there is no descriptor for the progress, something has to stand for it. */
 function spawnHelper(recording: Recording, call: AnyFunction, [args, inherit, ...rest]: unknown[]): unknown {
   const { plan } = recording;
-  if (!plan) return call(args, inherit, ...rest);
   const { fd, page } = host.sharedPage(AREA_NAME, areaSize(plan));
-  prepareArea(page, plan);
-  const [verb, socket, encoded, progress = "-1"] = args as string[];
+  prepareArea(page);
+  const own = args as string[];
   const helper: Helper = { plan, page, outer: 0, init: 0 };
   recording.helpers.push(helper);
-  const pid = call([verb, socket, encoded, progress, String(fd)], [...(inherit as number[]), fd], ...rest) as number;
+  const pid = call([...own, ...(own.length < 4 ? ["-1"] : []), String(fd)], [...(inherit as number[]), fd], ...rest) as number;
   helper.outer = pid;
   host.close(fd);
   return pid;
