@@ -42,6 +42,8 @@ export const LANES: readonly Lane[] = [
   { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
   // The rest of e2e depends on the kernel at most, and runs wherever `make test` does.
   { name: "e2e", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["e2e"]) },
+  // Executors on cgroup v2, beside systemd. There is no npm.
+  { name: "library", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["library"], "--exclude '**/package.test.ts'") },
   // Of criu, two minutes: hosts whose kernel it knows run the e2e tests of it too.
   { name: "checkpoint", modes: MODES, long: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/checkpoint") },
   {

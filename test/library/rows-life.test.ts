@@ -21,16 +21,13 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
   row("X12", "every process of the container is listed, daemons and nested cgroups too", async () => {
     const one = executor();
     const { pid } = await one.launch(script("for i in $(seq 20); do (setsid sleep 1000 &) ; done; exec sleep 1000"));
-    await until(
-      () =>
-        readFileSync(join(cgroupOf(pid, "pids"), "cgroup.procs"), "utf8")
-          .trim()
-          .split("\n").length === 21,
-    );
-    const expected = readFileSync(join(cgroupOf(pid, "pids"), "cgroup.procs"), "utf8")
-      .trim()
-      .split("\n")
-      .map(Number);
+    const inside = () =>
+      readFileSync(join(cgroupOf(pid, "pids"), "cgroup.procs"), "utf8")
+        .trim()
+        .split("\n");
+    // The shells between have gone, too.
+    await until(() => inside().length === 21 && inside().every((each) => commandLine(each) === "sleep 1000"));
+    const expected = inside().map(Number);
     const listed = (await one.stats()).processes;
     expect(listed.map(({ pid: found }) => found)).toEqual(expected.sort((a, b) => a - b));
     const daemons = listed.filter(({ command }) => command === "sleep");

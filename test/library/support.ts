@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type CommandLaunch, Executor, type ExecutorOptions } from "../../src/executor/index.ts";
+import { SLOW } from "../support/harness.ts";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { REPOSITORY, reachableRootfs, sharedRootfs } from "../support/programs.ts";
 
@@ -114,7 +115,7 @@ export function wrapper(directory: string, name: string, lines: string): string 
   return path;
 }
 
-export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = 5_000 * SLOW): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
