@@ -65,6 +65,11 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
     return JS_NewInt32(ctx, pid);
 }
 
+HOST_FUNCTION(host_ahead_runs) {
+    (void)this_value, (void)ctx, (void)argc, (void)argv;
+    return JS_NewBool(ctx, host_ahead_executes());
+}
+
 HOST_FUNCTION(host_spawn_helper) {
     (void)this_value;
     struct helper_arguments arguments;

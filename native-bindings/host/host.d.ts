@@ -157,6 +157,8 @@ declare module "runt:host" {
   export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
   /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127. */
   export function spawnHelperAhead(args: readonly string[], inherit: readonly number[]): number;
+  /** Waits for that execve. False: it has failed. */
+  export function helperAheadRuns(): boolean;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =

@@ -197,13 +197,15 @@ struct spawn_request {
     const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
     const char *cwd; /* or NULL */
     bool die_with_parent;
-    /* Do not wait for the exec: the request stays as it is for good, and a failure shows only as the end of the child, status 127. */
+    /* Do not wait for the exec: the request stays as it is for good, and host_ahead_executes() says what became of it. One a process. */
     bool ahead;
     bool in_cgroup;
     int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
 };
 /* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
+/* Waits for the exec of the child that was started ahead. False: it has failed. */
+bool host_ahead_executes(void);
 /* A peer that went away, and RLIMIT_FSIZE, are errors of write(2), not the end of this process. */
 void host_ignore_signals(void);
 /* What this program changed for itself goes back to what it was, before an exec. */
@@ -214,6 +216,7 @@ int host_execute(int fd, char *const *argv, char *const *envp);
 /* ---- helper.c, program.c */
 HOST_FUNCTION(host_spawn_helper);
 HOST_FUNCTION(host_spawn_helper_ahead);
+HOST_FUNCTION(host_ahead_runs);
 HOST_FUNCTION(host_exec_helper);
 HOST_FUNCTION(host_run_program);
 

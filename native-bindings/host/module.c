@@ -90,6 +90,7 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("kernelRelease", 0, host_kernel_release),
     JS_CFUNC_DEF("spawnHelper", 3, host_spawn_helper),
     JS_CFUNC_DEF("spawnHelperAhead", 2, host_spawn_helper_ahead),
+    JS_CFUNC_DEF("helperAheadRuns", 0, host_ahead_runs),
     JS_CFUNC_DEF("execHelper", 2, host_exec_helper),
     JS_CFUNC_DEF("runProgram", 7, host_run_program),
     JS_CFUNC_DEF("detach", 0, host_detach),

@@ -4,6 +4,7 @@
 #include "../testing/weaken.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,8 +26,13 @@ struct child {
     int procs;
     /* Written by the child, read by the parent: they share memory. */
     int error;
-    const char *failed_call;
+    const char *volatile failed_call;
+    /* Of a child that nobody waits for: not 0 until its exec or its end, when the kernel clears it and wakes whoever waits (CLONE_CHILD_CLEARTID). */
+    volatile pid_t before_exec;
 };
+
+/* Of a child that nobody waits for: it stays as it is until its exec, and its stack, too. */
+static struct child child_ahead;
 
 static bool ignored_file_size;
 
@@ -70,7 +76,9 @@ int host_execute(int fd, char *const *argv, char *const *envp) {
 }
 
 /* A child that runs beside its parent shares its errno: this execveat(2) leaves it alone. */
-static _Noreturn void execute_beside(int fd, char *const *argv, char *const *envp) {
+static _Noreturn void execute_beside(struct child *child) {
+    const int fd = child->request->program_fd;
+    char *const *argv = child->request->argv, *const *envp = child->request->envp;
 #if defined(__x86_64__)
     long result;
     register char *const *environment __asm__("r10") = envp;
@@ -89,6 +97,7 @@ static _Noreturn void execute_beside(int fd, char *const *argv, char *const *env
     __asm__ volatile("svc #0" : "+r"(result) : "r"(path), "r"(arguments), "r"(environment), "r"(flags), "r"(number) : "memory");
 #endif
     (void)result;
+    child->failed_call = "execveat";
     _exit(127);
 }
 
@@ -114,7 +123,7 @@ static int child_main(void *opaque) {
     for (uint32_t i = 0; i < request->inherit_count; i++)
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
     if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
-    if (request->ahead) execute_beside(request->program_fd, request->argv, request->envp);
+    if (request->ahead) execute_beside(child);
     if (request->program_fd >= 0) {
         host_execute(request->program_fd, request->argv, request->envp);
         return fail(child, "execveat");
@@ -151,8 +160,8 @@ static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), 
 
 static pid_t clone_child(struct child *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
-    const int wait = request->ahead ? 0 : CLONE_VFORK;
-    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child);
+    const int wait = request->ahead ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
+    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
     struct clone_args arguments = {
         .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP,
         .exit_signal = SIGCHLD,
@@ -176,8 +185,6 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
 
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
-    /* Of a child that nobody waits for: its stack and what it reads stay as they are until its exec. */
-    static struct child child_ahead;
     struct child child_waited, *child = request->ahead ? &child_ahead : &child_waited;
     if (!stack || request->ahead) {
         void *mapped = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -185,7 +192,7 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         if (mapped == MAP_FAILED) return -1;
         stack = mapped;
     }
-    *child = (struct child) { .request = request, .parent = getpid(), .procs = -1 };
+    *child = (struct child) { .request = request, .parent = getpid(), .procs = -1, .before_exec = 1 };
     sigset_t all, before;
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
@@ -206,4 +213,11 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         return -1;
     }
     return pid;
+}
+
+bool host_ahead_executes(void) {
+    struct child *child = &child_ahead;
+    pid_t value;
+    while ((value = child->before_exec) != 0) syscall(SYS_futex, &child->before_exec, FUTEX_WAIT, value, NULL, NULL, 0);
+    return !child->failed_call;
 }

@@ -45,7 +45,7 @@ export function handOver(
 ): boolean {
   const clone = ops.find(({ op }) => op === "process.clone");
   const flags = clone ? (clone.args as OpArgs<"process.clone">).flags : 0;
-  if (cgroup === "" && !environment && (helper.namespaces & ~flags) === 0) {
+  if (host.helperAheadRuns() && cgroup === "" && !environment && (helper.namespaces & ~flags) === 0) {
     try {
       host.sendMessage(helper.socket, MESSAGES.plan, plan);
       return true;

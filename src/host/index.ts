@@ -40,6 +40,7 @@ export {
   getxattr,
   type HostError,
   hasLongNumber,
+  helperAheadRuns,
   isatty,
   kernelRelease,
   kill,
