@@ -16,6 +16,4 @@ export const FOUND: readonly (readonly [scenario: string, fault: string])[] = [
   ["run-detached", "EIO in runtime before flock"],
   // .pid stayed, and the next create with this --pid-file failed.
   ["create", "ENOSPC in runtime before rename /tmp/world/.pid"],
-  // An internal error.
-  ["kill", "EIO in runtime before stat"],
 ];

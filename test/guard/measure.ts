@@ -29,7 +29,12 @@ const stopped = async (scene: Scene) => {
 };
 
 const LIFE: readonly Step[] = [
-  { verb: "create", args: ["create", "--bundle", "/guard/bundle", "c"], leavesProcess: true },
+  {
+    verb: "create",
+    args: ["create", "--bundle", "/guard/bundle", "c"],
+    underValgrind: ["create", "--bundle", "/guard/mapped", "c"],
+    leavesProcess: true,
+  },
   { verb: "state", args: ["state", "c"] },
   { verb: "list", args: ["list"] },
   { verb: "start", args: ["start", "c"] },
@@ -43,7 +48,7 @@ const LIFE: readonly Step[] = [
   {
     verb: "run",
     args: ["run", "--bundle", "/guard/short", "c"],
-    underValgrind: ["run", "--detach", "--bundle", "/guard/short", "c"],
+    underValgrind: ["run", "--detach", "--bundle", "/guard/mapped-short", "c"],
   },
 ];
 
