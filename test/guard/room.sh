@@ -8,10 +8,14 @@ shift 2
 room=$work/room
 mkdir -p "$room"
 mount -t tmpfs guard "$room"
-for name in usr etc dev proc sys; do
+for name in usr dev proc sys; do
     mkdir "$room/$name"
     mount --bind "/$name" "$room/$name"
 done
+# `list` reads the users: a host has as many as it likes.
+mkdir "$room/etc"
+echo 'root:x:0:0:root:/root:/bin/sh' > "$room/etc/passwd"
+[ ! -e /etc/ld.so.cache ] || cp /etc/ld.so.cache "$room/etc"
 for name in bin sbin lib lib64; do
     [ ! -L "/$name" ] || ln -s "$(readlink "/$name")" "$room/$name"
 done
