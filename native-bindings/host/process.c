@@ -123,7 +123,11 @@ HOST_FUNCTION(host_proc_stat) {
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     /* Without a /proc no process is there, nor gone. */
-    if (fd < 0) return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
+    if (fd < 0) {
+        /* ESRCH: it ended while its directory was being walked. */
+        bool is_gone = errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0);
+        return is_gone ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
+    }
     ssize_t length;
     do length = read(fd, line, sizeof(line) - 1);
     while (length < 0 && errno == EINTR);

@@ -108,6 +108,8 @@ describe.skipIf(!isRoot || !isRunt)("a crowd (needs root)", () => {
         const args = crowd[index]!;
         answered.set(args[0]!, (answered.get(args[0]!) ?? 0) + (status === 0 ? 1 : 0));
         if (status === 0) continue;
+        // The program of an exec may have been running when the container was killed.
+        if (args[0] === "exec" && status === 137) continue;
         expect([1, 255], `${args[0]}: ${stderr}`).toContain(status);
         expect(stderr, args[0]).toMatch(ONE_LINE);
         expect(
