@@ -14,14 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 say() { printf '%s: %s\n' "$target" "$*" >&2; }
 
 [ ! -d "$target" ] || exit 0
-command -v apt-get >/dev/null 2>&1 || { say "there is no apt here to fetch it with"; exit 1; }
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-[ -f "$keyring" ] || { say "the keyring of the Debian archive is missing: apt-get install debian-archive-keyring"; exit 1; }
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/log"
-: >"$work/status"
+. "$here/debian-apt.sh"
 
 fetch() { # archive-uri packages
     printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$1" "$suite" >"$work/sources.list"
