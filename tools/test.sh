@@ -3,7 +3,8 @@
 # Lanes: lint, unit, native, e2e, library, clients, differential, findings, conformance, security, faults, walk, guard.
 set -u
 cd "$(dirname "$0")/.."
-rm -f build/test-counts.txt
+failures=build/test/failures.txt
+rm -f build/test-counts.txt $failures
 mkdir -p build/test
 failed=0
 
@@ -17,14 +18,9 @@ vitest() { # project
     $plain node_modules/.bin/vitest run --project "$1" --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
-        tools/count.sh "$1" $(node -e '
-            const r = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
-            // A file fails without a test that does: it cannot be loaded, or a hook throws. An error that nobody waited for fails the run alone.
-            const broken = r.testResults.filter((f) => f.status === "failed" && !f.assertionResults.some((a) => a.status === "failed")).length;
-            const failed = r.numFailedTests + broken;
-            console.log(r.numPassedTests, failed === 0 && !r.success ? 1 : failed, r.numPendingTests + r.numTodoTests);
-        ' "$report")
+        tools/count.sh "$1" $(node tools/test-report.mjs "$1" "$report" $failures)
     else
+        echo "failed: $1: no report" >> $failures
         tools/count.sh "$1" 0 1 0
     fi
 }
@@ -37,10 +33,14 @@ conformance() {
         # shellcheck disable=SC2046
         tools/count.sh conformance $(node -e '
             const counts = { passed: 0, failed: 0, skipped: 0, untested: 0 };
-            for (const { result } of Object.values(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).runt)) counts[result]++;
+            for (const [id, { result }] of Object.entries(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).runt)) {
+                counts[result]++;
+                if (result === "failed") require("fs").appendFileSync(process.argv[2], `failed: conformance: ${id}\n`);
+            }
             console.log(counts.passed, counts.failed, counts.skipped + counts.untested);
-        ' "$report")
+        ' "$report" $failures)
     else
+        echo "failed: conformance: no report" >> $failures
         tools/count.sh conformance 0 1 0
     fi
 }
@@ -48,16 +48,17 @@ conformance() {
 for lane in "$@"; do
     printf '\n== %s\n' "$lane"
     case $lane in
-    lint) tools/lint.sh || failed=1 ;;
+    lint) tools/lint.sh || { failed=1; echo "failed: lint" >> $failures; } ;;
     native)
-        $plain test/native/host/run.sh || failed=1
-        if [ -x test/native/run ]; then test/native/run || failed=1; fi
+        $plain test/native/host/run.sh || { failed=1; echo "failed: native: test/native/host/run.sh" >> $failures; }
         vitest native ;;
     conformance) conformance ;;
     *) vitest "$lane" ;;
     esac
 done
 
+# At the end, where it is seen: what failed, and what needed a second try.
+if [ -s $failures ]; then printf '\n'; cat $failures; fi
 awk '{ p += $2; f += $3; s += $4 } END { printf "\n%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""; exit f > 0 }' \
     build/test-counts.txt || failed=1
 exit $failed
