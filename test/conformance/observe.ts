@@ -67,6 +67,10 @@ export function namespaceOf(pid: number | "self", type: string): string {
   return readlinkSync(`/proc/${pid}/ns/${type}`);
 }
 
+/** "MAJOR:MINOR", as mountinfo has it, of a device number from stat(2): the upper bits of the minor stand above the major (makedev(3)). */
+export const deviceName = (dev: bigint): string =>
+  `${((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xffff_f000n)}:${(dev & 0xffn) | ((dev >> 12n) & 0xfff_ff00n)}`;
+
 /** The children of a process that live now. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
