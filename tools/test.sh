@@ -28,7 +28,7 @@ vitest() { # project
 conformance() {
     report=build/test/conformance.json
     rm -f "$report"
-    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" || failed=1
+    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" --second-try $failures || failed=1
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh conformance $(node -e '
