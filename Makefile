@@ -51,7 +51,7 @@ $(B)/quickjs/version: tools/quickjs.sh tools/quickjs-image.sed | $(SETUP)
 	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
 	@touch $@
 
-$(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh tools/debian-source.sh | $(SETUP)
+$(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh $(wildcard tools/libseccomp/*) tools/debian-source.sh | $(SETUP)
 	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/libseccomp.sh $(B)/libseccomp
 	@touch $@
 

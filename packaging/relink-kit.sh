@@ -20,10 +20,11 @@ install -d "$kit/build/quickjs/lib" "$kit/build/libseccomp/lib" "$kit/native-bin
 for object in "$@"; do install -D -m 0644 "$object" "$kit/$object"; done
 install -m 0644 build/quickjs/lib/libquickjs.a "$kit/build/quickjs/lib/"
 install -m 0644 build/libseccomp/lib/libseccomp.a "$kit/build/libseccomp/lib/"
-install -m 0644 native-bindings/host/image.ld "$kit/native-bindings/host/"
+install -m 0644 native-bindings/host/image.ld native-bindings/host/text.ld "$kit/native-bindings/host/"
 install -m 0644 build/third-party/*.txt "$kit/third-party/"
 install -m 0644 NOTICE LICENSE "$kit/"
 install -m 0755 tools/libseccomp-compile.sh "$kit/"
+install -D -m 0644 -t "$kit/libseccomp" tools/libseccomp/*
 sed "s|@LDFLAGS@|$RUNT_LDFLAGS|; s|@OBJECTS@|$*|" packaging/relink.sh >"$kit/relink.sh"
 chmod 0755 "$kit/relink.sh"
 

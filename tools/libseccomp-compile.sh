@@ -2,6 +2,7 @@
 # Compile the sources of libseccomp into one archive, without its configure script: its release has the generated tables in it, so neither
 # gperf nor autotools is needed. Usage: tools/libseccomp-compile.sh SOURCE WORK leaves WORK/libseccomp.a (CC, HARDENING, LIBSECCOMP_CFLAGS)
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$1" && pwd)
 work=$(mkdir -p "$2" && cd "$2" && pwd)
 CC=${CC:-musl-gcc}
@@ -16,8 +17,10 @@ mkdir -p "$kernel"
 for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
 ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
 # No directory of the build machine gets into the library.
-cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w -ffile-prefix-map=$source=libseccomp ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
-for unit in "$source"/src/*.c; do
+cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w -ffile-prefix-map=$source=libseccomp -ffile-prefix-map=$here=tools ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
+# libseccomp/memory.c has its memory.
+for name in malloc calloc realloc free; do cflags="$cflags -D$name=piece_$name"; done
+for unit in "$source"/src/*.c "$here/libseccomp/memory.c"; do
     case $unit in */arch-syscall-dump.c) continue ;; esac
     object=$objects/$(basename "$unit" .c).o
     # shellcheck disable=SC2086
