@@ -31,19 +31,17 @@ export function deriveMountIdMap(
   from: string,
   warn: Warn,
 ): MountIdMap | undefined {
-  const own = {
-    uidMappings: deriveIdMappings(mount.uidMappings ?? []),
-    gidMappings: deriveIdMappings(mount.gidMappings ?? []),
-  };
+  const uids = mount.uidMappings ?? [];
+  const gids = mount.gidMappings ?? [];
   const recursive = request?.recursive === true;
-  if (own.uidMappings.length > 0 && own.gidMappings.length > 0) {
+  if (uids.length > 0 && gids.length > 0) {
     if (request === undefined) {
       const message = `mount of "${mount.destination}": has id mappings without the option idmap or ridmap, and is mapped as by idmap`;
       warn("mount-idmap-implied", from, message);
     } else if (request.value !== "") {
       warn("mount-idmap-value-ignored", request.at, `mount of "${mount.destination}": uidMappings and gidMappings win over the option's`);
     }
-    return { recursive, source: own };
+    return { recursive, source: { uidMappings: deriveIdMappings(uids), gidMappings: deriveIdMappings(gids) } };
   }
   if (request === undefined) return undefined;
   const { userNamespace, uidMappings, gidMappings } = container;

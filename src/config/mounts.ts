@@ -10,10 +10,10 @@ import type { Warn } from "./warnings.ts";
 /** What an option list asks for, before it is known for which kind of mount. */
 interface ParsedOptions {
   readonly attributes: MountAttributes;
-  readonly bind?: "single" | "tree";
+  readonly bind: "single" | "tree" | undefined;
   readonly remount: boolean;
   readonly copyUp: boolean;
-  readonly idmap?: IdMapRequest;
+  readonly idmap: IdMapRequest | undefined;
   readonly links: readonly NonNullable<MountOption["link"]>[];
   /** MS_* flags of the superblock. */
   readonly superFlags: bigint;
@@ -71,8 +71,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
     if (option.copyUp) copyUp = true;
   }
   const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  const optional = { ...(bind !== undefined && { bind }), ...(idmap !== undefined && { idmap }) };
-  return { attributes, remount, copyUp, links, superFlags, superTouched, data, ...optional };
+  return { attributes, bind, idmap, remount, copyUp, links, superFlags, superTouched, data };
 }
 
 /** Only crun's idmap can have one: every other word with a value is the filesystem's. */

@@ -2,6 +2,8 @@
 
 /** Collapse ".", ".." and repeated slashes of an absolute path. */
 export function cleanPath(path: string): string {
+  // A target in the container, which is written with or without its slash, with one more in front.
+  if (path.startsWith("//") && path[2] !== "/") return cleanPath(path.slice(1));
   // Most paths are clean already.
   if (!path.includes("//") && !path.includes("/.") && (path.length === 1 || !path.endsWith("/"))) return path;
   const parts: string[] = [];
