@@ -59,12 +59,15 @@ function* cgroupLines(text: string): Generator<string> {
 
 /** ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS */
 function parseLine(line: string): CgroupMount | undefined {
-  const [left = "", right = ""] = line.split(" - ", 2);
-  const [, , device, , place] = left.split(" ");
-  if (device === undefined || place === undefined) return undefined;
-  const options = right.slice(right.lastIndexOf(" ") + 1).split(",");
+  const parent = line.indexOf(" ") + 1;
+  const device = line.indexOf(" ", parent) + 1;
+  const root = line.indexOf(" ", device) + 1;
+  const place = line.indexOf(" ", root) + 1;
+  const end = line.indexOf(" ", place);
+  if (parent === 0 || device === 0 || root === 0 || place === 0 || end < 0) return undefined;
+  const options = line.slice(line.lastIndexOf(" ") + 1).split(",");
   const controllers = options.filter((option) => CONTROLLERS.has(option) || option.startsWith("name="));
-  return { device, mountpoint: decodeMountPath(place), controllers };
+  return { device: line.slice(device, root - 1), mountpoint: decodeMountPath(line.slice(place, end)), controllers };
 }
 
 /** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */

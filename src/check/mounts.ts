@@ -37,7 +37,7 @@ const WITHOUT_ID_MAPS = ["proc", "sysfs", "devpts", "mqueue"];
 export const mappedFilesystems: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach(({ destination, options, type, uidMappings }, index) => {
     if (!WITHOUT_ID_MAPS.includes(type ?? "") || options?.some((word) => word === "bind" || word === "rbind")) return;
-    const at = options?.findIndex((word) => /^r?idmap(?:=|$)/.test(word)) ?? -1;
+    const at = options?.findIndex((word) => word.includes("idmap") && /^r?idmap(?:=|$)/.test(word)) ?? -1;
     if (at < 0 && (uidMappings ?? []).length === 0) return;
     report.error(
       "mount-idmap-filesystem",

@@ -21,14 +21,19 @@ export interface Sink {
 export function createSink(facts: CgroupFacts, path: string): Sink {
   const writes: CgroupWrite[] = [];
   const warnings: string[] = [];
+  // The writes to one controller come one after the other.
+  let last: { readonly controller: string; readonly mountpoint: string } | undefined;
   return {
     writes,
     warnings,
     write(controller, file, value, pointer) {
       const from = `${RESOURCES}/${pointer}`;
-      const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
-      if (hierarchy === undefined) throw unavailable(facts, controller, from);
-      writes.push({ path: `${hierarchy.mountpoint}${path}/${file}`, value: String(value), from });
+      if (last?.controller !== controller) {
+        const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
+        if (hierarchy === undefined) throw unavailable(facts, controller, from);
+        last = { controller, mountpoint: hierarchy.mountpoint };
+      }
+      writes.push({ path: `${last.mountpoint}${path}/${file}`, value: String(value), from });
     },
     warn(pointer, message) {
       warnings.push(`${fieldName(`${RESOURCES}/${pointer}`)}: ${message}`);

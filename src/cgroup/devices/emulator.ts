@@ -5,7 +5,9 @@ import type { DeviceException, DeviceList } from "./rule.ts";
 type BareRule = Omit<DeviceRule, "from">;
 
 const ANY = -1;
-const ACCESS = ["r", "w", "m"] as const;
+/** Sets of letters as bits: r is 1, w 2, m 4. The index is the set. */
+const ACCESS = ["", "r", "w", "rw", "m", "rm", "wm", "rwm"] as const;
+const EVERY = 7;
 
 function allow(type: "b" | "c", major: number, minor: number, access: string): BareRule {
   return { allow: true, type, major, minor, access };
@@ -34,7 +36,8 @@ interface Entry {
   readonly type: "b" | "c";
   readonly major: number;
   readonly minor: number;
-  readonly access: Set<string>;
+  /** Bits (ACCESS). */
+  access: number;
 }
 
 /**
@@ -60,24 +63,31 @@ export function allowList({ devices, onlyListedDevices }: Pick<ResourceConfig, "
 }
 
 function isReset({ type, major, minor, access }: BareRule): boolean {
-  return type === "a" && major === ANY && minor === ANY && ACCESS.every((letter) => access.includes(letter));
+  return type === "a" && major === ANY && minor === ANY && bitsOf(access) === EVERY;
+}
+
+/** Other letters count for nothing. */
+function bitsOf(access: string): number {
+  const bits = ACCESS.indexOf(access as (typeof ACCESS)[number]);
+  return bits >= 0 ? bits : (access.includes("r") ? 1 : 0) | (access.includes("w") ? 2 : 0) | (access.includes("m") ? 4 : 0);
 }
 
 function add(entries: Map<string, Entry>, type: "b" | "c", { major, minor, access }: BareRule): void {
   const key = `${type}:${major}:${minor}`;
-  const entry = entries.get(key) ?? { type, major, minor, access: new Set<string>() };
-  for (const letter of access) entry.access.add(letter);
-  entries.set(key, entry);
+  const entry = entries.get(key);
+  if (entry === undefined) entries.set(key, { type, major, minor, access: bitsOf(access) });
+  else entry.access |= bitsOf(access);
 }
 
 /** Exceptions that the rule covers lose its letters; one that is wider than the rule cannot be cut. */
 function takeBack(entries: Map<string, Entry>, type: "b" | "c", rule: BareRule): void {
+  const access = bitsOf(rule.access);
   for (const [key, entry] of entries) {
-    if (entry.type !== type || ![...rule.access].some((letter) => entry.access.has(letter))) continue;
+    if (entry.type !== type || (entry.access & access) === 0) continue;
     if (!overlaps(entry.major, rule.major) || !overlaps(entry.minor, rule.minor)) continue;
     if (!covers(rule.major, entry.major) || !covers(rule.minor, entry.minor)) throw holePunched(type, rule, entry);
-    for (const letter of rule.access) entry.access.delete(letter);
-    if (entry.access.size === 0) entries.delete(key);
+    entry.access &= ~access;
+    if (entry.access === 0) entries.delete(key);
   }
 }
 
@@ -100,5 +110,5 @@ function holePunched(type: string, { allow: allowed, major, minor }: BareRule, e
 }
 
 function toException({ type, major, minor, access }: Entry): DeviceException {
-  return { type, major, minor, access: ACCESS.filter((letter) => access.has(letter)).join("") };
+  return { type, major, minor, access: ACCESS[access] ?? "" };
 }
