@@ -22,10 +22,11 @@ interface Chunk {
   readonly staticImports: readonly string[];
 }
 
+const MAIN = "src/cli/main.ts";
 const { values: options } = parseArgs({
   options: {
     debug: { type: "boolean", default: false },
-    entry: { type: "string", default: "src/cli/main.ts" },
+    entry: { type: "string", default: MAIN },
     output: { type: "string", default: "build" },
     plugin: { type: "string" },
     testing: { type: "boolean", default: false },
@@ -66,6 +67,24 @@ const SELDOM: readonly string[] = [
   "src/plan/system-calls.ts",
   "src/state/migrate.ts",
   "src/trace/index.ts",
+];
+
+/** What every engine calls, or waits for: those that need little first. */
+const ENGINES_CALL: readonly string[] = [
+  "src/cli/program.ts",
+  "src/cli/version.ts",
+  "src/cli/verbs/state.ts",
+  "src/cli/verbs/kill.ts",
+  "src/cli/verbs/start.ts",
+  "src/cli/verbs/delete.ts",
+  "src/cli/verbs/ps.ts",
+  "src/cli/verbs/pause.ts",
+  "src/cli/verbs/resume.ts",
+  "src/cli/verbs/list.ts",
+  "src/cli/verbs/update.ts",
+  "src/cli/verbs/exec.ts",
+  "src/cli/verbs/create.ts",
+  "src/cli/verbs/run.ts",
 ];
 
 /** Called by hand too, but often: at the end of the image, where the pages of the others have nothing of them. */
@@ -212,10 +231,21 @@ function table(symbol: string, label: string, places: readonly number[]): string
   return [".balign 8", `.global ${symbol}`, `${symbol}:`, ...rows, ".quad 0, 0, 0, 0"];
 }
 
-/** In the order of the image: what engines call first, so that it lies together. */
+/**
+ * In the order of the image: what the first of ENGINES_CALL needs, then what the second needs besides, and so on. A verb then touches the
+ * beginning of the image and its own part.
+ */
 function inImageOrder(chunks: readonly Chunk[]): readonly Chunk[] {
-  const byEngines = reachable(chunks, [...SELDOM, ...BY_HAND]);
-  return [...chunks.filter(({ name }) => byEngines.has(name)), ...chunks.filter(({ name }) => !byEngines.has(name))];
+  const byName = new Map(chunks.map((chunk) => [chunk.name, chunk]));
+  const order = new Set(reach(byName, "main", new Set<string>()));
+  for (const source of ENGINES_CALL) {
+    const target = chunks.find((chunk) => chunk.source === source);
+    if (target !== undefined) reach(byName, target.name, order);
+    else if (options.entry === MAIN) throw new Error(`${source}: no target of an import()`);
+  }
+  for (const name of reachable(chunks, [...SELDOM, ...BY_HAND])) order.add(name);
+  for (const { name } of chunks) order.add(name);
+  return [...order].map((name) => byName.get(name)!);
 }
 
 function imagePlaces(chunks: readonly Chunk[]): number[] {

@@ -2,12 +2,19 @@
 # a count is a write, and the first write to a page of the image costs a copy of the page. An object of the image is never freed, and never
 # taken for one that has a single owner. `JS_IMAGE_SIZE` tells the host that the library can do this; the size is 0 until the image is made.
 # The collector of cycles is left as it is: this program never starts it.
+#
+# What is searched from anywhere lies apart, at the beginning of the image (js_image_allocate, while it is made; then NULL): shapes, and the
+# tables of shapes and atoms. JS_SealImage moves the tables there, and puts the atoms of one hash in the order of their age: who looks for one
+# of a verb that is early in the image does not touch those of later ones.
 
 # quickjs.h
 /^} JSRefCountHeader;/a\
 #define JS_IMAGE_SIZE\
 extern unsigned char image_start[] __attribute__((weak));\
 extern size_t js_image_size;\
+extern void *(*js_image_allocate)(size_t size);\
+extern void (*js_image_release)(void *block);\
+void JS_SealImage(JSRuntime *rt);\
 static inline JS_BOOL JS_InImage(const void *p) { return (size_t)p - (size_t)image_start < js_image_size; }
 s/if (--p->ref_count <= 0)/if (!JS_InImage(p) \&\& --p->ref_count <= 0)/
 /^static inline JSValue JS_Dup/,/^}/s/p->ref_count++;/if (!JS_InImage(p)) &/
@@ -18,5 +25,53 @@ s/^\( *\)str->header\.ref_count--;/\1if (!JS_InImage(str)) str->header.ref_count
 s/(--\([a-z_]*\)->header\.ref_count > 0)/(JS_InImage(\1) || --\1->header.ref_count > 0)/
 s/(--\([a-z_]*\)->header\.ref_count \([<=]=\) 0)/(!JS_InImage(\1) \&\& --\1->header.ref_count \2 0)/
 s/(\([a-z0-9_]*\)->header\.ref_count != 1)/(JS_InImage(\1) || \1->header.ref_count != 1)/
+s/sh_alloc = js_malloc(ctx, \(.*\));/sh_alloc = js_image_allocate ? js_image_allocate(\1) : js_malloc(ctx, \1);/
+s/js_free\(_rt\)\{0,1\}([a-z]*, \(get_alloc_from_shape(.*)\));/js_image_release ? js_image_release(\2) : &/
+
+# The shapes of objects with few properties are kept when no object has them any more, and are not changed in place: the next object that
+# is made in the same way finds each of them, instead of making and filling them anew. Up to this number of properties, so that an object
+# whose keys are data does not leave one for each of them; not while the image is made.
+/^#define JS_PROP_INITIAL_SIZE/a\
+#define JS_SHAPE_KEPT 8
+s/} else if (JS_InImage(sh) || sh->header\.ref_count != 1) {/} else if (JS_InImage(sh) || sh->header.ref_count != 1 || (js_image_size \&\& sh->prop_count < JS_SHAPE_KEPT)) {/
+/^static void js_free_shape(JSRuntime \*rt, JSShape \*sh)$/,/^}/s/^\( *\)js_free_shape0(rt, sh);/\1if (js_image_size \&\& sh->is_hashed \&\& sh->prop_count <= JS_SHAPE_KEPT) sh->header.ref_count = 1;\
+\1else js_free_shape0(rt, sh);/
+
+# indexOf and includes compare at every place of the string: they search as split does, for the first character.
+/^static JSValue js_string_indexOf(/,/^}/s/^    if (len >= v_len \&\& .*{$/    if (!lastIndexOf) ret = len >= v_len ? string_indexof(p, p1, start) : -1;\
+    else &/
+/^static JSValue js_string_includes(/,/^}/s/^    if (start >= 0 \&\& start <= stop) {$/    if (magic == 0) ret = start <= stop \&\& string_indexof(p, p1, start) >= 0;\
+    else &/
+
 /^int JS_NewClass(.*)$/i\
-size_t js_image_size;
+size_t js_image_size;\
+void *(*js_image_allocate)(size_t size);\
+void (*js_image_release)(void *block);\
+\
+static void *js_image_move(JSRuntime *rt, void *table, size_t size)\
+{\
+    void *moved = js_image_allocate(size);\
+    memcpy(moved, table, size);\
+    js_free_rt(rt, table);\
+    return moved;\
+}\
+\
+void JS_SealImage(JSRuntime *rt)\
+{\
+    uint32_t i, *head;\
+    JSAtomStruct *p;\
+    memset(rt->atom_hash, 0, sizeof(rt->atom_hash[0]) * rt->atom_hash_size);\
+    for (i = rt->atom_size - 1; i > 0; i--) {\
+        p = rt->atom_array[i];\
+        if (atom_is_free(p) || p->atom_type >= JS_ATOM_TYPE_SYMBOL) continue;\
+        head = \&rt->atom_hash[p->hash \& (rt->atom_hash_size - 1)];\
+        p->hash_next = *head;\
+        *head = i;\
+    }\
+    rt->atom_array = js_image_move(rt, rt->atom_array, sizeof(rt->atom_array[0]) * rt->atom_size);\
+    rt->atom_hash = js_image_move(rt, rt->atom_hash, sizeof(rt->atom_hash[0]) * rt->atom_hash_size);\
+    rt->shape_hash = js_image_move(rt, rt->shape_hash, sizeof(rt->shape_hash[0]) * rt->shape_hash_size);\
+    js_image_allocate = NULL;\
+    js_image_release = NULL;\
+}\
+

@@ -14,6 +14,8 @@
 #define SMALL_LIMIT 512u
 #define SMALL_CLASSES (SMALL_LIMIT / ALIGNMENT + 1)
 #define FIRST_ARENA ((size_t)3 << 20)
+/* At its beginning, for what the engine wants apart (host_allocate_apart). */
+#define APART ((size_t)192 << 10)
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */
 #define NEXT_ARENA ((size_t)1 << 20)
 /* Classes above SMALL_LIMIT grow by quarters of a power of two up to 2^47. */
@@ -30,8 +32,12 @@ struct free_block {
 _Static_assert(sizeof(struct block) == HEADER, "the header must keep the alignment");
 
 static uint8_t first_arena[FIRST_ARENA] __attribute__((aligned(4096)));
-static uint8_t *bump = first_arena;
+static uint8_t *apart = first_arena;
+static uint8_t *bump = first_arena + APART;
 static uint8_t *bump_end = first_arena + FIRST_ARENA;
+static bool apart_is_full;
+/* By capacity, as small_free; none is of the first. */
+static struct free_block *apart_free[SMALL_CLASSES];
 /* Arenas of this process, without those of the image. */
 static uint8_t *arena_start = first_arena;
 static size_t used_before;
@@ -68,10 +74,11 @@ static bool next_arena(size_t needed) {
 
 /* The free blocks of the image are forgotten: each would cost the copy of a page of the file. */
 bool host_seal_arena(void) {
-    if (bump < first_arena || bump > first_arena + FIRST_ARENA) return false;
+    if (apart_is_full || arena_start != first_arena) return false;
     memset(small_free, 0, sizeof(small_free));
     memset(large_free, 0, sizeof(large_free));
-    bump = bump_end = arena_start = NULL;
+    memset(apart_free, 0, sizeof(apart_free));
+    bump = bump_end = arena_start = apart = NULL;
     return true;
 }
 
@@ -82,6 +89,34 @@ static void *carve(size_t capacity) {
     bump += needed;
     block->capacity = capacity;
     return (uint8_t *)block + HEADER;
+}
+
+/* Elsewhere, which host_seal_arena tells, when there is no room at the beginning of the first arena. */
+void *host_allocate_apart(size_t size) {
+    unsigned index;
+    size_t capacity = size > SMALL_LIMIT ? large_capacity(size, &index) : (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct free_block **list = &apart_free[capacity <= SMALL_LIMIT ? capacity / ALIGNMENT : 0];
+    struct free_block *found = *list;
+    if (found) {
+        *list = found->next;
+        return found;
+    }
+    size_t needed = capacity + HEADER;
+    apart_is_full = apart_is_full || needed > (size_t)(first_arena + APART - apart);
+    if (apart_is_full) return carve(capacity);
+    struct block *block = (struct block *)apart;
+    apart += needed;
+    block->capacity = capacity;
+    return (uint8_t *)block + HEADER;
+}
+
+/* Large ones are lost: there are few. */
+void host_release_apart(void *pointer) {
+    size_t capacity = block_of(pointer)->capacity;
+    if (capacity > SMALL_LIMIT) return;
+    struct free_block *freed = pointer, **list = &apart_free[capacity / ALIGNMENT];
+    freed->next = *list;
+    *list = freed;
 }
 
 static void *allocate(size_t size) {

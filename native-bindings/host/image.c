@@ -84,6 +84,12 @@ static bool forget_stack(JSRuntime *rt) {
 }
 
 static void start_engine(void) {
+#ifdef JS_IMAGE_SIZE
+    if (host_building_image) {
+        js_image_allocate = host_allocate_apart;
+        js_image_release = host_release_apart;
+    }
+#endif
     engine.rt = JS_NewRuntime2(&host_allocator, NULL);
     if (!engine.rt || (host_building_image && !forget_stack(engine.rt))) _exit(1);
     /* The heap of a whole run is small: collecting cycles would cost more than it gives back. */
@@ -103,6 +109,9 @@ static _Noreturn void write_image(void) {
        the host module refuses arguments and environment. */
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
     if (!host_preload_modules(engine.ctx)) leave(host_report(engine.ctx));
+#ifdef JS_IMAGE_SIZE
+    JS_SealImage(engine.rt);
+#endif
     if (!host_seal_arena()) {
         static const char text[] = "the arena of the image is too small\n";
         (void)!write(2, text, sizeof(text) - 1);
