@@ -101,35 +101,88 @@ static bool is_directory(DIR *directory, const struct dirent *entry) {
     return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
 }
 
-HOST_FUNCTION(host_readdir) {
-    (void)this_value;
-    bool directories = JS_ToBool(ctx, host_arg(argc, argv, 1)) > 0;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    DIR *directory = opendir(path);
-    if (!directory) {
-        finish(ctx, -1, "open", path);
-        return JS_EXCEPTION;
+static bool is_made_of(const char *name, const bool allowed[UCHAR_MAX + 1]) {
+    while (allowed[(unsigned char)*name]) name++;
+    return *name == 0;
+}
+
+/* Names of a directory, one behind the other, each with its NUL. */
+struct names {
+    char *text;
+    size_t length, capacity;
+    uint32_t count;
+};
+
+static bool add_name(JSContext *ctx, struct names *names, const char *name) {
+    size_t length = strlen(name) + 1;
+    if (names->capacity - names->length < length) {
+        size_t capacity = names->capacity * 2 + 4096;
+        char *grown = js_realloc(ctx, names->text, capacity);
+        if (!grown) return false;
+        names->text = grown;
+        names->capacity = capacity;
     }
-    JSValue names = JS_NewArray(ctx);
-    uint32_t count = 0;
-    int error;
+    memcpy(names->text + names->length, name, length);
+    names->length += length;
+    names->count++;
+    return true;
+}
+
+/* 0, errno, or -1 when an exception is pending. `allowed`: characters, or NULL for all. */
+static int read_names(JSContext *ctx, DIR *directory, bool directories, const bool *allowed, struct names *names) {
     for (;;) {
         errno = 0;
         struct dirent *entry = readdir(directory);
-        error = errno;
-        if (!entry) break;
+        if (!entry) return errno;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (allowed && !is_made_of(entry->d_name, allowed)) continue;
         if (directories && !is_directory(directory, entry)) continue;
-        JS_DefinePropertyValueUint32(ctx, names, count++, JS_NewString(ctx, entry->d_name), JS_PROP_C_W_E);
+        if (!add_name(ctx, names, entry->d_name)) return -1;
     }
-    closedir(directory);
-    if (error) {
-        JS_FreeValue(ctx, names);
-        names = host_throw(ctx, error, "readdir", path);
+}
+
+static int compare_names(const void *first, const void *second) {
+    return strcmp(*(const char *const *)first, *(const char *const *)second);
+}
+
+static JSValue name_list(JSContext *ctx, const struct names *names, bool sorted) {
+    const char **list = js_malloc(ctx, (names->count + 1) * sizeof(*list));
+    if (!list) return JS_EXCEPTION;
+    const char *at = names->text;
+    for (uint32_t i = 0; i < names->count; i++, at += strlen(at) + 1) list[i] = at;
+    if (sorted) qsort(list, names->count, sizeof(*list), compare_names);
+    JSValue array = JS_NewArray(ctx);
+    for (uint32_t i = 0; i < names->count; i++) JS_SetPropertyUint32(ctx, array, i, JS_NewString(ctx, list[i]));
+    js_free(ctx, list);
+    return array;
+}
+
+HOST_FUNCTION(host_readdir) {
+    (void)this_value;
+    bool directories = JS_ToBool(ctx, host_arg(argc, argv, 1)) > 0;
+    bool allowed[UCHAR_MAX + 1] = { false }, restricted = !JS_IsUndefined(host_arg(argc, argv, 2));
+    if (restricted) {
+        const char *characters = host_text(ctx, argv[2]);
+        if (!characters) return JS_EXCEPTION;
+        for (const char *at = characters; *at; at++) allowed[(unsigned char)*at] = true;
+        JS_FreeCString(ctx, characters);
+    }
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue result;
+    DIR *directory = opendir(path);
+    if (!directory) {
+        result = host_throw(ctx, errno, "open", path);
+    } else {
+        struct names names = { 0 };
+        int error = read_names(ctx, directory, directories, restricted ? allowed : NULL, &names);
+        closedir(directory);
+        if (error) result = error < 0 ? JS_EXCEPTION : host_throw(ctx, error, "readdir", path);
+        else result = name_list(ctx, &names, restricted);
+        js_free(ctx, names.text);
     }
     JS_FreeCString(ctx, path);
-    return names;
+    return result;
 }
 
 HOST_FUNCTION(host_readlink) {

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -29,17 +30,17 @@ static bool optional_limit(JSContext *ctx, JSValueConst value, int64_t *limit) {
     return JS_IsUndefined(value) || JS_ToInt64(ctx, limit, value) == 0;
 }
 
-/* The rest of a descriptor as text. One byte above the limit tells "too big". So many bytes of `whole` are all; 0: unknown. */
-static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, const char *path) {
+/* The rest of a descriptor. One byte above the limit tells "too big". So many bytes of `whole` are all; 0: unknown. False: an exception is pending. */
+static bool read_all(JSContext *ctx, int fd, int64_t limit, size_t whole, const char *path, uint8_t **out, size_t *out_length) {
     size_t capacity = (whole ? whole : 4095) + 1, length = 0;
     uint8_t *data = js_malloc(ctx, capacity);
-    if (!data) return JS_EXCEPTION;
+    if (!data) return false;
     for (;;) {
         if (length == capacity) {
             uint8_t *grown = js_realloc(ctx, data, capacity * 2);
             if (!grown) {
                 js_free(ctx, data);
-                return JS_EXCEPTION;
+                return false;
             }
             data = grown;
             capacity *= 2;
@@ -49,36 +50,79 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
         if (got < 0 || (int64_t)(length + (size_t)got) > limit) {
             int error = got < 0 ? errno : EFBIG;
             js_free(ctx, data);
-            return host_throw(ctx, error, "read", path);
+            host_throw(ctx, error, "read", path);
+            return false;
         }
         if (got == 0) break;
         length += (size_t)got;
         if (length == whole) break;
     }
+    *out = data;
+    *out_length = length;
+    return true;
+}
+
+static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, const char *path) {
+    uint8_t *data;
+    size_t length;
+    if (!read_all(ctx, fd, limit, whole, path, &data, &length)) return JS_EXCEPTION;
     JSValue text = host_utf8_string(ctx, data, length, path);
     js_free(ctx, data);
     return text;
 }
 
-static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool any_type) {
-    int fd = open_retry(AT_FDCWD, path, O_RDONLY | (WEAKENED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
-    if (fd < 0) return host_throw(ctx, errno, "open", path);
-    struct stat status;
-    JSValue text;
-    if (fstat(fd, &status) < 0) {
-        text = host_throw(ctx, errno, "fstat", path);
-    } else if (S_ISDIR(status.st_mode)) {
-        text = host_throw(ctx, EISDIR, "read", path);
-    } else if (!any_type && !S_ISREG(status.st_mode) && !WEAKENED(config_type)) {
-        text = host_throw(ctx, EINVAL, "read", path);
-    } else if (status.st_size > limit) {
-        text = host_throw(ctx, EFBIG, "read", path);
-    } else {
-        /* Files of proc, sysfs and cgroupfs say 0 or 4096 whatever they hold. */
-        text = read_text(ctx, fd, limit, status.st_size % 4096 ? (size_t)status.st_size : 0, path);
+/* -1: an exception is pending. *whole: as of read_all. */
+static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t limit, bool any_type, size_t *whole) {
+    int fd = open_retry(directory, path, O_RDONLY | (WEAKENED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
+    if (fd < 0) {
+        host_throw(ctx, errno, "open", path);
+        return -1;
     }
+    struct stat status;
+    int error = 0;
+    const char *call = "read";
+    if (fstat(fd, &status) < 0) {
+        error = errno;
+        call = "fstat";
+    } else if (S_ISDIR(status.st_mode)) {
+        error = EISDIR;
+    } else if (!any_type && !S_ISREG(status.st_mode) && !WEAKENED(config_type)) {
+        error = EINVAL;
+    } else if (status.st_size > limit) {
+        error = EFBIG;
+    }
+    if (error) {
+        close(fd);
+        host_throw(ctx, error, call, path);
+        return -1;
+    }
+    /* Files of proc, sysfs and cgroupfs say 0 or 4096 whatever they hold. */
+    *whole = status.st_size % 4096 ? (size_t)status.st_size : 0;
+    return fd;
+}
+
+static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool any_type) {
+    size_t whole;
+    int fd = open_to_read(ctx, AT_FDCWD, path, limit, any_type, &whole);
+    if (fd < 0) return JS_EXCEPTION;
+    JSValue text = read_text(ctx, fd, limit, whole, path);
     close(fd);
     return text;
+}
+
+static bool read_whole_at(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
+    size_t whole;
+    int fd = open_to_read(ctx, directory, path, DEFAULT_LIMIT, false, &whole);
+    if (fd < 0) return false;
+    bool ok = read_all(ctx, fd, DEFAULT_LIMIT, whole, path, data, length);
+    close(fd);
+    /* There is room: the end of the file was looked for. */
+    if (ok) (*data)[*length] = 0;
+    return ok;
+}
+
+bool host_read_whole(JSContext *ctx, const char *path, uint8_t **data, size_t *length) {
+    return read_whole_at(ctx, AT_FDCWD, path, data, length);
 }
 
 HOST_FUNCTION(host_read_file) {
@@ -93,12 +137,98 @@ HOST_FUNCTION(host_read_file) {
     return text;
 }
 
+static JSValue read_members(JSContext *ctx, int directory, const char *path, JSValueConst names, JSValueConst into) {
+    uint8_t *data;
+    size_t length;
+    if (!read_whole_at(ctx, directory, path, &data, &length)) return JS_EXCEPTION;
+    JSValue members;
+    if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", path);
+    else members = host_json_members(ctx, data, length, names, into);
+    js_free(ctx, data);
+    return members;
+}
+
+/* A directory that a path may be relative to; the working directory when it is left out. */
+static bool optional_directory(JSContext *ctx, JSValueConst value, int *directory) {
+    *directory = AT_FDCWD;
+    return JS_IsUndefined(value) || host_int(ctx, value, directory);
+}
+
+HOST_FUNCTION(host_read_members) {
+    (void)this_value;
+    int directory;
+    if (!optional_directory(ctx, host_arg(argc, argv, 2), &directory)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue members = read_members(ctx, directory, path, host_arg(argc, argv, 1), host_arg(argc, argv, 3));
+    JS_FreeCString(ctx, path);
+    return members;
+}
+
 HOST_FUNCTION(host_read_fd) {
     (void)this_value;
     int fd;
     int64_t limit;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
     return read_text(ctx, fd, limit, 0, NULL);
+}
+
+/* Long enough for what the kernel says in one line of its file systems. */
+#define LONGEST_LINE 4096
+/* So many files next to each other, and the walk to their directory's directory is made once. */
+#define NEIGHBOURS 3
+
+/*
+ * open(2) of A/B/C, and of A/D/C afterwards: from a descriptor of A when there are many. It may be another A by then: who does not find the
+ * file there goes the whole way.
+ */
+static int open_neighbour(const char *path) {
+    static char above[PATH_MAX];
+    static size_t length;
+    static int directory = -1, calls;
+    const char *name = strrchr(path, '/');
+    while (name && name > path && *--name != '/') continue;
+    if (!name || name == path || (size_t)(name - path) >= sizeof(above)) return open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    size_t here = (size_t)(name - path);
+    if (here != length || memcmp(above, path, here) != 0) {
+        memcpy(above, path, here);
+        above[here] = 0;
+        length = here;
+        calls = 0;
+        if (directory >= 0) close(directory);
+        directory = -1;
+    }
+    if (++calls == NEIGHBOURS) directory = open_retry(AT_FDCWD, above, O_PATH | O_DIRECTORY, 0);
+    int fd = directory < 0 ? -1 : open_retry(directory, name + 1, O_RDONLY | O_NONBLOCK, 0);
+    return fd < 0 ? open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0) : fd;
+}
+
+HOST_FUNCTION(host_read_line) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    static uint8_t line[LONGEST_LINE];
+    int fd = open_neighbour(path);
+    ssize_t length = -1;
+    const char *call = "open";
+    if (fd >= 0) {
+        call = "read";
+        do length = read(fd, line, sizeof(line));
+        while (length < 0 && errno == EINTR);
+    }
+    int error = errno;
+    if (fd >= 0) close(fd);
+    JSValue result;
+    if (length >= 0) {
+        const uint8_t *end = memchr(line, '\n', (size_t)length);
+        result = host_utf8_string(ctx, line, end ? (size_t)(end - line) : (size_t)length, path);
+    } else if (error == ENOENT || error == ENOTDIR || error == ENODEV) {
+        result = JS_UNDEFINED;
+    } else {
+        result = host_throw(ctx, error, call, path);
+    }
+    JS_FreeCString(ctx, path);
+    return result;
 }
 
 static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *path) {

@@ -56,6 +56,14 @@ declare module "runt:host" {
   /** Whole file as text; throws EFBIG above `limit` bytes (default 64 MiB), EILSEQ if not UTF-8, EINVAL if not a regular file
    *  (opened O_NONBLOCK, so that a FIFO never blocks) unless `anyType`. */
   export function readFile(path: string, limit?: number, anyType?: boolean): string;
+  /** Members of the JSON object in a file, whose rest is not looked at further than is needed: "a b(c)" are `a`, and of the object `b` its `c`.
+   *  Those that are absent are left out. Undefined when this reader does not understand the text (not an object, damaged, a name with an
+   *  escape, a member twice, nested very deeply): JSON.parse of the whole has the last word. Errors are those of readFile.
+   *  `directory`: descriptor of that which the path is relative to. `into`: what a former call with these names has returned, which may be
+   *  filled anew and returned again. */
+  export function readMembers(path: string, names: string, directory?: number, into?: object): Record<string, unknown> | undefined;
+  /** First line, at most 4 KiB, of a file of the kernel's that one read(2) gives whole; undefined when it is not there, or no more. */
+  export function readLine(path: string): string | undefined;
   export function readFd(fd: number, limit?: number): string;
   /** A regular file as bytes, never through a symlink in its last component (ELOOP); EFBIG above `limit` bytes. */
   export function readBytes(path: string, limit: number): ArrayBuffer;
@@ -70,6 +78,10 @@ declare module "runt:host" {
   export function close(fd: number): void;
   /** Writes all of it. */
   export function write(fd: number, data: string | ArrayBuffer): void;
+  /** A row of the table that writeRows writes; all have the same number of cells, at most 16. */
+  export function addRow(...cells: readonly (string | number)[]): void;
+  /** Write the rows since the last call, and forget them: columns as wide as the widest cell and three blanks, at least `minimum`, the last as it is. */
+  export function writeRows(fd: number, minimum: number): void;
   export interface Stat {
     readonly dev: bigint;
     readonly ino: bigint;
@@ -87,8 +99,8 @@ declare module "runt:host" {
   export function fstat(fd: number): Stat;
   /** f_type of statfs(2). */
   export function statfsType(path: string): number;
-  /** access(2) as the effective user (AT_EACCESS). */
-  export function access(path: string, mode: number): boolean;
+  /** access(2) as the effective user (AT_EACCESS). `directory`: descriptor of that which the path is relative to. */
+  export function access(path: string, mode: number, directory?: number): boolean;
   export function mkdir(path: string, mode: number): void;
   export function rmdir(path: string): void;
   export function unlink(path: string): void;
@@ -100,8 +112,9 @@ declare module "runt:host" {
   export function chmod(path: string, mode: number): void;
   export function chown(path: string, uid: number, gid: number): void;
   export function fsync(fd: number): void;
-  /** Names without . and .., unsorted; `directories`: of directories only. */
-  export function readdir(path: string, directories?: boolean): string[];
+  /** Names without . and .., unsorted; `directories`: of directories only; `characters`: those with no others than these,
+   *  sorted. */
+  export function readdir(path: string, directories?: boolean, characters?: string): string[];
   export function readlink(path: string): string;
   export function realpath(path: string): string;
   export function cwd(): string;
@@ -130,6 +143,10 @@ declare module "runt:host" {
   export function pidfdSendSignal(pidfd: number, signal: number): void;
   /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. Throws without a /proc. */
   export function procStat(pid: number): { readonly state: string; readonly startTime: bigint } | undefined;
+  /** True while that process of this pid is there that has this start time (decimal), and is neither a zombie nor dead. Throws without a /proc. */
+  export function isRunning(pid: number, startTime: string): boolean;
+  /** Name of a user in /etc/passwd, by uid in decimal; undefined when there is none. The last of several lines counts. */
+  export function userName(uid: string): string | undefined;
   export interface WaitResult {
     readonly pid: number;
     /** Exit status, or 128 + signal. */

@@ -107,6 +107,7 @@ void host_free_bytes(JSContext *ctx, struct bytes *bytes);
 void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value);
 
 /* ---- text.c */
+bool host_is_ascii(const uint8_t *data, size_t length);
 /* Length of the valid UTF-8 prefix of data. */
 size_t host_utf8_prefix(const uint8_t *data, size_t length);
 /* A string value, or EILSEQ thrown. */
@@ -126,6 +127,10 @@ void sha256_hex(const uint8_t *data, size_t length, char out[65]);
 int host_write_all(int fd, const uint8_t *data, size_t length);
 HOST_FUNCTION(host_read_file);
 HOST_FUNCTION(host_read_fd);
+/* A regular file of at most 64 MiB, with a NUL behind it; free with js_free. False: an exception is pending. */
+bool host_read_whole(JSContext *ctx, const char *path, uint8_t **data, size_t *length);
+HOST_FUNCTION(host_read_members);
+HOST_FUNCTION(host_read_line);
 HOST_FUNCTION(host_read_bytes);
 HOST_FUNCTION(host_write_file);
 HOST_FUNCTION(host_open);
@@ -163,6 +168,16 @@ HOST_FUNCTION(host_cwd);
 HOST_FUNCTION(host_chdir);
 HOST_FUNCTION(host_umask);
 
+/* ---- members.c */
+/* Those of the JSON object in this text, which is valid UTF-8 with a NUL behind it and may be written to; JS_UNDEFINED when it is not understood.
+   `into`: undefined, or what a former call with these names has given, which may be filled anew. */
+JSValue host_json_members(JSContext *ctx, uint8_t *text, size_t length, JSValueConst name_list, JSValueConst into);
+
+/* ---- rows.c, users.c */
+HOST_FUNCTION(host_add_row);
+HOST_FUNCTION(host_write_rows);
+HOST_FUNCTION(host_user_name);
+
 /* ---- process.c */
 HOST_FUNCTION(host_js_argv);
 HOST_FUNCTION(host_getenv);
@@ -175,6 +190,7 @@ HOST_FUNCTION(host_kill);
 HOST_FUNCTION(host_pidfd_open);
 HOST_FUNCTION(host_pidfd_send_signal);
 HOST_FUNCTION(host_proc_stat);
+HOST_FUNCTION(host_is_running);
 HOST_FUNCTION(host_waitpid);
 HOST_FUNCTION(host_block_signals);
 HOST_FUNCTION(host_set_child_subreaper);

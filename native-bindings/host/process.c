@@ -100,13 +100,14 @@ HOST_FUNCTION(host_pidfd_send_signal) {
 
 /* State (field 3) and start time (field 22) of proc_pid_stat(5). The name in field 2 may hold anything, even ") R". */
 static bool parse_stat(char *line, char *state, uint64_t *start_time) {
-    char *at = strrchr(line, ')');
+    char *at = NULL;
+    for (char *next = line; (next = strchr(next, ')')); at = next++) continue;
     if (!at || at[1] != ' ' || !at[2]) return false;
     *state = at[2];
     at += 2;
     for (int field = 3; field < 22; field++) {
-        at = strchr(at, ' ');
-        if (!at) return false;
+        while (*at && *at != ' ') at++;
+        if (!*at) return false;
         at++;
     }
     char *end;
@@ -115,32 +116,79 @@ static bool parse_stat(char *line, char *state, uint64_t *start_time) {
     return end != at && errno == 0;
 }
 
-HOST_FUNCTION(host_proc_stat) {
-    (void)this_value;
-    int pid;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
-    char path[64], line[4096], state[2] = { 0 };
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    /* Without a /proc no process is there, nor gone. */
+struct decimal {
+    char text[24];
+};
+
+/* Without printf(3), which takes longer than the system call that the number is for. */
+static const char *decimal(struct decimal *out, uint64_t number) {
+    char *at = out->text + sizeof(out->text) - 1;
+    *at = 0;
+    do *--at = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    return at;
+}
+
+#define PROC "/proc/"
+
+/* 1: state and start time of the process; 0: there is none; -1: an exception is pending. */
+static int read_stat(JSContext *ctx, int pid, char *state, uint64_t *start_time) {
+    /* Who asks for many walks to /proc no more than twice. */
+    static int proc = -1, calls;
+    if (++calls == 3) proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char line[4096];
+    struct decimal name;
+    char path[64] = PROC;
+    const char *digits = decimal(&name, (uint64_t)pid);
+    strcat(strcat(path, digits), "/stat");
+    int fd = proc < 0 ? open(path, O_RDONLY | O_CLOEXEC) : openat(proc, path + sizeof(PROC) - 1, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        /* ESRCH: it ended while its directory was being walked. */
-        bool is_gone = errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0);
-        return is_gone ? JS_UNDEFINED : host_throw(ctx, errno, "open", path);
+        /* ESRCH: it ended while its directory was being walked. Without a /proc no process is there, nor gone. */
+        if (errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0)) return 0;
+        host_throw(ctx, errno, "open", path);
+        return -1;
     }
     ssize_t length;
     do length = read(fd, line, sizeof(line) - 1);
     while (length < 0 && errno == EINTR);
     int error = errno;
     close(fd);
-    if (length < 0) return error == ESRCH ? JS_UNDEFINED : host_throw(ctx, error, "read", path);
-    line[length] = 0;
+    if (length < 0 && error == ESRCH) return 0;
+    line[length < 0 ? 0 : length] = 0;
+    if (length >= 0 && parse_stat(line, state, start_time)) return 1;
+    host_throw(ctx, length < 0 ? error : EINVAL, "read", path);
+    return -1;
+}
+
+HOST_FUNCTION(host_proc_stat) {
+    (void)this_value;
+    int pid;
+    char state[2] = { 0 };
     uint64_t start_time;
-    if (!parse_stat(line, state, &start_time)) return host_throw(ctx, EINVAL, "read", path);
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
+    int found = read_stat(ctx, pid, state, &start_time);
+    if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
     JSValue object = JS_NewObject(ctx);
     host_set(ctx, object, "state", JS_NewString(ctx, state));
     host_set(ctx, object, "startTime", JS_NewBigUint64(ctx, start_time));
     return object;
+}
+
+HOST_FUNCTION(host_is_running) {
+    (void)this_value;
+    int pid;
+    char state;
+    struct decimal text;
+    uint64_t start_time;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
+    int found = read_stat(ctx, pid, &state, &start_time);
+    if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_FALSE;
+    if (state == 'Z' || state == 'X') return JS_FALSE;
+    const char *wanted = host_text(ctx, host_arg(argc, argv, 1));
+    if (!wanted) return JS_EXCEPTION;
+    bool is_same = strcmp(decimal(&text, start_time), wanted) == 0;
+    JS_FreeCString(ctx, wanted);
+    return JS_NewBool(ctx, is_same);
 }
 
 HOST_FUNCTION(host_waitpid) {

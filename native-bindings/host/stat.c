@@ -65,13 +65,14 @@ HOST_FUNCTION(host_statfs_type) {
 
 HOST_FUNCTION(host_access) {
     (void)this_value;
-    int mode;
+    int mode, directory = AT_FDCWD;
     if (!host_int(ctx, host_arg(argc, argv, 1), &mode)) return JS_EXCEPTION;
+    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &directory)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
-    bool allowed = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+    bool allowed = faccessat(directory, path, mode, AT_EACCESS) == 0;
     /* Where faccessat2(2) is refused rather than missing; this program never runs with a real user other than the effective one. */
-    if (!allowed && errno == EPERM) allowed = access(path, mode) == 0;
+    if (!allowed && errno == EPERM) allowed = faccessat(directory, path, mode, 0) == 0;
     JS_FreeCString(ctx, path);
     return JS_NewBool(ctx, allowed);
 }

@@ -1,9 +1,32 @@
 /* Text and bytes: UTF-8 in both directions, hashing, and one scan of JSON text. */
 #include "host.h"
 
+#include <string.h>
+
+#define NOT_ASCII 0x8080808080808080u
+
+bool host_is_ascii(const uint8_t *data, size_t length) {
+    uint64_t bytes = 0, all = 0;
+    size_t i = 0;
+    for (; length - i >= sizeof(bytes); i += sizeof(bytes)) {
+        memcpy(&bytes, data + i, sizeof(bytes));
+        all |= bytes;
+    }
+    for (; i < length; i++) all |= data[i];
+    return !(all & NOT_ASCII);
+}
+
 size_t host_utf8_prefix(const uint8_t *data, size_t length) {
     size_t i = 0;
     while (i < length) {
+        uint64_t words[4];
+        if (length - i >= sizeof(words)) {
+            memcpy(words, data + i, sizeof(words));
+            if (!((words[0] | words[1] | words[2] | words[3]) & NOT_ASCII)) {
+                i += sizeof(words);
+                continue;
+            }
+        }
         uint8_t lead = data[i];
         if (lead < 0x80) {
             i++;

@@ -1,24 +1,23 @@
 import * as host from "../host/index.ts";
 
-let names: ReadonlyMap<string, string> | undefined;
+/** A list asks for the same one again and again. */
+const names = new Map<number, string>();
 
 /** Name of a uid in the host's /etc/passwd, or `#uid`. */
 export function userName(uid: number): string {
-  names ??= readNames();
-  return names.get(String(uid)) ?? `#${uid}`;
+  let name = names.get(uid);
+  if (name === undefined) {
+    name = readName(String(uid)) ?? `#${uid}`;
+    names.set(uid, name);
+  }
+  return name;
 }
 
-function readNames(): Map<string, string> {
+function readName(uid: string): string | undefined {
   try {
-    return new Map(
-      host
-        .readFile("/etc/passwd")
-        .split("\n")
-        .map((line) => line.split(":"))
-        .map(([name = "", , id = ""]) => [id, name]),
-    );
+    return host.userName(uid);
   } catch (error) {
-    if (host.isErrno(error, "ENOENT", "EACCES")) return new Map();
+    if (host.isErrno(error, "ENOENT", "EACCES")) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 export { type Compiled, compileBundle } from "./compile.ts";
 export { create } from "./create.ts";
 export { remove } from "./delete.ts";
-export { type ContainerState, describe, type ListRow, list } from "./describe.ts";
+export { type ContainerState, describe } from "./describe.ts";
 export { type ContainerEvent, stats, streamEvents } from "./events.ts";
 export { exec } from "./exec.ts";
 export type { ExecRequest } from "./exec-request.ts";

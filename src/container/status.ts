@@ -7,8 +7,7 @@ import { containerDirectory, isLocked, type StateSummary } from "../state/index.
 export type Status = "creating" | "created" | "running" | "paused" | "stopped";
 
 /** `locked`: by this verb itself, so create cannot be at work. */
-export function deriveStatus(root: string, record: StateSummary, locked = false): Status {
-  const directory = containerDirectory(root, record.id);
+export function deriveStatus(root: string, record: StateSummary, locked = false, directory = containerDirectory(root, record.id)): Status {
   if (record.phase === "creating") return !locked && isLocked(directory) ? "creating" : "stopped";
   if (!isAlive(record)) return "stopped";
   if (record.cgroup && isFrozen(record.cgroup)) return "paused";
@@ -22,7 +21,5 @@ const HIGHEST_PID = 1 << 22;
 
 /** True while init is the process that was started, and neither dead nor a zombie. */
 export function isAlive(record: StateSummary): boolean {
-  if (record.pid <= 0 || record.pid > HIGHEST_PID) return false;
-  const process = host.procStat(record.pid);
-  return process !== undefined && process.state !== "Z" && process.state !== "X" && String(process.startTime) === record.startTime;
+  return record.pid > 0 && record.pid <= HIGHEST_PID && host.isRunning(record.pid, record.startTime);
 }

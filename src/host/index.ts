@@ -2,6 +2,7 @@
 // Named one by one: with `export *` the bundler would build an object of getters at every start.
 export {
   access,
+  addRow,
   architecture,
   argv,
   bindDatagram,
@@ -42,6 +43,7 @@ export {
   hasLongNumber,
   helperAheadRuns,
   isatty,
+  isRunning,
   kernelRelease,
   kill,
   leaveOwnMounts,
@@ -71,7 +73,9 @@ export {
   readdir,
   readFd,
   readFile,
+  readLine,
   readlink,
+  readMembers,
   realpath,
   receive,
   receiveMessage,
@@ -103,6 +107,7 @@ export {
   umask,
   unlink,
   usage,
+  userName,
   utf8Decode,
   utf8Encode,
   type WaitResult,
@@ -111,6 +116,7 @@ export {
   windowSize,
   write,
   writeFile,
+  writeRows,
 } from "runt:host";
 export { ACCESS, LOCK, MS, O, POLL, S, WAIT } from "./constants.ts";
 export { isErrno, reason } from "./errno.ts";

@@ -2,6 +2,8 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import { weakened } from "../host/testing.ts";
 
 const MAXIMUM_LENGTH = 1024;
+/** Those of which an id is made: \w, +, -, and the dot. */
+export const ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.";
 
 export function isId(text: string): boolean {
   return /^[\w+\-.]+$/.test(text) && text !== "." && text !== ".." && text.length <= MAXIMUM_LENGTH;

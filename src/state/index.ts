@@ -20,10 +20,10 @@ export {
   lock,
   publishRecord,
   readRecord,
-  readSummary,
   refuseExisting,
   removeDirectory,
   reserve,
   stageRecord,
   writeRecord,
 } from "./store.ts";
+export { peek, readSummary } from "./summary.ts";

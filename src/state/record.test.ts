@@ -1,15 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { migrate } from "./migrate.ts";
-import {
-  checkRecord,
-  isCurrent,
-  parseRecord,
-  parseSummary,
-  STATE_MINOR,
-  STATE_SCHEMA,
-  type StateRecord,
-  serializeRecord,
-} from "./record.ts";
+import { checkRecord, isCurrent, parseRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, serializeRecord } from "./record.ts";
 
 const RECORD: StateRecord = {
   schema: STATE_SCHEMA,
@@ -40,33 +31,6 @@ function read(text: string): StateRecord {
 describe("state record", () => {
   it("survives being written and read", () => {
     expect(read(serializeRecord(RECORD))).toEqual(RECORD);
-  });
-
-  describe("summary", () => {
-    const SUMMARY = ["id", "phase", "ociVersion", "bundle", "rootfs", "created", "owner", "pid", "startTime", "annotations", "cgroup"];
-    const { annotations, cgroup, startTime, startable, ...others } = RECORD;
-    const inOrder = { ...others, startTime, annotations, cgroup, startable, exec: RECORD.exec } as StateRecord;
-    const of = (text: string) => parseSummary(text, "x");
-
-    it("is what stands before `startable`, and no more is parsed", () => {
-      const { warnings, exec, privatePid, ...head } = others;
-      const text = serializeRecord({ ...head, annotations, cgroup, startable, warnings, exec, privatePid } as StateRecord);
-      expect(of(text)).toEqual({ ...head, annotations, cgroup });
-    });
-
-    it.each([
-      ["a record in the order of an older build", RECORD],
-      ["an annotation of that name", { ...inOrder, annotations: { a: "b", startable: "no" } }],
-      ["an annotation that looks like the end", { ...inOrder, annotations: { a: ',"startable":true}' } }],
-    ])("is complete with %s", (_, record) => {
-      const summary = of(serializeRecord(record as StateRecord)) as Record<string, unknown>;
-      for (const field of SUMMARY) expect(summary[field]).toEqual((record as unknown as Record<string, unknown>)[field]);
-    });
-
-    it("of a text that ends early is none", () => {
-      const text = serializeRecord(inOrder);
-      expect(() => of(text.slice(0, -1))).toThrowError(expect.objectContaining({ code: "state-unreadable" }));
-    });
   });
 
   it.each([

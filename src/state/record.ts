@@ -156,27 +156,6 @@ export function parseRecord(text: string, path: string): AnyRecord {
   return record;
 }
 
-/** Before it, in a record of this build, stands what StateSummary has: the first field behind. */
-const BEHIND_SUMMARY = ',"startable":';
-
-/**
- * The fields of StateSummary at least. Of a record in this build's order the rest is not parsed: it is the larger part, and a list reads many.
- * @throws RuntError as parseRecord
- */
-export function parseSummary(text: string, path: string): AnyRecord {
-  const end = text.indexOf(BEHIND_SUMMARY);
-  if (end > 0 && text.endsWith("}")) {
-    try {
-      const head = parseRecord(`${text.slice(0, end)}}`, path);
-      if (head["annotations"] !== undefined && isCurrent(head)) return head;
-    } catch (error) {
-      // An annotation of that name, or a record that the whole text says more about.
-      if (!(error instanceof RuntError)) throw error;
-    }
-  }
-  return parseRecord(text, path);
-}
-
 function isVersion(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0;
 }
@@ -194,7 +173,8 @@ export function checkRecord(value: AnyRecord, path: string): StateRecord {
     typeof record.pid === "number" &&
     typeof record.startTime === "string" &&
     typeof record.bundle === "string" &&
-    (record.cgroup === undefined || Array.isArray(record.cgroup.paths));
+    record.annotations !== null &&
+    (record.cgroup === undefined || Array.isArray(record.cgroup?.paths));
   if (!sound) throw new RuntError("state-unreadable", `${path}: fields are missing`);
   return record as StateRecord;
 }

@@ -3,19 +3,9 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { weakened } from "../host/testing.ts";
-import { checkId, isId } from "./id.ts";
+import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";
-import {
-  type AnyRecord,
-  checkRecord,
-  isCurrent,
-  parseRecord,
-  parseSummary,
-  STATE_MINOR,
-  type StateRecord,
-  type StateSummary,
-  serializeRecord,
-} from "./record.ts";
+import { type AnyRecord, checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -151,20 +141,21 @@ const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
  * of a newer schema. `locked`: by this verb itself, so nobody else is making or removing it.
  */
 export function readRecord(root: string, id: string, locked = false): StateRecord {
-  return readWith(parseRecord, root, id, locked);
+  return readWith(recordAt, root, id, locked);
 }
 
-/** The same, where nothing but the summary is used. */
-export function readSummary(root: string, id: string): StateSummary {
-  return readWith(parseSummary, root, id, false);
+export function recordAt(path: string): AnyRecord {
+  return parseRecord(host.readFile(path), path);
 }
 
-function readWith(parse: (text: string, path: string) => AnyRecord, root: string, id: string, locked: boolean): StateRecord {
-  const path = `${containerDirectory(root, id)}/state.json`;
-  let text: string;
+/** The same with another way to read: what it throws of the host is told by the same words. */
+export function readWith(read: (path: string) => AnyRecord, root: string, id: string, locked: boolean): StateRecord {
+  const path = `${containerDirectory(root, id)}/${RECORD}`;
+  let record: AnyRecord;
   try {
-    text = host.readFile(path);
+    record = read(path);
   } catch (error) {
+    if (error instanceof RuntError) throw error;
     if (!host.isErrno(error, "ENOENT")) {
       throw new RuntError(host.isErrno(error, ...DAMAGE) ? "state-unreadable" : "system", `${path}: ${host.reason(error)}`, {
         cause: error,
@@ -172,9 +163,8 @@ function readWith(parse: (text: string, path: string) => AnyRecord, root: string
     }
     if (!host.stat(containerDirectory(root, id))) throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
     awaitRecord(path, containerDirectory(root, id), locked);
-    return readWith(parse, root, id, locked);
+    return readWith(read, root, id, locked);
   }
-  const record = parse(text, path);
   return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
 }
 
@@ -196,7 +186,7 @@ function migrations(): typeof migration {
 /** Ids found below ROOT, sorted; none when ROOT is absent. What is no id (`@cache`) is no container. */
 export function listIds(root: string): string[] {
   if (!host.stat(root)) return [];
-  return host.readdir(root, true).filter(isId).sort();
+  return host.readdir(root, true, ID_CHARACTERS);
 }
 
 /** Remove ROOT/ID and all that is in it, the record last: as long as anything is left, it is known what it was. */

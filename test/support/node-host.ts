@@ -13,6 +13,15 @@ export function readFile(path: string): string {
   return named(() => fs.readFileSync(path, "utf8"));
 }
 
+export function readLine(path: string): string | undefined {
+  try {
+    return readFile(path).split("\n")[0];
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ENODEV"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
 /** Node has the other name of the same number. */
 function named<T>(action: () => T): T {
   try {

@@ -7,29 +7,41 @@ import { waitForEvent } from "./wait.ts";
 const ATTEMPTS = 500;
 const PAUSE_MS = 2;
 
+/** On v1. */
+const STATE = "/freezer.state";
+const LIKELY = "/freezer/";
+
 /** The file that freezes the container: cgroup.freeze (v2) or freezer.state of the hierarchy with the freezer (v1). */
 export function freezeFile({ version, paths }: CgroupRef): string | undefined {
   if (version === 2) return paths[0] === undefined ? undefined : `${paths[0]}/cgroup.freeze`;
   // The usual name of the hierarchy first, to save probing the other ones.
   const likely = likelyFreezer(paths);
   const candidates = likely === undefined ? paths : [likely, ...paths];
-  const directory = candidates.find((path) => host.access(`${path}/freezer.state`, 0));
-  return directory === undefined ? undefined : `${directory}/freezer.state`;
+  const directory = candidates.find((path) => host.access(path + STATE, 0));
+  return directory === undefined ? undefined : directory + STATE;
 }
 
 export function isFrozen(cgroup: CgroupRef): boolean {
   // The usual place first: reading it says as much as asking whether it is there.
   const likely = cgroup.version === 1 ? likelyFreezer(cgroup.paths) : undefined;
-  const state = (likely && readIfThere(`${likely}/freezer.state`)?.trim()) ?? stateOf(freezeFile(cgroup));
+  const state = (likely && host.readLine(likely + STATE)) ?? stateOf(freezeFile(cgroup));
   return cgroup.version === 2 ? state === "1" : state === "FROZEN" || state === "FREEZING";
 }
 
+/** Where it was in the last list of paths: those of a host's containers are in one order. */
+let usual = 0;
+
 function likelyFreezer(paths: readonly string[]): string | undefined {
-  return paths.find((path) => path.includes("/freezer/"));
+  if (!paths[usual]?.includes(LIKELY)) {
+    const index = paths.findIndex((path) => path.includes(LIKELY));
+    if (index < 0) return undefined;
+    usual = index;
+  }
+  return paths[usual];
 }
 
 function stateOf(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : readIfThere(file)?.trim();
+  return file === undefined ? undefined : host.readLine(file);
 }
 
 /** Stop every process of the container; returns when the kernel says they are stopped. @throws RuntError cgroup */

@@ -1,35 +1,45 @@
-import { type ContainerState, type ListRow, list } from "../../container/describe.ts";
+import { toState } from "../../container/describe.ts";
+import { type ListVisitor, list } from "../../container/list.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { text, type Verb } from "../context.ts";
-import { print, table } from "../output.ts";
+import { MINIMUM_WIDTH, print } from "../output.ts";
 import { userName } from "../users.ts";
 
 export const verb: Verb = ({ options, flags, rootGiven }) => {
   const format = text(flags["format"]) ?? "table";
   if (format !== "table" && format !== "json") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
   if (rootGiven && !host.stat(options.root)) throw new RuntError("state-root", `open ${options.root}: no such file or directory`);
-  const rows = list(options, userName);
-  if (flags["quiet"]) print(rows.map((row) => `${idOf(row)}\n`).join(""));
-  else if (format === "json") print(jsonList(rows));
-  else print(table([["ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"], ...rows.map(tableRow)]));
+  if (flags["quiet"]) {
+    list(options, QUIET);
+    host.writeRows(1, 0);
+  } else if (format === "json") {
+    const rows: string[] = [];
+    list(options, jsonRows(rows));
+    // runc prints null, not [], when there is nothing; programs know that form.
+    print(rows.length === 0 ? "null\n" : `[${rows.join(",")}]\n`);
+  } else {
+    host.addRow("ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER");
+    list(options, TABLE);
+    host.writeRows(1, MINIMUM_WIDTH);
+  }
   return 0;
 };
 
-function idOf(row: ListRow): string {
-  return "state" in row ? row.state.id : row.id;
-}
+const QUIET: ListVisitor = {
+  container: ({ id }) => host.addRow(id),
+  unreadable: (id) => host.addRow(id),
+};
 
-/** runc prints null, not [], when there is nothing; programs know that form. */
-function jsonList(rows: readonly ListRow[]): string {
-  if (rows.length === 0) return "null\n";
-  return `${JSON.stringify(rows.map((row) => ("state" in row ? row.state : { id: row.id, status: "unreadable", error: row.unreadable })))}\n`;
-}
+const TABLE: ListVisitor = {
+  container: ({ id, pid, bundle, created, owner }, status) =>
+    host.addRow(id, status === "stopped" ? 0 : pid, status, bundle, created, userName(owner)),
+  unreadable: (id, why) => host.addRow(id, "-", "unreadable", why, "-", "-"),
+};
 
-function tableRow(row: ListRow): string[] {
-  return "state" in row ? stateRow(row.state) : [row.id, "-", "unreadable", row.unreadable, "-", "-"];
-}
-
-function stateRow({ id, pid, status, bundle, created, owner }: ContainerState): string[] {
-  return [id, String(pid), status, bundle, created, owner];
+function jsonRows(rows: string[]): ListVisitor {
+  return {
+    container: (record, status) => rows.push(JSON.stringify(toState(record, status, userName(record.owner)))),
+    unreadable: (id, error) => rows.push(JSON.stringify({ id, status: "unreadable", error })),
+  };
 }

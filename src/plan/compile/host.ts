@@ -29,6 +29,8 @@ function isUnit({ host }: Scope): boolean {
   return host.cgroup !== undefined && "unit" in host.cgroup.join;
 }
 
+const FIFO = "/exec.fifo";
+
 export function fifoPath(stateDirectory: string): string {
-  return `${stateDirectory}/exec.fifo`;
+  return stateDirectory + FIFO;
 }

@@ -6,6 +6,7 @@ import { fileTests } from "./files.ts";
 import { run, summary } from "./harness.ts";
 import { helperTests, spawnLine } from "./helper.ts";
 import { inrootTests } from "./inroot.ts";
+import { memberTests } from "./members.ts";
 import { netlinkTests } from "./netlink.ts";
 import { notifyTests } from "./notify.ts";
 import { processTests } from "./processes.ts";
@@ -37,7 +38,17 @@ switch (mode) {
     await Promise.reject(new Error("nobody\ncatches this"));
     break;
   default:
-    for (const tests of [bytesTests, fileTests, inrootTests, processTests, netlinkTests, notifyTests, helperTests, streamTests]) {
+    for (const tests of [
+      bytesTests,
+      fileTests,
+      memberTests,
+      inrootTests,
+      processTests,
+      netlinkTests,
+      notifyTests,
+      helperTests,
+      streamTests,
+    ]) {
       for (const [name, test] of tests) run(name, test);
     }
     host.exit(summary());

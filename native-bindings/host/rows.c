@@ -1,0 +1,138 @@
+/* Rows of a table, kept as bytes until the widths of its columns are known: thousands of them as JavaScript values would be megabytes. */
+#include "host.h"
+
+#include <string.h>
+
+#define BLOCK_SIZE ((size_t)16 << 10)
+#define MOST_COLUMNS 16
+/* Blanks behind the widest cell of a column. */
+#define GAP 3
+
+/* Cells one after the other: length (variable, seven bits a byte, the lowest first) and bytes. No cell lies in two blocks. */
+struct block {
+    struct block *next;
+    size_t used;
+    size_t capacity;
+    uint8_t data[];
+};
+static struct block *first_block, *last_block;
+static size_t widths[MOST_COLUMNS];
+static unsigned columns;
+
+static bool has_room(JSContext *ctx, size_t needed) {
+    if (last_block && last_block->capacity - last_block->used >= needed) return true;
+    size_t capacity = needed > BLOCK_SIZE - sizeof(struct block) ? needed : BLOCK_SIZE - sizeof(struct block);
+    struct block *block = js_malloc(ctx, sizeof(*block) + capacity);
+    if (!block) return false;
+    block->next = NULL;
+    block->used = 0;
+    block->capacity = capacity;
+    if (last_block) last_block->next = block;
+    else first_block = block;
+    last_block = block;
+    return true;
+}
+
+/* As JavaScript counts them: what is not in the basic plane of Unicode is two. */
+static size_t width_of(const uint8_t *text, size_t length) {
+    if (host_is_ascii(text, length)) return length;
+    size_t width = 0;
+    for (size_t i = 0; i < length; i++) width += ((text[i] & 0xc0) != 0x80) + (text[i] >= 0xf0);
+    return width;
+}
+
+static bool add_cell(JSContext *ctx, const uint8_t *text, size_t length) {
+    if (!has_room(ctx, length + 10)) return false;
+    uint8_t *at = last_block->data + last_block->used;
+    size_t rest = length;
+    for (; rest >= 0x80; rest >>= 7) *at++ = (uint8_t)(rest | 0x80);
+    *at++ = (uint8_t)rest;
+    memcpy(at, text, length);
+    last_block->used = (size_t)(at + length - last_block->data);
+    return true;
+}
+
+HOST_FUNCTION(host_add_row) {
+    (void)this_value;
+    if (argc == 0 || argc > MOST_COLUMNS || (columns && columns != (unsigned)argc)) return JS_ThrowTypeError(ctx, "another number of columns");
+    columns = (unsigned)argc;
+    for (int i = 0; i < argc; i++) {
+        size_t length;
+        const char *text = JS_ToCStringLen(ctx, &length, argv[i]);
+        if (!text) return JS_EXCEPTION;
+        size_t width = width_of((const uint8_t *)text, length);
+        if (width > widths[i]) widths[i] = width;
+        bool ok = add_cell(ctx, (const uint8_t *)text, length);
+        JS_FreeCString(ctx, text);
+        if (!ok) return JS_EXCEPTION;
+    }
+    return JS_UNDEFINED;
+}
+
+struct output {
+    int fd;
+    int error;
+    size_t used;
+    uint8_t data[BLOCK_SIZE];
+};
+
+static void flush(struct output *out) {
+    if (!out->error && host_write_all(out->fd, out->data, out->used) < 0) out->error = errno;
+    out->used = 0;
+}
+
+/* `text`: NULL for blanks. */
+static void put(struct output *out, const uint8_t *text, size_t length) {
+    while (length > 0) {
+        size_t part = sizeof(out->data) - out->used;
+        if (part > length) part = length;
+        if (text) memcpy(out->data + out->used, text, part);
+        else memset(out->data + out->used, ' ', part);
+        if (text) text += part;
+        out->used += part;
+        length -= part;
+        if (out->used == sizeof(out->data)) flush(out);
+    }
+}
+
+static void put_block(struct output *out, const struct block *block, unsigned *column) {
+    for (const uint8_t *at = block->data, *end = at + block->used; at < end;) {
+        size_t length = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            length |= (size_t)(*at & 0x7f) << shift;
+            if (*at++ < 0x80) break;
+        }
+        put(out, at, length);
+        if (*column + 1 == columns) {
+            put(out, (const uint8_t *)"\n", 1);
+            *column = 0;
+        } else {
+            put(out, NULL, widths[*column] - width_of(at, length));
+            ++*column;
+        }
+        at += length;
+    }
+}
+
+HOST_FUNCTION(host_write_rows) {
+    (void)this_value;
+    static struct output out;
+    uint32_t minimum;
+    out.error = 0;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &out.fd) || !host_u32(ctx, host_arg(argc, argv, 1), &minimum)) return JS_EXCEPTION;
+    for (unsigned i = 0; i < columns; i++) {
+        widths[i] += GAP;
+        if (widths[i] < minimum) widths[i] = minimum;
+    }
+    unsigned column = 0;
+    for (struct block *block = first_block, *next; block; block = next) {
+        next = block->next;
+        put_block(&out, block, &column);
+        js_free(ctx, block);
+    }
+    flush(&out);
+    first_block = last_block = NULL;
+    columns = 0;
+    memset(widths, 0, sizeof(widths));
+    return out.error ? host_throw(ctx, out.error, "write", NULL) : JS_UNDEFINED;
+}

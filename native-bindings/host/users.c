@@ -1,0 +1,42 @@
+/* Names of users, from /etc/passwd alone: no NSS. */
+#include "host.h"
+
+#include <string.h>
+
+#define PASSWD "/etc/passwd"
+
+/* Whether the third field of the line is this text; *name_length: that of the first. */
+static bool is_of(const char *line, const char *end, const char *uid, size_t uid_length, size_t *name_length) {
+    const char *name_end = memchr(line, ':', (size_t)(end - line));
+    if (!name_end) return false;
+    *name_length = (size_t)(name_end - line);
+    const char *password_end = memchr(name_end + 1, ':', (size_t)(end - name_end - 1));
+    if (!password_end || (size_t)(end - password_end - 1) < uid_length || memcmp(password_end + 1, uid, uid_length) != 0) return false;
+    const char *behind = password_end + 1 + uid_length;
+    return behind == end || *behind == ':';
+}
+
+HOST_FUNCTION(host_user_name) {
+    (void)this_value;
+    uint8_t *data;
+    size_t length;
+    const char *uid = host_text(ctx, host_arg(argc, argv, 0));
+    if (!uid) return JS_EXCEPTION;
+    size_t uid_length = strlen(uid);
+    JSValue result = JS_EXCEPTION;
+    if (host_read_whole(ctx, PASSWD, &data, &length)) {
+        const char *end = (const char *)data + length, *found = NULL;
+        size_t name_length, found_length = 0;
+        for (const char *line = (const char *)data, *line_end; line < end; line = line_end + 1) {
+            line_end = memchr(line, '\n', (size_t)(end - line));
+            if (!line_end) line_end = end;
+            if (!is_of(line, line_end, uid, uid_length, &name_length)) continue;
+            found = line;
+            found_length = name_length;
+        }
+        result = found ? host_utf8_string(ctx, (const uint8_t *)found, found_length, PASSWD) : JS_UNDEFINED;
+        js_free(ctx, data);
+    }
+    JS_FreeCString(ctx, uid);
+    return result;
+}
