@@ -26,11 +26,15 @@ function hostDirectory(subject: Subject, count: number): readonly number[] {
   return fds;
 }
 
-/** Prints "inside", or what is in the working directory when that lies elsewhere; "secret" if the file is there. */
-const WHERE = 'cat secret 2>/dev/null && exit; at=$(pwd -P) && [ "$(stat -c %d:%i .)" = "$(stat -c %d:%i "$at")" ] && echo inside || ls';
+/**
+ * Prints "inside", or "outside" and what is in the working directory when that lies elsewhere; the secret if it is there. In the host's /proc ls(1)
+ * fails when a process ends meanwhile.
+ */
+const WHERE =
+  'cat secret 2>/dev/null && exit; at=$(pwd -P) && [ "$(stat -c %d:%i .)" = "$(stat -c %d:%i "$at")" ] && echo inside || { echo outside; ls; }';
 
-function judge(way: string, { status, stdout }: { readonly status: number; readonly stdout: string }): string | undefined {
-  return status !== 0 || stdout.trim() === "inside" ? undefined : `${way}: ${stdout.trim().split("\n").slice(0, 5).join(" ")}`;
+function judge(way: string, { stdout }: { readonly stdout: string }): string | undefined {
+  return ["", "inside"].includes(stdout.trim()) ? undefined : `${way}: ${stdout.trim().split("\n").slice(0, 5).join(" ")}`;
 }
 
 async function workingDirectory(subject: Subject, options: { readonly extra?: readonly number[] }): Promise<Outcome> {
