@@ -133,15 +133,16 @@ static const char *decimal(struct decimal *out, uint64_t number) {
 
 /* 1: state and start time of the process; 0: there is none; -1: an exception is pending. */
 static int read_stat(JSContext *ctx, int pid, char *state, uint64_t *start_time) {
-    /* Who asks for many walks to /proc no more than twice. */
+    /* Who asks for many, walks to /proc no more often than this. (musl's open(2) sets close-on-exec once more, by a call of its own.) */
+    static const int FEW = 8;
     static int proc = -1, calls;
-    if (++calls == 3) proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (++calls == FEW) proc = openat(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char line[4096];
     struct decimal name;
     char path[64] = PROC;
     const char *digits = decimal(&name, (uint64_t)pid);
     strcat(strcat(path, digits), "/stat");
-    int fd = proc < 0 ? open(path, O_RDONLY | O_CLOEXEC) : openat(proc, path + sizeof(PROC) - 1, O_RDONLY | O_CLOEXEC);
+    int fd = openat(proc < 0 ? AT_FDCWD : proc, proc < 0 ? path : path + sizeof(PROC) - 1, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         /* ESRCH: it ended while its directory was being walked. Without a /proc no process is there, nor gone. */
         if (errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0)) return 0;

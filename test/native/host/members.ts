@@ -134,7 +134,7 @@ export const memberTests: readonly Test[] = [
     "isRunning",
     () => {
       const own = host.procStat(host.getpid());
-      for (let call = 0; call < 4; call++) {
+      for (let call = 0; call < 10; call++) {
         equal(
           [host.isRunning(host.getpid(), String(own?.startTime)), host.isRunning(host.getpid(), "1"), host.isRunning(0x3f_ffff, "1")],
           [true, false, false],
