@@ -154,7 +154,8 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
     expect(read(path).phase).toBe("running");
     await ok(["kill", name, "KILL"]);
     await until(path, "exited");
-    expect(readFileSync(`${path}.stdout`, "utf8").length).toBeGreaterThanOrEqual(65_536);
+    // A FIFO of 16 pages is full before it holds 64 KiB: a write does not always go on where the one before ended in its page.
+    expect(readFileSync(`${path}.stdout`, "utf8").length).toBeGreaterThan(32_768);
   });
 });
 
