@@ -1,6 +1,6 @@
 /*
  * Memory of libseccomp, a unit of its archive (tools/libseccomp-compile.sh renames its calls of malloc and its kin): pieces one behind the other,
- * of which only the last is taken back. A process compiles one filter and ends; nothing is looked for, and pages come in one call, not in one fault each.
+ * of which only the last is taken back. A process compiles one filter and ends; nothing is looked for, and pages come by the block, not in one fault each.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #define ALIGNMENT sizeof(uint64_t)
-#define BLOCK ((size_t)128 << 10)
+#define BLOCK ((size_t)32 << 10)
 
 /* What is left of the block in use. */
 static struct { char *at, *end; } left;
