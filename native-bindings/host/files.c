@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 #define DEFAULT_LIMIT ((int64_t)64 << 20)
 
-static int open_retry(int directory, const char *path, int flags, mode_t mode) {
+int host_open_retry(int directory, const char *path, int flags, mode_t mode) {
     int fd;
     do fd = openat(directory, path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
@@ -73,7 +72,7 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
 
 /* -1: an exception is pending. *whole: as of read_all. */
 static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t limit, bool any_type, size_t *whole) {
-    int fd = open_retry(directory, path, O_RDONLY | (WEAKENED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
+    int fd = host_open_retry(directory, path, O_RDONLY | (WEAKENED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
     if (fd < 0) {
         host_throw(ctx, errno, "open", path);
         return -1;
@@ -173,64 +172,6 @@ HOST_FUNCTION(host_read_fd) {
     return read_text(ctx, fd, limit, 0, NULL);
 }
 
-/* Long enough for what the kernel says in one line of its file systems. */
-#define LONGEST_LINE 4096
-/* So many files next to each other, and the walk to their directory's directory is made once. */
-#define NEIGHBOURS 3
-
-/*
- * open(2) of A/B/C, and of A/D/C afterwards: from a descriptor of A when there are many. It may be another A by then: who does not find the
- * file there goes the whole way.
- */
-static int open_neighbour(const char *path) {
-    static char above[PATH_MAX];
-    static size_t length;
-    static int directory = -1, calls;
-    const char *name = strrchr(path, '/');
-    while (name && name > path && *--name != '/') continue;
-    if (!name || name == path || (size_t)(name - path) >= sizeof(above)) return open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-    size_t here = (size_t)(name - path);
-    if (here != length || memcmp(above, path, here) != 0) {
-        memcpy(above, path, here);
-        above[here] = 0;
-        length = here;
-        calls = 0;
-        if (directory >= 0) close(directory);
-        directory = -1;
-    }
-    if (++calls == NEIGHBOURS) directory = open_retry(AT_FDCWD, above, O_PATH | O_DIRECTORY, 0);
-    int fd = directory < 0 ? -1 : open_retry(directory, name + 1, O_RDONLY | O_NONBLOCK, 0);
-    return fd < 0 ? open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0) : fd;
-}
-
-HOST_FUNCTION(host_read_line) {
-    (void)this_value;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    static uint8_t line[LONGEST_LINE];
-    int fd = open_neighbour(path);
-    ssize_t length = -1;
-    const char *call = "open";
-    if (fd >= 0) {
-        call = "read";
-        do length = read(fd, line, sizeof(line));
-        while (length < 0 && errno == EINTR);
-    }
-    int error = errno;
-    if (fd >= 0) close(fd);
-    JSValue result;
-    if (length >= 0) {
-        const uint8_t *end = memchr(line, '\n', (size_t)length);
-        result = host_utf8_string(ctx, line, end ? (size_t)(end - line) : (size_t)length, path);
-    } else if (error == ENOENT || error == ENOTDIR || error == ENODEV) {
-        result = JS_UNDEFINED;
-    } else {
-        result = host_throw(ctx, error, call, path);
-    }
-    JS_FreeCString(ctx, path);
-    return result;
-}
-
 static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *path) {
     struct stat status;
     if (fstat(fd, &status) < 0) return host_throw(ctx, errno, "fstat", path);
@@ -256,7 +197,7 @@ HOST_FUNCTION(host_read_bytes) {
     if (!optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
-    int fd = open_retry(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    int fd = host_open_retry(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     JSValue bytes = fd < 0 ? host_throw(ctx, errno, "open", path) : read_regular(ctx, fd, limit, path);
     if (fd >= 0) close(fd);
     JS_FreeCString(ctx, path);
@@ -288,7 +229,7 @@ HOST_FUNCTION(host_write_file) {
     if (!path) return JS_EXCEPTION;
     JSValue result = JS_EXCEPTION;
     if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
-        int fd = open_retry(AT_FDCWD, path, flags, (mode_t)mode);
+        int fd = host_open_retry(AT_FDCWD, path, flags, (mode_t)mode);
         if (fd < 0) {
             result = host_throw(ctx, errno, "open", path);
         } else {
@@ -313,7 +254,7 @@ static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *ar
     if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &mode)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
-    int fd = open_retry(directory, path, flags, (mode_t)mode);
+    int fd = host_open_retry(directory, path, flags, (mode_t)mode);
     JSValue result = fd < 0 ? host_throw(ctx, errno, "open", path) : JS_NewInt32(ctx, fd);
     JS_FreeCString(ctx, path);
     return result;

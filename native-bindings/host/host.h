@@ -122,7 +122,9 @@ HOST_FUNCTION(host_pack_plan);
 /* ---- sha256.c */
 void sha256_hex(const uint8_t *data, size_t length, char out[65]);
 
-/* ---- files.c, directories.c, stat.c */
+/* ---- files.c, line.c, directories.c, stat.c */
+/* openat(2) with O_CLOEXEC, again after EINTR. */
+int host_open_retry(int directory, const char *path, int flags, mode_t mode);
 /* Write everything; -1 and errno on failure. */
 int host_write_all(int fd, const uint8_t *data, size_t length);
 HOST_FUNCTION(host_read_file);

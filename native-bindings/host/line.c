@@ -1,0 +1,66 @@
+/* One line of a file of the kernel, and of many that lie next to each other. */
+#include "host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Long enough for what the kernel says in one line of its file systems. */
+#define LONGEST_LINE 4096
+/* So many files next to each other, and the walk to their directory's directory is made once. */
+#define NEIGHBOURS 3
+
+/*
+ * open(2) of A/B/C, and of A/D/C afterwards: from a descriptor of A when there are many. It may be another A by then: who does not find the
+ * file there goes the whole way.
+ */
+static int open_neighbour(const char *path) {
+    static char above[PATH_MAX];
+    static size_t length;
+    static int directory = -1, calls;
+    const char *name = strrchr(path, '/');
+    while (name && name > path && *--name != '/') continue;
+    if (!name || name == path || (size_t)(name - path) >= sizeof(above)) return host_open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    size_t here = (size_t)(name - path);
+    if (here != length || memcmp(above, path, here) != 0) {
+        memcpy(above, path, here);
+        above[here] = 0;
+        length = here;
+        calls = 0;
+        if (directory >= 0) close(directory);
+        directory = -1;
+    }
+    if (++calls == NEIGHBOURS) directory = host_open_retry(AT_FDCWD, above, O_PATH | O_DIRECTORY, 0);
+    int fd = directory < 0 ? -1 : host_open_retry(directory, name + 1, O_RDONLY | O_NONBLOCK, 0);
+    return fd < 0 ? host_open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0) : fd;
+}
+
+HOST_FUNCTION(host_read_line) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    static uint8_t line[LONGEST_LINE];
+    int fd = open_neighbour(path);
+    ssize_t length = -1;
+    const char *call = "open";
+    if (fd >= 0) {
+        call = "read";
+        do length = read(fd, line, sizeof(line));
+        while (length < 0 && errno == EINTR);
+    }
+    int error = errno;
+    if (fd >= 0) close(fd);
+    JSValue result;
+    if (length >= 0) {
+        const uint8_t *end = memchr(line, '\n', (size_t)length);
+        result = host_utf8_string(ctx, line, end ? (size_t)(end - line) : (size_t)length, path);
+    } else if (error == ENOENT || error == ENOTDIR || error == ENODEV) {
+        result = JS_UNDEFINED;
+    } else {
+        result = host_throw(ctx, error, call, path);
+    }
+    JS_FreeCString(ctx, path);
+    return result;
+}
