@@ -12,6 +12,9 @@ const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
  */
 const SECOND_TRY = 1;
 
+/** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
+const chaiConfig = { truncateThreshold: 2000 };
+
 /** The lanes: `vitest run --project NAME`. All but `unit` and `findings` need root and make real containers, one file at a time. */
 const lane = (name: string, testTimeout: number, retry = 0) => ({
   resolve: { alias: { "runt:host": host } },
@@ -21,6 +24,7 @@ const lane = (name: string, testTimeout: number, retry = 0) => ({
     fileParallelism: false,
     testTimeout: testTimeout * SLOW,
     retry,
+    chaiConfig,
     hookTimeout: 60_000 * SLOW,
   },
 });
@@ -32,6 +36,7 @@ export default defineConfig({
         resolve: { alias: { "runt:host": host } },
         test: {
           name: "unit",
+          chaiConfig,
           include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "bench/*.test.ts", "test/guest/*.test.ts"],
         },
       },

@@ -6,12 +6,18 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/** Of an error text so much is repeated: its first line, without colours. */
-const EXCERPT = 300;
+/** Of an error text so much is repeated, without colours and without the stack: it may be all that is known of a run on another machine. */
+const EXCERPT = 2000;
 
 const [lane, path, failures] = process.argv.slice(2);
 const report = JSON.parse(readFileSync(path, "utf8"));
-const excerpt = (text = "") => stripVTControlCharacters(text).split("\n", 1)[0].slice(0, EXCERPT);
+const excerpt = (text = "") =>
+  stripVTControlCharacters(text)
+    .split(/\n\s+at /, 1)[0]
+    .replace(/\s*\n\s*/g, " | ")
+    .slice(0, EXCERPT);
+/** Every try has an error of its own. */
+const tries = (messages) => messages.map(excerpt).join(" || ");
 const lines = [];
 let broken = 0;
 for (const { name, status, message, assertionResults } of report.testResults) {
@@ -22,9 +28,9 @@ for (const { name, status, message, assertionResults } of report.testResults) {
     lines.push(`failed: ${lane}: ${file}: ${excerpt(message)}`);
   }
   for (const { fullName, status: result, failureMessages } of assertionResults) {
-    if (result === "failed") lines.push(`failed: ${lane}: ${file}: ${fullName}: ${excerpt(failureMessages[0])}`);
+    if (result === "failed") lines.push(`failed: ${lane}: ${file}: ${fullName}: ${tries(failureMessages)}`);
     else if (result === "passed" && failureMessages.length > 0)
-      lines.push(`second try: ${lane}: ${file}: ${fullName}: ${excerpt(failureMessages[0])}`);
+      lines.push(`second try: ${lane}: ${file}: ${fullName}: ${tries(failureMessages)}`);
   }
 }
 let failed = report.numFailedTests + broken;

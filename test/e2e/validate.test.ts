@@ -187,10 +187,11 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
   }, 300_000);
 
   /**
-   * What only the attempt can tell: real time needs a bandwidth of the cgroup, a filesystem may come with a module. And a program that
-   * may not end starts all the same.
+   * What only the attempt can tell: real time needs a bandwidth of the cgroup, a filesystem may come with a module, and under 256 KiB it
+   * is chance whether the kernel finds the pages that it keeps aside for each processor (of 100 starts 16 are killed, with crun as well;
+   * all are when the program has to be read from the disk). And a program that may not end starts all the same.
    */
-  const NOT_SAID = ["scheduler-nice-ignored", "mount-type-unknown", "seccomp-blocks-end"];
+  const NOT_SAID = ["scheduler-nice-ignored", "mount-type-unknown", "memory-small", "seccomp-blocks-end"];
 
   test("nothing is changed and no process is made", async () => {
     const path = bundle((config) => Object.assign(config.process, { cwd: "tmp" }), "limited");
