@@ -219,7 +219,7 @@ describe.skipIf(!isRoot)("container features (needs root)", () => {
   });
 
   test.skipIf(!isRunt)("a container starts under a tiny memory limit", async () => {
-    const text = await output("echo small", (config) => Object.assign(config.linux.resources, { memory: { limit: 1_048_576 } }));
+    const text = await output("echo small", (config) => Object.assign(config.linux.resources, { memory: { limit: 4_194_304 } }));
     expect(text).toBe("small\n");
   });
 
