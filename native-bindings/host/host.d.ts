@@ -80,6 +80,18 @@ declare module "runt:host" {
   export function write(fd: number, data: string | ArrayBuffer): void;
   /** A row of the table that writeRows writes; all have the same number of cells, at most 16. */
   export function addRow(...cells: readonly (string | number)[]): void;
+  /** Rows of ID, PID, STATUS, BUNDLE, CREATED and OWNER for the containers of these ids below a directory (a descriptor), from the one at `from`
+   *  on: up to the first of which something unusual is to be said, whose index is returned, or their number. An ordinary one has a record of
+   *  this schema and at least this minor number and was created. In the states of init that are letters of `awake` no v1 cgroup has frozen it. */
+  export function addContainers(
+    directory: number,
+    ids: readonly string[],
+    from: number,
+    schema: number,
+    minor: number,
+    awake: string,
+    ownerName: (uid: number) => string,
+  ): number;
   /** Write the rows since the last call, and forget them: columns as wide as the widest cell and three blanks, at least `minimum`, the last as it is. */
   export function writeRows(fd: number, minimum: number): void;
   export interface Stat {
@@ -143,8 +155,9 @@ declare module "runt:host" {
   export function pidfdSendSignal(pidfd: number, signal: number): void;
   /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. Throws without a /proc. */
   export function procStat(pid: number): { readonly state: string; readonly startTime: bigint } | undefined;
-  /** True while that process of this pid is there that has this start time (decimal), and is neither a zombie nor dead. Throws without a /proc. */
-  export function isRunning(pid: number, startTime: string): boolean;
+  /** State letter while that process of this pid is there that has this start time (decimal), and is neither a zombie nor dead; undefined otherwise,
+   *  also for what can be no pid. Throws without a /proc. */
+  export function runningState(pid: number, startTime: string): string | undefined;
   /** Name of a user in /etc/passwd, by uid in decimal; undefined when there is none. The last of several lines counts. */
   export function userName(uid: string): string | undefined;
   export interface WaitResult {

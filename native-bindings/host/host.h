@@ -132,6 +132,8 @@ HOST_FUNCTION(host_read_fd);
 /* A regular file of at most 64 MiB, with a NUL behind it; free with js_free. False: an exception is pending. */
 bool host_read_whole(JSContext *ctx, const char *path, uint8_t **data, size_t *length);
 HOST_FUNCTION(host_read_members);
+/* What one read(2) gives of a file of the kernel's, at most `size` bytes; -1 and errno, *call is what failed. */
+ssize_t host_read_once(const char *path, void *buffer, size_t size, const char **call);
 HOST_FUNCTION(host_read_line);
 HOST_FUNCTION(host_read_bytes);
 HOST_FUNCTION(host_write_file);
@@ -170,15 +172,66 @@ HOST_FUNCTION(host_cwd);
 HOST_FUNCTION(host_chdir);
 HOST_FUNCTION(host_umask);
 
+/* memcpy(3) of few bytes: a string instruction takes longer to begin than they take. */
+static inline void host_copy_few(uint8_t *to, const uint8_t *from, size_t length) {
+    if (length >= 8) {
+        for (size_t i = 0; i < length - 8; i += 8) __builtin_memcpy(to + i, from + i, 8);
+        __builtin_memcpy(to + length - 8, from + length - 8, 8);
+    } else if (length >= 4) {
+        __builtin_memcpy(to, from, 4);
+        __builtin_memcpy(to + length - 4, from + length - 4, 4);
+    } else if (length > 0) {
+        to[0] = from[0];
+        to[length / 2] = from[length / 2];
+        to[length - 1] = from[length - 1];
+    }
+}
+
+/* ---- scan.c */
+#define JSON_MOST_NAMES 32
+struct json_name {
+    const char *text;
+    size_t length;
+    unsigned end; /* behind its own members, which follow it */
+    uint64_t head, mask; /* the first eight bytes, and which of them count */
+};
+struct json_names {
+    unsigned count;
+    unsigned top_level;
+    struct json_name list[JSON_MOST_NAMES];
+};
+/* The words of "a b(c d) e": the members a and e, and c and d of the object b. They stay in the text. False: it is no such list. */
+bool json_read_names(const char *text, struct json_names *names);
+/* The text of a value. */
+struct json_span {
+    uint8_t *start; /* NULL: the member is absent */
+    uint8_t *end;
+};
+/* The values of these members of an object, in the order of the names. The text is valid UTF-8 with a NUL behind it. *left: how many are absent,
+   without those of objects; with 0 the rest of the text was not looked at. False: it is not understood. */
+bool json_scan(uint8_t *text, size_t length, const struct json_names *names, struct json_span *spans, unsigned *left);
+
+/* From behind an opening quote to behind the closing one, or NULL. *plain becomes false when there is an escape. */
+uint8_t *json_skip_string(uint8_t *at, const uint8_t *end, bool *plain);
+
 /* ---- members.c */
 /* Those of the JSON object in this text, which is valid UTF-8 with a NUL behind it and may be written to; JS_UNDEFINED when it is not understood.
    `into`: undefined, or what a former call with these names has given, which may be filled anew. */
 JSValue host_json_members(JSContext *ctx, uint8_t *text, size_t length, JSValueConst name_list, JSValueConst into);
 
 /* ---- rows.c, users.c */
+struct row_cell {
+    const uint8_t *text; /* UTF-8 */
+    size_t length;
+};
+/* As addRow of host.d.ts. False: an exception is pending. */
+bool host_add_cells(JSContext *ctx, const struct row_cell *cells, unsigned count);
 HOST_FUNCTION(host_add_row);
 HOST_FUNCTION(host_write_rows);
 HOST_FUNCTION(host_user_name);
+
+/* ---- containers.c */
+HOST_FUNCTION(host_add_containers);
 
 /* ---- process.c */
 HOST_FUNCTION(host_js_argv);
@@ -191,8 +244,6 @@ HOST_FUNCTION(host_getegid);
 HOST_FUNCTION(host_kill);
 HOST_FUNCTION(host_pidfd_open);
 HOST_FUNCTION(host_pidfd_send_signal);
-HOST_FUNCTION(host_proc_stat);
-HOST_FUNCTION(host_is_running);
 HOST_FUNCTION(host_waitpid);
 HOST_FUNCTION(host_block_signals);
 HOST_FUNCTION(host_set_child_subreaper);
@@ -201,6 +252,21 @@ HOST_FUNCTION(host_now);
 HOST_FUNCTION(host_sleep);
 HOST_FUNCTION(host_effective_capabilities);
 HOST_FUNCTION(host_kernel_release);
+
+/* ---- proc_stat.c */
+struct process_stat {
+    char state;
+    /* In clock ticks since boot, decimal; until the next call. */
+    const char *start_time;
+    size_t start_time_length;
+    const char *call; /* that failed */
+};
+/* Of the process with this pid, decimal. 1; 0: there is none; -1 and errno: nobody knows (there is no /proc). */
+int host_process_stat(const char *pid, size_t length, struct process_stat *stat);
+/* A zombie, too. */
+bool host_is_dead(const struct process_stat *stat);
+HOST_FUNCTION(host_proc_stat);
+HOST_FUNCTION(host_running_state);
 
 /* ---- executable.c: a descriptor of the embedded helper that execveat(2) accepts */
 enum helper_source { HELPER_SEALED_MEMFD, HELPER_DETACHED_TMPFS, HELPER_UNNAMED_FILE, HELPER_SOURCES };

@@ -37,21 +37,28 @@ static int open_neighbour(const char *path) {
     return fd < 0 ? host_open_retry(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0) : fd;
 }
 
+ssize_t host_read_once(const char *path, void *buffer, size_t size, const char **call) {
+    int fd = open_neighbour(path);
+    *call = "open";
+    if (fd < 0) return -1;
+    *call = "read";
+    ssize_t length;
+    do length = read(fd, buffer, size);
+    while (length < 0 && errno == EINTR);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return length;
+}
+
 HOST_FUNCTION(host_read_line) {
     (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     static uint8_t line[LONGEST_LINE];
-    int fd = open_neighbour(path);
-    ssize_t length = -1;
-    const char *call = "open";
-    if (fd >= 0) {
-        call = "read";
-        do length = read(fd, line, sizeof(line));
-        while (length < 0 && errno == EINTR);
-    }
+    const char *call;
+    ssize_t length = host_read_once(path, line, sizeof(line), &call);
     int error = errno;
-    if (fd >= 0) close(fd);
     JSValue result;
     if (length >= 0) {
         const uint8_t *end = memchr(line, '\n', (size_t)length);

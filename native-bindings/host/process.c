@@ -1,10 +1,8 @@
 /* This process and others: identity, signals, waiting, limits, time. */
 #include "host.h"
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -96,100 +94,6 @@ HOST_FUNCTION(host_pidfd_send_signal) {
     int pidfd, number;
     if (JS_IsException(pid_and_signal(ctx, argc, argv, &pidfd, &number))) return JS_EXCEPTION;
     return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? host_throw(ctx, errno, "pidfd_send_signal", NULL) : JS_UNDEFINED;
-}
-
-/* State (field 3) and start time (field 22) of proc_pid_stat(5). The name in field 2 may hold anything, even ") R". */
-static bool parse_stat(char *line, char *state, uint64_t *start_time) {
-    char *at = NULL;
-    for (char *next = line; (next = strchr(next, ')')); at = next++) continue;
-    if (!at || at[1] != ' ' || !at[2]) return false;
-    *state = at[2];
-    at += 2;
-    for (int field = 3; field < 22; field++) {
-        while (*at && *at != ' ') at++;
-        if (!*at) return false;
-        at++;
-    }
-    char *end;
-    errno = 0;
-    *start_time = strtoull(at, &end, 10);
-    return end != at && errno == 0;
-}
-
-struct decimal {
-    char text[24];
-};
-
-/* Without printf(3), which takes longer than the system call that the number is for. */
-static const char *decimal(struct decimal *out, uint64_t number) {
-    char *at = out->text + sizeof(out->text) - 1;
-    *at = 0;
-    do *--at = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    return at;
-}
-
-#define PROC "/proc/"
-
-/* 1: state and start time of the process; 0: there is none; -1: an exception is pending. */
-static int read_stat(JSContext *ctx, int pid, char *state, uint64_t *start_time) {
-    /* Who asks for many, walks to /proc no more often than this. (musl's open(2) sets close-on-exec once more, by a call of its own.) */
-    static const int FEW = 8;
-    static int proc = -1, calls;
-    if (++calls == FEW) proc = openat(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    char line[4096];
-    struct decimal name;
-    char path[64] = PROC;
-    const char *digits = decimal(&name, (uint64_t)pid);
-    strcat(strcat(path, digits), "/stat");
-    int fd = openat(proc < 0 ? AT_FDCWD : proc, proc < 0 ? path : path + sizeof(PROC) - 1, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        /* ESRCH: it ended while its directory was being walked. Without a /proc no process is there, nor gone. */
-        if (errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0)) return 0;
-        host_throw(ctx, errno, "open", path);
-        return -1;
-    }
-    ssize_t length;
-    do length = read(fd, line, sizeof(line) - 1);
-    while (length < 0 && errno == EINTR);
-    int error = errno;
-    close(fd);
-    if (length < 0 && error == ESRCH) return 0;
-    line[length < 0 ? 0 : length] = 0;
-    if (length >= 0 && parse_stat(line, state, start_time)) return 1;
-    host_throw(ctx, length < 0 ? error : EINVAL, "read", path);
-    return -1;
-}
-
-HOST_FUNCTION(host_proc_stat) {
-    (void)this_value;
-    int pid;
-    char state[2] = { 0 };
-    uint64_t start_time;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
-    int found = read_stat(ctx, pid, state, &start_time);
-    if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
-    JSValue object = JS_NewObject(ctx);
-    host_set(ctx, object, "state", JS_NewString(ctx, state));
-    host_set(ctx, object, "startTime", JS_NewBigUint64(ctx, start_time));
-    return object;
-}
-
-HOST_FUNCTION(host_is_running) {
-    (void)this_value;
-    int pid;
-    char state;
-    struct decimal text;
-    uint64_t start_time;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
-    int found = read_stat(ctx, pid, &state, &start_time);
-    if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_FALSE;
-    if (state == 'Z' || state == 'X') return JS_FALSE;
-    const char *wanted = host_text(ctx, host_arg(argc, argv, 1));
-    if (!wanted) return JS_EXCEPTION;
-    bool is_same = strcmp(decimal(&text, start_time), wanted) == 0;
-    JS_FreeCString(ctx, wanted);
-    return JS_NewBool(ctx, is_same);
 }
 
 HOST_FUNCTION(host_waitpid) {

@@ -8,7 +8,10 @@
 /* Blanks behind the widest cell of a column. */
 #define GAP 3
 
-/* Cells one after the other: length (variable, seven bits a byte, the lowest first) and bytes. No cell lies in two blocks. */
+/*
+ * Cells one after the other: twice the length (variable, seven bits a byte, the lowest first), one more when it is not all ASCII, and bytes. No cell
+ * lies in two blocks.
+ */
 struct block {
     struct block *next;
     size_t used;
@@ -34,39 +37,52 @@ static bool has_room(JSContext *ctx, size_t needed) {
 }
 
 /* As JavaScript counts them: what is not in the basic plane of Unicode is two. */
-static size_t width_of(const uint8_t *text, size_t length) {
-    if (host_is_ascii(text, length)) return length;
+static size_t width_of(const uint8_t *text, size_t length, bool is_ascii) {
+    if (is_ascii) return length;
     size_t width = 0;
     for (size_t i = 0; i < length; i++) width += ((text[i] & 0xc0) != 0x80) + (text[i] >= 0xf0);
     return width;
 }
 
-static bool add_cell(JSContext *ctx, const uint8_t *text, size_t length) {
+static bool add_cell(JSContext *ctx, const uint8_t *text, size_t length, bool is_ascii) {
     if (!has_room(ctx, length + 10)) return false;
     uint8_t *at = last_block->data + last_block->used;
-    size_t rest = length;
+    size_t rest = length << 1 | !is_ascii;
     for (; rest >= 0x80; rest >>= 7) *at++ = (uint8_t)(rest | 0x80);
     *at++ = (uint8_t)rest;
-    memcpy(at, text, length);
+    host_copy_few(at, text, length);
     last_block->used = (size_t)(at + length - last_block->data);
+    return true;
+}
+
+bool host_add_cells(JSContext *ctx, const struct row_cell *cells, unsigned count) {
+    if (count == 0 || count > MOST_COLUMNS || (columns && columns != count)) {
+        JS_ThrowTypeError(ctx, "another number of columns");
+        return false;
+    }
+    columns = count;
+    for (unsigned i = 0; i < count; i++) {
+        bool is_ascii = host_is_ascii(cells[i].text, cells[i].length);
+        size_t width = width_of(cells[i].text, cells[i].length, is_ascii);
+        if (width > widths[i]) widths[i] = width;
+        if (!add_cell(ctx, cells[i].text, cells[i].length, is_ascii)) return false;
+    }
     return true;
 }
 
 HOST_FUNCTION(host_add_row) {
     (void)this_value;
-    if (argc == 0 || argc > MOST_COLUMNS || (columns && columns != (unsigned)argc)) return JS_ThrowTypeError(ctx, "another number of columns");
-    columns = (unsigned)argc;
-    for (int i = 0; i < argc; i++) {
-        size_t length;
-        const char *text = JS_ToCStringLen(ctx, &length, argv[i]);
-        if (!text) return JS_EXCEPTION;
-        size_t width = width_of((const uint8_t *)text, length);
-        if (width > widths[i]) widths[i] = width;
-        bool ok = add_cell(ctx, (const uint8_t *)text, length);
-        JS_FreeCString(ctx, text);
-        if (!ok) return JS_EXCEPTION;
+    struct row_cell cells[MOST_COLUMNS] = { 0 };
+    int count = 0;
+    bool ok = true;
+    for (; ok && count < argc && count < MOST_COLUMNS; count += ok) {
+        const char *text = JS_ToCStringLen(ctx, &cells[count].length, argv[count]);
+        cells[count].text = (const uint8_t *)text;
+        ok = text != NULL;
     }
-    return JS_UNDEFINED;
+    ok = ok && host_add_cells(ctx, cells, (unsigned)argc);
+    while (count > 0) JS_FreeCString(ctx, (const char *)cells[--count].text);
+    return ok ? JS_UNDEFINED : JS_EXCEPTION;
 }
 
 struct output {
@@ -86,7 +102,7 @@ static void put(struct output *out, const uint8_t *text, size_t length) {
     while (length > 0) {
         size_t part = sizeof(out->data) - out->used;
         if (part > length) part = length;
-        if (text) memcpy(out->data + out->used, text, part);
+        if (text) host_copy_few(out->data + out->used, text, part);
         else memset(out->data + out->used, ' ', part);
         if (text) text += part;
         out->used += part;
@@ -102,12 +118,14 @@ static void put_block(struct output *out, const struct block *block, unsigned *c
             length |= (size_t)(*at & 0x7f) << shift;
             if (*at++ < 0x80) break;
         }
+        bool is_ascii = !(length & 1);
+        length >>= 1;
         put(out, at, length);
         if (*column + 1 == columns) {
             put(out, (const uint8_t *)"\n", 1);
             *column = 0;
         } else {
-            put(out, NULL, widths[*column] - width_of(at, length));
+            put(out, NULL, widths[*column] - width_of(at, length, is_ascii));
             ++*column;
         }
         at += length;

@@ -5,6 +5,15 @@
 
 #define NOT_ASCII 0x8080808080808080u
 
+/* Two at once, where the machine can. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static pair pair_at(const uint8_t *data) {
+    pair two;
+    memcpy(&two, data, sizeof(two));
+    return two;
+}
+
 bool host_is_ascii(const uint8_t *data, size_t length) {
     uint64_t bytes = 0, all = 0;
     size_t i = 0;
@@ -19,11 +28,10 @@ bool host_is_ascii(const uint8_t *data, size_t length) {
 size_t host_utf8_prefix(const uint8_t *data, size_t length) {
     size_t i = 0;
     while (i < length) {
-        uint64_t words[4];
-        if (length - i >= sizeof(words)) {
-            memcpy(words, data + i, sizeof(words));
-            if (!((words[0] | words[1] | words[2] | words[3]) & NOT_ASCII)) {
-                i += sizeof(words);
+        if (length - i >= 4 * sizeof(pair)) {
+            pair all = pair_at(data + i) | pair_at(data + i + sizeof(pair)) | pair_at(data + i + 2 * sizeof(pair)) | pair_at(data + i + 3 * sizeof(pair));
+            if (!((all[0] | all[1]) & NOT_ASCII)) {
+                i += 4 * sizeof(pair);
                 continue;
             }
         }

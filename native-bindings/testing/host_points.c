@@ -16,7 +16,7 @@ static const char *const WITHOUT[] = {
 /* May fail, but changes nothing: one point, in front. */
 static const char *const READING[] = {
     "readFile", "readFd", "readBytes", "pread", "stat", "lstat", "fstat", "statfsType", "access", "readdir", "readlink", "realpath",
-    "getxattr", "procStat", "isRunning", "readMembers", "readLine", "userName", "bpfQueryDevice", "drain",
+    "getxattr", "procStat", "runningState", "addContainers", "readMembers", "readLine", "userName", "bpfQueryDevice", "drain",
 };
 
 static struct {

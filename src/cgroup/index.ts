@@ -7,6 +7,7 @@ export { delegateCgroup } from "./driver/delegate.ts";
 export { deleteCgroup, deleteEmptyLevel, markedParents } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
+export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
 export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
 export { markContainer } from "./driver/mark.ts";
 export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";

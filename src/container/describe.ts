@@ -1,4 +1,5 @@
 /** The state of a container as `state` and `list` print it (runtime.md#state, with runc's extra fields and order). */
+import { isFrozenToShow } from "../cgroup/index.ts";
 import { readSummary, type StateSummary } from "../state/index.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus, type Status } from "./status.ts";
@@ -18,7 +19,7 @@ export interface ContainerState {
 
 export function describe(options: RuntimeOptions, id: string): ContainerState {
   const record = readSummary(options.root, id);
-  return toState(record, deriveStatus(options.root, record), "");
+  return toState(record, deriveStatus(options.root, record, false, undefined, isFrozenToShow), "");
 }
 
 export function toState(record: StateSummary, status: Status, owner: string): ContainerState {

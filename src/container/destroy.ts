@@ -6,7 +6,7 @@ import { phase } from "../host/tracing.ts";
 import { removeDirectory, type StateRecord } from "../state/index.ts";
 import { resctrl, systemd } from "./on-demand.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
-import { isAlive } from "./status.ts";
+import { initState } from "./status.ts";
 
 /** How long the death of a killed init may take. */
 const DEATH_TIMEOUT_MS = 10_000;
@@ -14,7 +14,7 @@ const DEATH_TIMEOUT_MS = 10_000;
 export function destroy(root: string, record: StateRecord): void {
   phase?.("destroy");
   if (record.cgroup) {
-    if (isAlive(record) || !record.privatePid || record.phase === "creating") killCgroup(record.cgroup);
+    if (initState(record) || !record.privatePid || record.phase === "creating") killCgroup(record.cgroup);
     if (record.cgroup.systemd) systemd().stopUnit(record.cgroup.systemd);
     deleteCgroup(record.cgroup);
   }
@@ -24,13 +24,13 @@ export function destroy(root: string, record: StateRecord): void {
 
 /** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). */
 export function killInit(record: StateRecord): void {
-  if (!isAlive(record)) return;
+  if (!initState(record)) return;
   const pidfd = openPidfd(record);
   if (pidfd === undefined) return;
   try {
     signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
     if (record.cgroup && isFrozen(record.cgroup)) thawForKill(record.cgroup);
-    if (!awaitEnd(pidfd, () => isAlive(record), DEATH_TIMEOUT_MS)) throw new RuntError("wrong-status", "container init still running");
+    if (!awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS)) throw new RuntError("wrong-status", "container init still running");
   } catch (error) {
     if (!host.isErrno(error, "ESRCH")) throw error;
   } finally {
@@ -49,7 +49,7 @@ export function openPidfd(record: StateRecord): number | undefined {
     if (host.isErrno(error, "ESRCH")) return undefined;
     throw error;
   }
-  if (isAlive(record)) return pidfd;
+  if (initState(record)) return pidfd;
   closePidfd(pidfd);
   return undefined;
 }

@@ -6,7 +6,7 @@ import { readRecord, type StateRecord } from "../state/index.ts";
 import { openPidfd } from "./destroy.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { closePidfd, REFUSED } from "./pidfd.ts";
-import { deriveStatus, isAlive } from "./status.ts";
+import { deriveStatus, initState } from "./status.ts";
 
 export { statsJson } from "../cgroup/index.ts";
 
@@ -27,7 +27,7 @@ export function streamEvents(options: RuntimeOptions, id: string, intervalMs: nu
   let next = host.monotonic() + intervalMs;
   for (let isOver = false; !isOver; ) {
     const [ended = 0] = host.poll(fds, events, Math.max(0, next - host.monotonic()));
-    isOver = ended !== 0 || (pidfd === REFUSED && !isAlive(record));
+    isOver = ended !== 0 || (pidfd === REFUSED && !initState(record));
     // Also at the end: the kill may be what has ended it.
     if (watch?.take()) report({ type: "oom" });
     if (isOver || host.monotonic() < next) continue;

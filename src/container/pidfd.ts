@@ -36,7 +36,7 @@ export function signalProcess(pidfd: number, pid: number, signal: number): void 
 }
 
 /** Wait for the end of a process, at most so long. `alive` is asked where there is no descriptor. */
-export function awaitEnd(pidfd: number, alive: () => boolean, milliseconds: number): boolean {
+export function awaitEnd(pidfd: number, alive: () => unknown, milliseconds: number): boolean {
   if (pidfd !== REFUSED) return host.poll([pidfd], [host.POLL.IN], milliseconds)[0] !== 0;
   const deadline = host.monotonic() + milliseconds;
   while (alive()) {

@@ -11,7 +11,7 @@ import { notification } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { awaitEnd } from "./pidfd.ts";
 import { GO, readStartFailure, type StartFailure } from "./start-failure.ts";
-import { deriveStatus, isAlive } from "./status.ts";
+import { deriveStatus, initState } from "./status.ts";
 
 /** execve itself takes a fraction of a millisecond; this bounds a stuck filesystem. */
 const EXEC_TIMEOUT_MS = 10_000;
@@ -51,7 +51,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
 function explained(record: StateRecord, failure: StartFailure): RuntError {
   const error = helperError.execve(record, failure);
   const pidfd = openPidfd(record);
-  if (pidfd !== undefined) awaitEnd(pidfd, () => isAlive(record), DEATH_TIMEOUT_MS);
+  if (pidfd !== undefined) awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS);
   return error;
 }
 

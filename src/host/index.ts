@@ -2,6 +2,7 @@
 // Named one by one: with `export *` the bundler would build an object of getters at every start.
 export {
   access,
+  addContainers,
   addRow,
   architecture,
   argv,
@@ -43,7 +44,6 @@ export {
   hasLongNumber,
   helperAheadRuns,
   isatty,
-  isRunning,
   kernelRelease,
   kill,
   leaveOwnMounts,
@@ -84,6 +84,7 @@ export {
   replaceExports,
   resource,
   rmdir,
+  runningState,
   runProgram,
   type SeccompProgram,
   type Stat,

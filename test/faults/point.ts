@@ -39,7 +39,7 @@ const LIKELY: readonly (readonly [RegExp, string])[] = [
 
 /** Whoever only looks, or ends, changes nothing by being killed there: the next point says the same. */
 const NOT_KILLED =
-  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|procStat|isRunning|userName|drain)\b/;
+  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|procStat|runningState|addContainers|userName|drain)\b/;
 /** What has been done cannot fail any more; the monitor's points cannot fail. */
 const NOT_FAILED = /^after |^before exit/;
 

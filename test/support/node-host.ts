@@ -3,8 +3,9 @@
  * directories, without the binary; and what turns texts into bytes. Extended attributes are kept in memory.
  */
 import * as fs from "node:fs";
-import { constants } from "node:os";
+import { constants, release } from "node:os";
 
+export const kernelRelease = release;
 export const architecture = process.arch === "arm64" ? "arm64" : "x86-64";
 
 const attributes = new Map<string, string>();

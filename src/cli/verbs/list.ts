@@ -32,6 +32,7 @@ const QUIET: ListVisitor = {
 };
 
 const TABLE: ListVisitor = {
+  ownerName: userName,
   container: ({ id, pid, bundle, created, owner }, status) =>
     host.addRow(id, status === "stopped" ? 0 : pid, status, bundle, created, userName(owner)),
   unreadable: (id, why) => host.addRow(id, "-", "unreadable", why, "-", "-"),

@@ -2,6 +2,7 @@
 import "../../../src/host/polyfill.ts";
 import * as host from "../../../src/host/index.ts";
 import { bytesTests } from "./bytes.ts";
+import { containerTests } from "./containers.ts";
 import { fileTests } from "./files.ts";
 import { run, summary } from "./harness.ts";
 import { helperTests, spawnLine } from "./helper.ts";
@@ -42,6 +43,7 @@ switch (mode) {
       bytesTests,
       fileTests,
       memberTests,
+      containerTests,
       inrootTests,
       processTests,
       netlinkTests,

@@ -61,13 +61,13 @@ const NOT_UNDERSTOOD: readonly (readonly [string, string])[] = [
 
 /** The next of a fixed sequence, below a bound (Numerical Recipes' generator). */
 let state = 1;
-function below(bound: number): number {
+export function below(bound: number): number {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * bound);
 }
 
 /** An object with these members, and others, in any order; one in eight is absent. */
-function shuffled(members: readonly (readonly [string, () => string])[]): string {
+export function shuffled(members: readonly (readonly [string, () => string])[]): string {
   const others = Array.from({ length: below(4) }, (_, index) => [`x${index}`, () => VALUES[below(VALUES.length)] as string] as const);
   const texts = [...members, ...others].filter(() => below(8) > 0).map(([name, value]) => `"${name}":${value()}`);
   for (let index = texts.length - 1; index > 0; index--) {
@@ -131,13 +131,18 @@ export const memberTests: readonly Test[] = [
   ...NOT_UNDERSTOOD.map(([what, text]): Test => [`readMembers of ${what}`, () => equal(members(text), undefined)]),
   ["readLine", () => equal([host.readLine("/proc/self/comm") !== "", host.readLine("/no/such/file")], [true, undefined])],
   [
-    "isRunning",
+    "runningState",
     () => {
       const own = host.procStat(host.getpid());
       for (let call = 0; call < 10; call++) {
         equal(
-          [host.isRunning(host.getpid(), String(own?.startTime)), host.isRunning(host.getpid(), "1"), host.isRunning(0x3f_ffff, "1")],
-          [true, false, false],
+          [
+            host.runningState(host.getpid(), String(own?.startTime)),
+            host.runningState(host.getpid(), "1"),
+            host.runningState(0x3f_ffff, "1"),
+            ...[0, -1, 1e300].map((pid) => host.runningState(pid, "1")),
+          ],
+          ["R", ...Array(5).fill(undefined)],
         );
       }
     },
