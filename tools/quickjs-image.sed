@@ -43,6 +43,72 @@ s/} else if (JS_InImage(sh) || sh->header\.ref_count != 1) {/} else if (JS_InIma
 /^static JSValue js_string_includes(/,/^}/s/^    if (start >= 0 \&\& start <= stop) {$/    if (magic == 0) ret = start <= stop \&\& string_indexof(p, p1, start) >= 0;\
     else &/
 
+# The usual case of what the interpreter does most, before the general one. js_add_field: a property of a literal, whose shape has been made
+# before; the value is moved. js_get_field: a plain property of an object or of what it inherits from.
+/^static no_inline __exception int convert_fast_array_to_array(/i\
+static force_inline BOOL js_add_field(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue val)\
+{\
+    JSObject *p;\
+    JSShape *sh, *next;\
+    JSProperty *room;\
+    if (JS_VALUE_GET_TAG(obj) != JS_TAG_OBJECT) return FALSE;\
+    p = JS_VALUE_GET_OBJ(obj);\
+    sh = p->shape;\
+    if (p->class_id != JS_CLASS_OBJECT || !p->extensible || !sh->is_hashed) return FALSE;\
+    next = find_hashed_shape_prop(ctx->rt, sh, prop, JS_PROP_C_W_E);\
+    if (!next) return FALSE;\
+    if (next->prop_size != sh->prop_size) {\
+        room = js_realloc(ctx, p->prop, sizeof(p->prop[0]) * next->prop_size);\
+        if (!room) return FALSE;\
+        p->prop = room;\
+    }\
+    p->shape = js_dup_shape(next);\
+    js_free_shape(ctx->rt, sh);\
+    p->prop[next->prop_count - 1].u.value = val;\
+    return TRUE;\
+}\
+\
+static force_inline BOOL js_get_field(JSValueConst obj, JSAtom prop, JSValue *val)\
+{\
+    JSObject *p;\
+    JSShapeProperty *prs;\
+    JSProperty *pr;\
+    if (JS_VALUE_GET_TAG(obj) != JS_TAG_OBJECT) return FALSE;\
+    for (p = JS_VALUE_GET_OBJ(obj); p; p = p->shape->proto) {\
+        prs = find_own_property(\&pr, p, prop);\
+        if (prs) {\
+            if (prs->flags \& JS_PROP_TMASK) return FALSE;\
+            *val = JS_DupValue(NULL, pr->u.value);\
+            return TRUE;\
+        }\
+        if (p->is_exotic \&\& (p->class_id != JS_CLASS_ARRAY || __JS_AtomIsTaggedInt(prop))) return FALSE;\
+    }\
+    *val = JS_UNDEFINED;\
+    return TRUE;\
+}\
+
+/CASE(OP_define_field):/,/BREAK;/s/^\( *\)ret = JS_DefinePropertyValue(/\1if (js_add_field(ctx, sp[-2], atom, sp[-1])) {\
+\1    sp--;\
+\1    BREAK;\
+\1}\
+&/
+/CASE(OP_get_field2\{0,1\}):/,/BREAK;/s/^\( *\)val = JS_GetProperty(ctx, sp\[-1\], atom);/\1if (!js_get_field(sp[-1], atom, \&val)) val = JS_GetProperty(ctx, sp[-1], atom);/
+# Two strings are mostly the same one, or of different lengths.
+s/^\( *\)res = (js_string_compare(ctx, JS_VALUE_GET_STRING(op1),/\1res = JS_VALUE_GET_PTR(op1) == JS_VALUE_GET_PTR(op2) || (JS_VALUE_GET_STRING(op1)->len == JS_VALUE_GET_STRING(op2)->len \&\& js_string_compare(ctx, JS_VALUE_GET_STRING(op1),/
+# JSON: what needs no escape is copied at once.
+/^static JSValue JS_ToQuotedString(JSContext/,/^}/s/^    for(i = 0; i < p->len; ) {$/&\
+        if (!p->is_wide_char) {\
+            int end = i;\
+            while (end < p->len \&\& p->u.str8[end] >= 32 \&\& p->u.str8[end] != '"' \&\& p->u.str8[end] != '\\\\') end++;\
+            if (end > i) {\
+                if (string_buffer_write8(b, p->u.str8 + i, end - i)) goto fail;\
+                i = end;\
+                continue;\
+            }\
+        }/
+# Room for four properties from the beginning, which the shape does not promise: js_realloc then finds that there is room. Not in the image.
+/^static JSValue JS_NewObjectFromShape(/,/^}/s/p->prop = js_malloc(ctx, sizeof(JSProperty) \* sh->prop_size);/p->prop = js_malloc(ctx, sizeof(JSProperty) * (js_image_size \&\& class_id == JS_CLASS_OBJECT \&\& sh->prop_size < 4 ? 4 : sh->prop_size));/
+
 /^int JS_NewClass(.*)$/i\
 size_t js_image_size;\
 void *(*js_image_allocate)(size_t size);\

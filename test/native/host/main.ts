@@ -3,6 +3,7 @@ import "../../../src/host/polyfill.ts";
 import * as host from "../../../src/host/index.ts";
 import { bytesTests } from "./bytes.ts";
 import { containerTests } from "./containers.ts";
+import { engineTests } from "./engine.ts";
 import { fileTests } from "./files.ts";
 import { run, summary } from "./harness.ts";
 import { helperTests, spawnLine } from "./helper.ts";
@@ -40,6 +41,7 @@ switch (mode) {
     break;
   default:
     for (const tests of [
+      engineTests,
       bytesTests,
       fileTests,
       memberTests,
