@@ -248,6 +248,39 @@ HOST_FUNCTION(host_write_file) {
     return result;
 }
 
+/*
+ * The control file that was written last stays open: of many device rules each is a write(2) of its own to the same file, and opening it costs
+ * more than the write. It is close-on-exec, and holds nothing: a cgroup can be removed meanwhile.
+ */
+HOST_FUNCTION(host_write_control) {
+    (void)this_value;
+    static char last[512];
+    static int open_fd = -1;
+    struct bytes bytes;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue result = JS_EXCEPTION;
+    if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
+        if (open_fd < 0 || strcmp(path, last) != 0) {
+            if (open_fd >= 0) close(open_fd);
+            open_fd = host_open_retry(AT_FDCWD, path, O_WRONLY, 0);
+            last[0] = 0;
+            if (strlen(path) < sizeof(last)) strcpy(last, path);
+        }
+        const char *call = open_fd < 0 ? "open" : "write";
+        if (open_fd >= 0 && host_write_all(open_fd, bytes.data, bytes.length) == 0) {
+            result = JS_UNDEFINED;
+        } else {
+            result = host_throw(ctx, errno, call, path);
+            if (open_fd >= 0) close(open_fd);
+            open_fd = -1;
+        }
+        host_free_bytes(ctx, &bytes);
+    }
+    JS_FreeCString(ctx, path);
+    return result;
+}
+
 static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *argv) {
     int flags, mode = 0;
     if (!host_int(ctx, host_arg(argc, argv, 1), &flags)) return JS_EXCEPTION;

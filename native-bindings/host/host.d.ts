@@ -37,6 +37,8 @@ declare module "runt:host" {
    *  a u32 length in front that `)` closes and fills in (the length counts the bytes between them); `T` is a u32 filled in
    *  with the total length of the buffer. A str with a NUL inside throws EINVAL. Little endian, unaligned. */
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
+  /** Where the next item, from that index on, has that value as that member; -1: none. */
+  export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
   /** The wire form of a plan (src/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
    *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */
   export function packPlan(
@@ -69,6 +71,8 @@ declare module "runt:host" {
   export function readBytes(path: string, limit: number): ArrayBuffer;
   /** open + write all + close. `flags` as open(2) (O_CLOEXEC is added). */
   export function writeFile(path: string, text: string, flags: number, mode: number): void;
+  /** open + write of a control file of the kernel, which stays open for the next call: that with the same path only writes. */
+  export function writeControl(path: string, text: string): void;
   export function open(path: string, flags: number, mode?: number): number;
   export function openat(directory: number, path: string, flags: number, mode?: number): number;
   /** openat2(2) of a path as if the directory were /: links and .. stay below it, magic links are refused. Without openat2(2) one component at a time. */
@@ -109,11 +113,15 @@ declare module "runt:host" {
   export function stat(path: string): Stat | undefined;
   export function lstat(path: string): Stat | undefined;
   export function fstat(fd: number): Stat;
+  /** What a descriptor of a process is open at, by its link /proc/PID/fd/N: the mount as in mountinfo (-1: unknown) and the inode. */
+  export function openFile(path: string): { readonly mountId: number; readonly inode: bigint };
   /** f_type of statfs(2). */
   export function statfsType(path: string): number;
   /** access(2) as the effective user (AT_EACCESS). `directory`: descriptor of that which the path is relative to. */
   export function access(path: string, mode: number, directory?: number): boolean;
   export function mkdir(path: string, mode: number): void;
+  /** Whether the directory is new: false for EEXIST, undefined for ENOENT; other errors throw. */
+  export function tryMkdir(path: string, mode: number): boolean | undefined;
   export function rmdir(path: string): void;
   export function unlink(path: string): void;
   export function rename(from: string, to: string): void;
@@ -137,7 +145,7 @@ declare module "runt:host" {
   /** Set an extended attribute on a path without following links. */
   export function setxattr(path: string, name: string, value: string): void;
   /** undefined when absent or unsupported. */
-  export function getxattr(path: string, name: string): string | undefined;
+  export function getxattr(path: string, name: string, missing?: string): string | undefined;
   export function isatty(fd: number): boolean;
   /** Size of the terminal behind a descriptor (TIOCGWINSZ); undefined when it is none. */
   export function windowSize(fd: number): { readonly rows: number; readonly columns: number } | undefined;

@@ -118,6 +118,7 @@ HOST_FUNCTION(host_has_long_number);
 HOST_FUNCTION(host_sha256);
 HOST_FUNCTION(host_pack);
 HOST_FUNCTION(host_pack_plan);
+HOST_FUNCTION(host_find_next);
 
 /* ---- sha256.c */
 void sha256_hex(const uint8_t *data, size_t length, char out[65]);
@@ -137,6 +138,7 @@ ssize_t host_read_once(const char *path, void *buffer, size_t size, const char *
 HOST_FUNCTION(host_read_line);
 HOST_FUNCTION(host_read_bytes);
 HOST_FUNCTION(host_write_file);
+HOST_FUNCTION(host_write_control);
 HOST_FUNCTION(host_open);
 HOST_FUNCTION(host_openat);
 HOST_FUNCTION(host_open_in_root);
@@ -152,11 +154,13 @@ HOST_FUNCTION(host_close_on_exec_from);
 HOST_FUNCTION(host_stat);
 HOST_FUNCTION(host_lstat);
 HOST_FUNCTION(host_fstat);
+HOST_FUNCTION(host_open_file);
 HOST_FUNCTION(host_statfs_type);
 HOST_FUNCTION(host_access);
 HOST_FUNCTION(host_setxattr);
 HOST_FUNCTION(host_getxattr);
 HOST_FUNCTION(host_mkdir);
+HOST_FUNCTION(host_try_mkdir);
 HOST_FUNCTION(host_rmdir);
 HOST_FUNCTION(host_unlink);
 HOST_FUNCTION(host_rename);

@@ -219,6 +219,24 @@ static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst sha
     return true;
 }
 
+/* The list of operations is gone through several times: a turn of a loop in the interpreter costs ten of this one. */
+HOST_FUNCTION(host_find_next) {
+    (void)this_value;
+    uint32_t length, from;
+    if (!host_length(ctx, host_arg(argc, argv, 0), &length) || !host_u32(ctx, host_arg(argc, argv, 3), &from)) return JS_EXCEPTION;
+    JSAtom member = JS_ValueToAtom(ctx, host_arg(argc, argv, 1));
+    bool found = false;
+    for (; from < length; from++) {
+        JSValue item = JS_GetPropertyUint32(ctx, argv[0], from), value = JS_GetProperty(ctx, item, member);
+        found = JS_StrictEq(ctx, value, host_arg(argc, argv, 2));
+        JS_FreeValue(ctx, value);
+        JS_FreeValue(ctx, item);
+        if (found) break;
+    }
+    JS_FreeAtom(ctx, member);
+    return JS_NewInt32(ctx, found ? (int32_t)from : -1);
+}
+
 HOST_FUNCTION(host_pack_plan) {
     (void)this_value;
     struct writer out = { js_malloc(ctx, 16384), 0, 16384 };

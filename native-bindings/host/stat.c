@@ -2,8 +2,10 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -51,6 +53,26 @@ HOST_FUNCTION(host_fstat) {
     struct stat status;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     return fstat(fd, &status) < 0 ? host_throw(ctx, errno, "fstat", NULL) : stat_value(ctx, &status);
+}
+
+/* Where a filter refuses statx(2), the mount is not known. */
+HOST_FUNCTION(host_open_file) {
+    (void)this_value;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    struct statx both;
+    struct stat status;
+    bool known = syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_MNT_ID, &both) == 0 && (both.stx_mask & STATX_MNT_ID);
+    JSValue result;
+    if (!known && stat(path, &status) < 0) {
+        result = host_throw(ctx, errno, "stat", path);
+    } else {
+        result = JS_NewObject(ctx);
+        host_set(ctx, result, "mountId", JS_NewInt64(ctx, known ? (int64_t)both.stx_mnt_id : -1));
+        host_set(ctx, result, "inode", JS_NewBigUint64(ctx, known ? both.stx_ino : status.st_ino));
+    }
+    JS_FreeCString(ctx, path);
+    return result;
 }
 
 HOST_FUNCTION(host_statfs_type) {
@@ -101,7 +123,8 @@ HOST_FUNCTION(host_getxattr) {
     if (name) {
         ssize_t length = lgetxattr(path, name, value, sizeof(value));
         if (length >= 0) result = host_utf8_string(ctx, value, (size_t)length, path);
-        else if (errno == ENODATA || errno == EOPNOTSUPP || errno == ENOENT) result = JS_UNDEFINED;
+        else if (errno == ENOENT) result = JS_DupValue(ctx, host_arg(argc, argv, 2));
+        else if (errno == ENODATA || errno == EOPNOTSUPP) result = JS_UNDEFINED;
         else result = host_throw(ctx, errno, "lgetxattr", path);
         JS_FreeCString(ctx, name);
     }

@@ -1,5 +1,5 @@
 import { decodeMountPath } from "../spec/path.ts";
-import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
+import type { CgroupFacts } from "./facts.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
 const CONTROLLERS = new Set([
@@ -21,53 +21,57 @@ const CONTROLLERS = new Set([
 
 const USUAL_PLACE = "/sys/fs/cgroup/";
 
-interface CgroupMount extends CgroupHierarchy {
+interface CgroupMount {
   readonly device: string;
+  readonly mountpoint: string;
+  readonly controllers: string[];
 }
 
 /**
- * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
+ * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)):
+ * ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS
  * A hybrid host, whose cgroup2 tree carries no controller or less than the v1 hierarchies do, counts as v1.
  * For v2 the controllers are left empty: they stand in the tree itself.
  */
 export function parseMountinfo(text: string): CgroupFacts {
   const v1: CgroupMount[] = [];
   let v2: CgroupMount | undefined;
-  for (const line of cgroupLines(text)) {
-    const mount = parseLine(line);
-    if (mount === undefined) continue;
-    if (line.includes(" - cgroup2 ")) v2 = better(v2, mount);
-    else {
-      const known = v1.findIndex(({ device }) => device === mount.device);
-      if (known < 0) v1.push(mount);
-      else v1[known] = better(v1[known], mount);
+  let controlled = false;
+  // Nothing else is cut out: a busy host has hundreds of mounts.
+  for (let at = text.indexOf(" - cgroup"); at >= 0; at = text.indexOf(" - cgroup", at + 1)) {
+    const device = text.indexOf(" ", text.indexOf(" ", text.lastIndexOf("\n", at) + 1) + 1) + 1;
+    const root = text.indexOf(" ", device) + 1;
+    const place = text.indexOf(" ", root) + 1;
+    const end = text.indexOf(" ", place);
+    // A line with less is none of the kernel's.
+    if (end > at) continue;
+    const mount: CgroupMount = {
+      device: text.slice(device, root - 1),
+      mountpoint: decodeMountPath(text.slice(place, end)),
+      controllers: [],
+    };
+    if (text.startsWith("2 ", at + 9)) {
+      v2 = better(v2, mount);
+      continue;
     }
+    for (const option of superOptions(text, at)) {
+      const isController = CONTROLLERS.has(option);
+      controlled ||= isController;
+      if (isController || option.startsWith("name=")) mount.controllers.push(option);
+    }
+    let known = 0;
+    while (known < v1.length && v1[known]!.device !== mount.device) known++;
+    v1[known] = better(v1[known], mount);
   }
-  const controlled = v1.some(({ controllers }) => controllers.some((name) => CONTROLLERS.has(name)));
   if (v2 !== undefined && !controlled) return { version: 2, hierarchies: [{ mountpoint: v2.mountpoint, controllers: [] }] };
   return { version: 1, hierarchies: v1.map(({ mountpoint, controllers }) => ({ mountpoint, controllers })) };
 }
 
-/** Only the lines that matter are cut out: a busy host has hundreds of mounts. */
-function* cgroupLines(text: string): Generator<string> {
-  for (let at = text.indexOf(" - cgroup"); at >= 0; at = text.indexOf(" - cgroup", at + 1)) {
-    const start = text.lastIndexOf("\n", at) + 1;
-    const end = text.indexOf("\n", at);
-    yield text.slice(start, end < 0 ? text.length : end);
-  }
-}
-
-/** ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS */
-function parseLine(line: string): CgroupMount | undefined {
-  const parent = line.indexOf(" ") + 1;
-  const device = line.indexOf(" ", parent) + 1;
-  const root = line.indexOf(" ", device) + 1;
-  const place = line.indexOf(" ", root) + 1;
-  const end = line.indexOf(" ", place);
-  if (parent === 0 || device === 0 || root === 0 || place === 0 || end < 0) return undefined;
-  const options = line.slice(line.lastIndexOf(" ") + 1).split(",");
-  const controllers = options.filter((option) => CONTROLLERS.has(option) || option.startsWith("name="));
-  return { device: line.slice(device, root - 1), mountpoint: decodeMountPath(line.slice(place, end)), controllers };
+/** The last field of the line with a " - " there. */
+function superOptions(text: string, at: number): string[] {
+  const source = text.indexOf(" ", at + 3) + 1;
+  const end = text.indexOf("\n", source);
+  return text.slice(text.indexOf(" ", source) + 1, end < 0 ? undefined : end).split(",");
 }
 
 /** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */

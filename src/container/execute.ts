@@ -104,16 +104,19 @@ const HANDLERS: Handlers = {
   "resctrl.join": ({ pid }, group, pointer) => resctrl().joinGroup(group, pid, pointer),
 };
 
+/** Held until the process ends: to take it apart object by object would be the last thing that a verb does. */
+export let held: Execution | undefined;
+
 export function newExecution(root: string, plan: Plan, record: StateRecord): Execution {
-  return { root, plan, record, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
+  held = { root, plan, record, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
+  return held;
 }
 
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
   const { ops } = execution.plan;
-  for (let index = 0; index < ops.length; index++) {
+  for (let index = host.findNext(ops, "actor", "runtime", 0); index >= 0; index = host.findNext(ops, "actor", "runtime", index + 1)) {
     const op = ops[index]!;
-    if (op.actor !== "runtime") continue;
     execution.progress?.enter(index, OPS[op.op].id);
     operation?.(execution.plan, index);
     runHandler(execution, op);
@@ -194,10 +197,9 @@ function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan
 
 /** What init is to hand on to a hook that has no environment of its own. */
 function inheritsEnvironment(ops: readonly Op[]): boolean {
-  // A hundred operations: a call for each is 1 % of `create`.
-  for (let index = 0; index < ops.length; index++) {
-    const step = ops[index];
-    if (step?.op === "hook.run" && step.actor === "init" && (step.args as OpArgs<"hook.run">).inheritEnv) return true;
+  for (let at = host.findNext(ops, "op", "hook.run", 0); at >= 0; at = host.findNext(ops, "op", "hook.run", at + 1)) {
+    const { actor, args } = ops[at]!;
+    if (actor === "init" && (args as OpArgs<"hook.run">).inheritEnv) return true;
   }
   return false;
 }

@@ -43,7 +43,7 @@ export function handOver(
   { cgroup }: OpArgs<"helper.spawn">,
   environment: boolean,
 ): boolean {
-  const clone = ops.find(({ op }) => op === "process.clone");
+  const clone = ops[host.findNext(ops, "op", "process.clone", 0)];
   const flags = clone ? (clone.args as OpArgs<"process.clone">).flags : 0;
   if (host.helperAheadRuns() && cgroup === "" && !environment && (helper.namespaces & ~flags) === 0) {
     try {

@@ -18,8 +18,8 @@ function streamOf(process: string, fd: number, isInside: (mountId: number) => bo
     const link = host.readlink(path);
     // Pipes and the like: the name says it all.
     if (!link.startsWith("/")) return link;
-    const mountId = Number(/^mnt_id:\s*(\d+)$/m.exec(host.readFile(`${process}/fdinfo/${fd}`, undefined, true))?.[1] ?? -1);
-    return streamKey({ link, mountId, inode: host.stat(path)?.ino ?? 0n, inside: isInside(mountId) });
+    const { mountId, inode } = host.openFile(path);
+    return streamKey({ link, mountId, inode, inside: isInside(mountId) });
   } catch (error) {
     // The program may have closed it.
     if (host.isErrno(error, "ENOENT")) return "";

@@ -32,7 +32,6 @@ const ATTACH = [
   'move_mount(_, "", _, "", MOVE_MOUNT_F_EMPTY_PATH|MOVE_MOUNT_T_EMPTY_PATH)',
 ] as const;
 const OPTIONAL_ATTACH = ATTACH.map((call) => `?${call.replace(/^\?/, "")}`);
-const WRITE_FILE = ["openat(AT_FDCWD, $path, O_WRONLY)", "write(_, $value)"] as const;
 /** The record of state.commit: written while `ready` is waited for, renamed after it. */
 const RECORD = ['?openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_TRUNC)', "?write(_, _)"] as const;
 const UNIT = ["?connect(_, $socket)", "+sendmsg(_, _)", "+recvmsg(_, _)"] as const;
@@ -56,7 +55,8 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     '?+openat(AT_FDCWD, "*/cgroup.subtree_control", O_WRONLY)',
     "?+write(_, _)",
   ],
-  "cgroup.write": WRITE_FILE,
+  // The file is still open from the operation before, when that has written to it too.
+  "cgroup.write": ["?openat(AT_FDCWD, $path, O_WRONLY)", "write(_, $value)"],
   "cgroup.devices": ["bpf(BPF_PROG_LOAD, _)", "?bpf(BPF_PROG_QUERY, _)", "bpf(BPF_PROG_ATTACH, _)", "?+bpf(BPF_PROG_DETACH, _)"],
   "cgroup.delegate": ["+chown(_, $uid, _)"],
   "helper.spawn": [

@@ -127,8 +127,24 @@ export type StateSummary = Pick<
   "id" | "phase" | "ociVersion" | "bundle" | "rootfs" | "created" | "owner" | "pid" | "startTime" | "annotations" | "cgroup"
 >;
 
+/** Of the record written last: each member's value, and its text. */
+let written: unknown[] = [];
+
+/** create writes its record twice: what is the same object as before is not made into text again. */
 export function serializeRecord(record: StateRecord): string {
-  return JSON.stringify(record);
+  const before = written;
+  written = [];
+  let text = "";
+  for (const name in record) {
+    const value = record[name as keyof StateRecord];
+    if (value === undefined) continue;
+    const at = written.length;
+    const made = before[at] === value ? before[at + 1] : JSON.stringify(value);
+    written[at] = value;
+    written[at + 1] = made;
+    text += `${at === 0 ? "{" : ","}"${name}":${made}`;
+  }
+  return `${text}}`;
 }
 
 /** What a record may be before it is known to be one of this build's. */

@@ -33,6 +33,10 @@ function named<T>(action: () => T): T {
   }
 }
 
+export function writeControl(path: string, text: string): void {
+  writeFile(path, text, fs.constants.O_WRONLY, 0);
+}
+
 export function writeFile(path: string, text: string, flags: number, mode: number): void {
   const fd = fs.openSync(path, flags, mode);
   try {

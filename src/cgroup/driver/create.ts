@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupHierarchy } from "../facts.ts";
+import type { CgroupFacts, CgroupHierarchy } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
 
 /** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */
@@ -18,7 +18,7 @@ const ATTEMPTS = 16;
  */
 export function createCgroup(directory: string): void {
   const facts = readHierarchies();
-  const hierarchy = facts.hierarchies.find(({ mountpoint }) => directory.startsWith(`${mountpoint}/`));
+  const hierarchy = hierarchyOf(facts, directory);
   if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
   try {
     if (facts.version === 2) createUnified(hierarchy, directory);
@@ -27,6 +27,15 @@ export function createCgroup(directory: string): void {
     if (error instanceof RuntError) throw error;
     throw new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
   }
+}
+
+/** In a loop: it is done for every hierarchy. */
+function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHierarchy | undefined {
+  for (let index = 0; index < hierarchies.length; index++) {
+    const { mountpoint } = hierarchies[index]!;
+    if (directory.startsWith(mountpoint) && directory[mountpoint.length] === "/") return hierarchies[index];
+  }
+  return undefined;
 }
 
 function createV1(hierarchy: CgroupHierarchy, directory: string): void {
@@ -48,14 +57,19 @@ function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
 function createLevels(mountpoint: string, directory: string, prepare: (level: string, isNew: boolean) => void): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      prepare(directory, makeLevel(directory));
-      return;
+      const isNew = host.tryMkdir(directory, MODE);
+      if (isNew !== undefined) {
+        prepare(directory, isNew);
+        return;
+      }
+      // For its error.
+      if (attempt === ATTEMPTS) host.mkdir(directory, MODE);
     } catch (error) {
       if (!hasGone(error) || attempt === ATTEMPTS) throw error;
     }
     for (const level of parents(mountpoint, directory)) {
       try {
-        if (!makeLevel(level)) continue;
+        if (!host.tryMkdir(level, MODE)) continue;
         mark(level);
         prepare(level, true);
       } catch (error) {
@@ -68,17 +82,6 @@ function createLevels(mountpoint: string, directory: string, prepare: (level: st
 /** A level was taken away by another container's delete: before it was opened, or while its files were in use. */
 function hasGone(error: unknown): boolean {
   return host.isErrno(error, "ENOENT", "ENODEV");
-}
-
-/** Whether the level is new. */
-function makeLevel(path: string): boolean {
-  try {
-    host.mkdir(path, MODE);
-    return true;
-  } catch (error) {
-    if (host.isErrno(error, "EEXIST")) return false;
-    throw error;
-  }
 }
 
 /** The levels between the mount point and the directory, without both, from the top. */

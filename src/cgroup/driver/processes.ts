@@ -63,11 +63,7 @@ export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
 /** With those that runt has made: another container may take them away, and this one make them again. */
 function missingParents(path: string): string[] {
   const levels: string[] = [];
-  for (
-    let level = parentOf(path);
-    level !== "" && (!host.access(level, 0) || host.getxattr(level, MARK) !== undefined);
-    level = parentOf(level)
-  )
+  for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK, "") !== undefined; level = parentOf(level))
     levels.push(level);
   return levels;
 }

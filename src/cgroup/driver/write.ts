@@ -40,7 +40,7 @@ const RESERVATION = /^hugetlb\.\w+\.rsvd\./;
  */
 export function writeCgroupFile(path: string, value: string, pointer?: string): void {
   try {
-    host.writeFile(path, value, host.O.WRONLY, 0);
+    host.writeControl(path, value);
   } catch (error) {
     const slash = path.lastIndexOf("/") + 1;
     const outcome = host.isErrno(error, "ENOENT") ? outcomeOf(path.slice(slash), value) : undefined;

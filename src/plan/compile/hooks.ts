@@ -8,8 +8,10 @@ import type { Scope } from "./scope.ts";
 /** The first two kinds run in the runtime's namespaces when the mounts are made, the third in the container's, all before the pivot. */
 export function addCreateHooks(scope: Scope): void {
   const { builder, config } = scope;
+  const { prestart, createRuntime, createContainer } = config.hooks;
+  if (!prestart && !createRuntime && !createContainer) return;
   const state = stateOf(scope, "creating");
-  if (config.hooks.prestart || config.hooks.createRuntime) {
+  if (prestart || createRuntime) {
     builder.add("init", "hooks", "sync.send", { message: MESSAGES.hooks });
     builder.add("runtime", "hooks", "sync.wait", { message: MESSAGES.hooks });
     addHooks(scope, "runtime", "hooks", "prestart", { ...state, cwd: config.bundle });
@@ -36,6 +38,7 @@ export function addStartReport({ builder, config, host, invocation }: Scope): nu
 
 /** In the container, as the process itself: its user, its rights, its environment unless they have their own. */
 export function addStartContainerHooks(scope: Scope, env: readonly string[]): void {
+  if (!scope.config.hooks.startContainer) return;
   const state = stateOf(scope, "created");
   addHooks(scope, "init", "commit", "startContainer", { ...state, env, home: true, inheritEnv: false, report: scope.startReport });
 }
