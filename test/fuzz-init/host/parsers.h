@@ -1,4 +1,4 @@
-/* The parsers of the host module that read what a container can write: each takes the bytes of one case. */
+/* The parsers of the host module that read what a container can write, and what says which containers there are: each takes the bytes of one case. */
 #ifndef FUZZ_PARSERS_H
 #define FUZZ_PARSERS_H
 #include <stddef.h>
@@ -9,6 +9,7 @@
 void parse_netlink(const uint8_t *data, size_t size);
 void parse_rendezvous(const uint8_t *data, size_t size);
 void parse_process_stat(const uint8_t *data, size_t size);
+void parse_record(const uint8_t *data, size_t size);
 void parse_utf8(const uint8_t *data, size_t size);
 
 /* In the place of recvmsg(2) and close(2). A datagram is u8 sender (netlink) or descriptors (rendezvous), u16 length, bytes. */
