@@ -66,6 +66,18 @@ export function mkdir(path: string, mode: number): void {
   fs.mkdirSync(path, mode);
 }
 
+export function tryMkdir(path: string, mode: number): boolean | undefined {
+  try {
+    fs.mkdirSync(path, mode);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    if (code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 export function rmdir(path: string): void {
   fs.rmdirSync(path);
   attributes.delete(path);
@@ -96,7 +108,8 @@ export function setxattr(path: string, name: string, value: string): void {
   if (fs.existsSync(path)) attributes.set(path, `${name}=${value}`);
 }
 
-export function getxattr(path: string, name: string): string | undefined {
+export function getxattr(path: string, name: string, missing?: string): string | undefined {
+  if (!fs.existsSync(path)) return missing;
   const [known, value] = attributes.get(path)?.split("=") ?? [];
   return known === name ? value : undefined;
 }
