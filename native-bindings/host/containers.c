@@ -157,7 +157,7 @@ static enum status status_of(const struct list *list, const struct json_span *sp
     int found = host_process_stat((const char *)spans[PID].start, length_of(spans[PID]), &stat);
     if (found < 0) return UNKNOWN;
     if (!found || host_is_dead(&stat) || !is_text(start_time, stat.start_time, stat.start_time_length)) return STOPPED;
-    int frozen = is_frozen(list, spans, stat.state);
+    int frozen = is_frozen(list, spans, stat.waits_as);
     if (frozen) return frozen < 0 ? UNKNOWN : PAUSED;
     if (faccessat(list->directory, below(id, FIFO, sizeof(FIFO)), F_OK, AT_EACCESS) == 0) return CREATED_YET;
     return errno == ENOENT ? RUNNING : UNKNOWN;

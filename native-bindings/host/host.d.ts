@@ -163,8 +163,8 @@ declare module "runt:host" {
   export function pidfdSendSignal(pidfd: number, signal: number): void;
   /** State letter and start time (clock ticks since boot) of /proc/PID/stat; undefined when there is no such process. Throws without a /proc. */
   export function procStat(pid: number): { readonly state: string; readonly startTime: bigint } | undefined;
-  /** State letter while that process of this pid is there that has this start time (decimal), and is neither a zombie nor dead; undefined otherwise,
-   *  also for what can be no pid. Throws without a /proc. */
+  /** State letter while that process of this pid is there that has this start time (decimal), and is neither a zombie nor dead; "x" while it is exiting
+   *  (PF_EXITING), whatever it still waits for; undefined otherwise, also for what can be no pid. Throws without a /proc. */
   export function runningState(pid: number, startTime: string): string | undefined;
   /** Name of a user in /etc/passwd, by uid in decimal; undefined when there is none. The last of several lines counts. */
   export function userName(uid: string): string | undefined;

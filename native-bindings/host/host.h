@@ -260,6 +260,7 @@ HOST_FUNCTION(host_kernel_release);
 /* ---- proc_stat.c */
 struct process_stat {
     char state;
+    char waits_as; /* the same, or 'x': it is exiting, whatever it still waits for */
     /* In clock ticks since boot, decimal; until the next call. */
     const char *start_time;
     size_t start_time_length;

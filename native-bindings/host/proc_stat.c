@@ -13,19 +13,26 @@
 #define FEW 8
 /* PID_MAX_LIMIT of the kernel (proc_sys_kernel(5), pid_max). */
 #define HIGHEST_PID (1 << 22)
+/* include/linux/sched.h */
+#define PF_EXITING 0x4
+/* The letter of no state. */
+#define EXITING 'x'
 
-/* State (field 3) and start time (field 22). The name in field 2 may hold anything, even ") R". */
+/* State (field 3), flags (9) and start time (22). The name in field 2 may hold anything, even ") R". */
 static bool parse(char *line, struct process_stat *stat) {
     char *at = NULL;
     for (char *next = line; (next = strchr(next, ')')); at = next++) continue;
     if (!at || at[1] != ' ' || !at[2]) return false;
     stat->state = at[2];
     at += 2;
+    unsigned long flags = 0;
     for (int field = 3; field < 22; field++) {
         while (*at && *at != ' ') at++;
         if (!*at) return false;
         at++;
+        if (field + 1 == 9) flags = strtoul(at, NULL, 10);
     }
+    stat->waits_as = flags & PF_EXITING ? EXITING : stat->state;
     stat->start_time = at;
     while (*at >= '0' && *at <= '9') at++;
     stat->start_time_length = (size_t)(at - stat->start_time);
@@ -124,5 +131,5 @@ HOST_FUNCTION(host_running_state) {
     if (!wanted) return JS_EXCEPTION;
     bool is_same = length == stat.start_time_length && memcmp(wanted, stat.start_time, length) == 0;
     JS_FreeCString(ctx, wanted);
-    return is_same ? JS_NewStringLen(ctx, &stat.state, 1) : JS_UNDEFINED;
+    return is_same ? JS_NewStringLen(ctx, &stat.waits_as, 1) : JS_UNDEFINED;
 }

@@ -9,7 +9,6 @@ import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
-import { destroy } from "./destroy.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { endAhead, type HelperAhead, startAhead } from "./helper-ahead.ts";
@@ -125,6 +124,6 @@ export function undo(execution: Execution): void {
   endChildren(execution);
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
   host.flock(execution.lock, host.LOCK.EX);
-  destroy(execution.root, execution.record);
+  loadedNow(import("./destroy.ts")).destroy(execution.root, execution.record);
   runPoststop(execution.record);
 }

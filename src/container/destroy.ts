@@ -10,6 +10,7 @@ import { initState } from "./status.ts";
 
 /** How long the death of a killed init may take. */
 const DEATH_TIMEOUT_MS = 10_000;
+const SOON_MS = 100;
 
 export function destroy(root: string, record: StateRecord): void {
   phase?.("destroy");
@@ -30,7 +31,11 @@ export function killInit(record: StateRecord): void {
   try {
     signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
     if (record.cgroup && isFrozen(record.cgroup)) thawForKill(record.cgroup);
-    if (!awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS)) throw new RuntError("wrong-status", "container init still running");
+    const alive = () => initState(record);
+    if (awaitEnd(pidfd, alive, SOON_MS)) return;
+    // It may wait for processes that the container has frozen.
+    if (record.cgroup) thawForKill(record.cgroup);
+    if (!awaitEnd(pidfd, alive, DEATH_TIMEOUT_MS)) throw new RuntError("wrong-status", "container init still running");
   } catch (error) {
     if (!host.isErrno(error, "ESRCH")) throw error;
   } finally {

@@ -24,7 +24,7 @@ export function deriveStatus(
 /** F_OK of access(2). */
 const EXISTS = 0;
 
-/** State letter of proc_pid_stat(5) while init is the process that was started, and neither dead nor a zombie; undefined otherwise. */
+/** As host.runningState: state letter while init is the process that was started, and neither dead nor a zombie; undefined otherwise. */
 export function initState({ pid, startTime }: StateSummary): string | undefined {
   return host.runningState(pid, startTime);
 }

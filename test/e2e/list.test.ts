@@ -1,5 +1,5 @@
 /** list and state: what they say of many and odd containers, the table as the JSON. */
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
@@ -27,6 +27,8 @@ const WAYS = {
   "a busy loop": "while :; do :; done",
   stopped: "kill -STOP $$; sleep 1000",
 };
+
+const FREEZER = "/sys/fs/cgroup/freezer";
 
 describe.skipIf(!isRoot || !isRunt)("list (needs root)", () => {
   const { bundle, directory, id, ok, root, until } = useHarness();
@@ -72,6 +74,34 @@ describe.skipIf(!isRoot || !isRunt)("list (needs root)", () => {
       for (const name of all) await ok(["resume", name]);
     }
     expect(await statuses(all)).toEqual(ready);
+  });
+
+  test.skipIf(!existsSync(FREEZER))("an init that waits for frozen processes before it can end is paused with them", async () => {
+    const name = id();
+    await ok(["run", "-d", "-b", bundle((config) => shell(config, "sleep 1000 & wait")), name]);
+    const { pid } = JSON.parse(await ok(["state", name])) as { pid: number };
+    const cgroup = join(FREEZER, /:freezer:(.*)/.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.[1] ?? "");
+    const processes = () => readFileSync(join(cgroup, "cgroup.procs"), "utf8").trim().split("\n");
+    await expect.poll(processes).toHaveLength(2);
+    const child = processes().find((each) => each !== String(pid)) ?? "";
+    const part = join(cgroup, "part");
+    mkdirSync(part);
+    writeFileSync(join(part, "cgroup.procs"), child);
+    writeFileSync(join(part, "freezer.state"), "FROZEN");
+    await expect.poll(() => readFileSync(join(part, "freezer.state"), "utf8")).toBe("FROZEN\n");
+    process.kill(pid, "SIGKILL");
+    // State, and flags with PF_EXITING.
+    const stat = () => {
+      const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
+      return [state, Number(rest[5]) & 4];
+    };
+    await expect.poll(stat).toEqual(["S", 4]);
+    expect(await statuses([name])).toEqual([Array(3).fill("running")]);
+    await ok(["pause", name]);
+    expect(await statuses([name])).toEqual([Array(3).fill("paused")]);
+    // What the container has frozen itself is killed, too.
+    await ok(["delete", "--force", name]);
+    expect(existsSync(cgroup)).toBe(false);
   });
 
   test("the table says of odd records what the JSON says", async () => {

@@ -31,11 +31,10 @@ export function createCgroup(directory: string): void {
 
 /** In a loop: it is done for every hierarchy. */
 function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHierarchy | undefined {
-  for (let index = 0; index < hierarchies.length; index++) {
-    const { mountpoint } = hierarchies[index]!;
-    if (directory.startsWith(mountpoint) && directory[mountpoint.length] === "/") return hierarchies[index];
+  for (let index = 0; ; index++) {
+    const mountpoint = hierarchies[index]?.mountpoint;
+    if (mountpoint === undefined || (directory.startsWith(mountpoint) && directory[mountpoint.length] === "/")) return hierarchies[index];
   }
-  return undefined;
 }
 
 function createV1(hierarchy: CgroupHierarchy, directory: string): void {

@@ -8,7 +8,9 @@ import { isFrozen } from "./freeze.ts";
  *
  * From Linux 6.1 on being frozen is a state of its own, which takes the place of the one before (TASK_FROZEN; kernel/freezer.c,
  * __set_task_frozen and __refrigerator): it is shown as R, from 6.14 on as D (include/linux/sched.h, __task_state_index), never as S. What sleeps where
- * it cannot be frozen is woken by freeze_task for that: it is not in S any more, either. Older kernels count a freezable sleep as frozen and leave it in S.
+ * it cannot be frozen is woken by freeze_task for that: it is not in S any more, either. What is exiting has left its cgroup, and may be in S while that
+ * is frozen (the init of a PID namespace waits for the others, which cannot end: kernel/pid_namespace.c, zap_pid_ns_processes): host.runningState calls
+ * it x. Older kernels count a freezable sleep as frozen and leave it in S.
  * On v2 a frozen process is in S (TASK_INTERRUPTIBLE; kernel/signal.c, do_freezer_trap).
  */
 export function awakeStatesOf(release: string): string {

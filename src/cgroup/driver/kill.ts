@@ -2,6 +2,7 @@ import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { freezeFile } from "./freeze.ts";
 import { cgroupProcesses } from "./processes.ts";
+import { children, parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
 const SIGKILL = 9;
@@ -59,16 +60,22 @@ function killFrozen(cgroup: CgroupRef): void {
   }
 }
 
-/** Best effort and without waiting: a missing freezer or a task that does not stop only costs another round. */
+/** At every level, for the container may have frozen cgroups of its own. Best effort and without waiting: what does not stop only costs another round. */
 function setFrozen(cgroup: CgroupRef, frozen: boolean): void {
   const file = freezeFile(cgroup);
   if (file === undefined) return;
-  const [stop, go] = cgroup.version === 2 ? ["1", "0"] : ["FROZEN", "THAWED"];
+  const directory = parentOf(file);
+  const value = cgroup.version === 2 ? (frozen ? "1" : "0") : frozen ? "FROZEN" : "THAWED";
+  writeBelow(directory, file.slice(directory.length), value);
+}
+
+function writeBelow(directory: string, name: string, value: string): void {
   try {
-    host.writeFile(file, frozen ? stop : go, host.O.WRONLY, 0);
+    host.writeFile(directory + name, value, host.O.WRONLY, 0);
   } catch (error) {
     if (!host.isErrno(error, "ENOENT", "ENODEV", "EBUSY")) throw error;
   }
+  for (const child of children(directory)) writeBelow(child, name, value);
 }
 
 /** SIGKILL sent to a frozen v1 process waits for the thaw: let a paused container's processes run to their end. */
