@@ -144,7 +144,7 @@ declare module "runt:host" {
   export function flock(fd: number, operation: number): boolean;
   /** Set an extended attribute on a path without following links. */
   export function setxattr(path: string, name: string, value: string): void;
-  /** undefined when absent or unsupported. */
+  /** undefined when the attribute is absent or unsupported; `missing` when there is no such file. */
   export function getxattr(path: string, name: string, missing?: string): string | undefined;
   export function isatty(fd: number): boolean;
   /** Size of the terminal behind a descriptor (TIOCGWINSZ); undefined when it is none. */
