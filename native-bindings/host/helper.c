@@ -1,6 +1,7 @@
 /* Start the embedded helper, or become it. */
 #include "host.h"
 
+#include "../init/doorbell.h"
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
 
@@ -48,7 +49,8 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
     /* Both outlive this call: the child may still read them. */
     static struct helper_arguments arguments;
     static struct spawn_request request;
-    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    volatile uint32_t *page;
+    if (!host_page(ctx, host_arg(argc, argv, 2), &page) || !read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
     request = (struct spawn_request) {
         .argv = arguments.argv.items,
         .envp = helper_environment(false),
@@ -56,6 +58,7 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
         .ahead = true,
+        .page = page,
         .program_fd = helper_open(HELPER_SEALED_MEMFD),
     };
     const char *call = "memfd_create";
@@ -66,8 +69,12 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
 }
 
 HOST_FUNCTION(host_ahead_runs) {
-    (void)this_value, (void)ctx, (void)argc, (void)argv;
-    return JS_NewBool(ctx, host_ahead_executes());
+    (void)this_value;
+    volatile uint32_t *page;
+    if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
+    if (!host_ahead_executes()) return JS_FALSE;
+    if (page) page[BELL_LOOKS] = host_ahead_is_undisturbed();
+    return JS_TRUE;
 }
 
 HOST_FUNCTION(host_spawn_helper) {

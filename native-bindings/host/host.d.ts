@@ -193,10 +193,11 @@ declare module "runt:host" {
    *  numbers and lose close-on-exec in the child only. Returns the pid. The child gets SIGKILL when this process dies.
    *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. `inheritEnvironment`: it gets this process' own; else none. */
   export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
-  /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127. */
-  export function spawnHelperAhead(args: readonly string[], inherit: readonly number[]): number;
-  /** Waits for that execve. False: it has failed. */
-  export function helperAheadRuns(): boolean;
+  /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127.
+   *  `page`: memory that it shares (native-bindings/init/doorbell.h); it then starts on another processor than this process's, until it has the plan. */
+  export function spawnHelperAhead(args: readonly string[], inherit: readonly number[], page?: ArrayBuffer): number;
+  /** Waits for that execve. False: it has failed. In `page` stands from then on whether both may wait for messages awake. */
+  export function helperAheadRuns(page?: ArrayBuffer): boolean;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =
@@ -240,10 +241,10 @@ declare module "runt:host" {
     /** Descriptors received, close-on-exec. */
     readonly fds: readonly number[];
   }
-  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES), with a descriptor if given. */
-  export function sendMessage(fd: number, type: number, descriptor?: number): void;
-  /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
-  export function receiveMessage(fd: number, timeoutMs: number): Message | undefined;
+  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES), with a descriptor if given; in `page` stands that there is one. */
+  export function sendMessage(fd: number, type: number, descriptor?: number, page?: ArrayBuffer): void;
+  /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. `page`: looked at for a while before sleeping. */
+  export function receiveMessage(fd: number, timeoutMs: number, page?: ArrayBuffer): Message | undefined;
   /** Poll for readability/writability/errors: bit masks as poll(2). Returns the revents, all 0 on time-out. */
   export function poll(fds: readonly number[], events: readonly number[], timeoutMs: number): number[];
   /** Connect to a unix stream socket by path (any length); "@name" is an abstract one. */

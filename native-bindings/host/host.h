@@ -291,6 +291,8 @@ struct spawn_request {
     bool die_with_parent;
     /* Do not wait for the exec: the request stays as it is for good, and host_ahead_executes() says what became of it. One a process. */
     bool ahead;
+    /* Of a child that was started ahead: memory that it shares (native-bindings/init/doorbell.h), or NULL. */
+    volatile uint32_t *page;
     bool in_cgroup;
     int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
 };
@@ -298,12 +300,18 @@ struct spawn_request {
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
 /* Waits for the exec of the child that was started ahead. False: it has failed. */
 bool host_ahead_executes(void);
+/* Whether it has had a processor of its own since, and this process its. */
+bool host_ahead_is_undisturbed(void);
 /* A peer that went away, and RLIMIT_FSIZE, are errors of write(2), not the end of this process. */
 void host_ignore_signals(void);
 /* What this program changed for itself goes back to what it was, before an exec. */
 void host_reset_signals(void);
 /* execveat(2) of this very file, or execve(2) through /proc where that is refused. Returns with errno. */
 int host_execute(int fd, char *const *argv, char *const *envp);
+
+/* ---- rendezvous.c */
+/* The page of an optional argument (an ArrayBuffer), NULL where there is none. False: an exception. */
+bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page);
 
 /* ---- helper.c, program.c */
 HOST_FUNCTION(host_spawn_helper);

@@ -1,6 +1,8 @@
 /* The pair between this process and the helper, and the mapped plan. Wire form: src/plan/ops.ts MESSAGES. */
 #include "host.h"
 
+#include "../init/doorbell.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
@@ -82,15 +84,27 @@ HOST_FUNCTION(host_socketpair) {
     return list;
 }
 
+bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {
+    size_t size;
+    *page = NULL;
+    if (JS_IsUndefined(value)) return true;
+    *page = (volatile uint32_t *)JS_GetArrayBuffer(ctx, &size, value);
+    return *page != NULL;
+}
+
 HOST_FUNCTION(host_send_message) {
     (void)this_value;
     int fd, descriptor = -1;
     struct message_header header = { 0 };
+    volatile uint32_t *page;
     JSValueConst extra = host_arg(argc, argv, 2);
+    if (!host_page(ctx, host_arg(argc, argv, 3), &page)) return JS_EXCEPTION;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_u32(ctx, host_arg(argc, argv, 1), &header.type)) return JS_EXCEPTION;
     if (!JS_IsUndefined(extra) && !host_int(ctx, extra, &descriptor)) return JS_EXCEPTION;
     struct iovec part = { &header, sizeof(header) };
-    return host_send_with(fd, &part, descriptor) < 0 ? host_throw(ctx, errno, "sendmsg", NULL) : JS_UNDEFINED;
+    if (host_send_with(fd, &part, descriptor) < 0) return host_throw(ctx, errno, "sendmsg", NULL);
+    bell_ring(page, BELL_HELPER);
+    return JS_UNDEFINED;
 }
 
 struct received {
@@ -165,7 +179,10 @@ HOST_FUNCTION(host_receive_message) {
     int fd, timeout_ms;
     static uint8_t buffer[MESSAGE_LIMIT];
     struct received received;
+    volatile uint32_t *page;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &timeout_ms)) return JS_EXCEPTION;
+    if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
+    if (page) bell_await(page, BELL_RUNTIME, page[BELL_RUNTIME_HEARD]);
     if (timeout_ms >= 0) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         int ready = host_poll_until(&wait, 1, timeout_ms);
@@ -174,6 +191,7 @@ HOST_FUNCTION(host_receive_message) {
     }
     int status = receive(fd, buffer, &received);
     if (status < 0) return host_throw(ctx, errno, "recvmsg", NULL);
+    if (page && status > 0) page[BELL_RUNTIME_HEARD]++;
     return status == 0 ? JS_UNDEFINED : message_value(ctx, &received);
 }
 

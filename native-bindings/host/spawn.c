@@ -1,6 +1,7 @@
 /* Start a process without copying this one: clone(CLONE_VM|CLONE_VFORK), the child only makes system calls until its exec. */
 #include "host.h"
 
+#include "../init/doorbell.h"
 #include "../testing/weaken.h"
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHILD_STACK ((size_t)64 << 10)
@@ -183,6 +185,42 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
     return pid < 0 ? -1 : (pid_t)pid;
 }
 
+/* Of a process that was started ahead. */
+static struct {
+    bool apart;
+    struct timespec began, used;
+} ahead;
+
+/*
+ * Schedulers may leave a new process on its parent's processor until its time slice ends (milliseconds, where virtual processors are
+ * kept idle together). This one is to run now, beside its parent. With the plan it takes its mask back (native-bindings/init/ahead.c).
+ */
+static void place_elsewhere(pid_t child, volatile uint32_t *page) {
+    cpu_set_t mine, others;
+    int cpu = sched_getcpu();
+    _Static_assert(sizeof(mine) == PLACE_MASK_SIZE, "a mask of the C library");
+    if (cpu < 0 || sched_getaffinity(0, sizeof(mine), &mine) < 0 || CPU_COUNT(&mine) < 2) return;
+    others = mine;
+    CPU_CLR((size_t)cpu, &others);
+    memcpy((void *)(uintptr_t)(page + PLACE_MASK), &mine, sizeof(mine));
+    ahead.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
+    page[PLACE_APART] = ahead.apart;
+    clock_gettime(CLOCK_MONOTONIC, &ahead.began);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ahead.used);
+}
+
+static int64_t since(clockid_t clock, const struct timespec *before) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (now.tv_sec - before->tv_sec) * INT64_C(1000000000) + now.tv_nsec - before->tv_nsec;
+}
+
+#define DISTURBED_NS 50000
+
+bool host_ahead_is_undisturbed(void) {
+    return ahead.apart && since(CLOCK_MONOTONIC, &ahead.began) - since(CLOCK_PROCESS_CPUTIME_ID, &ahead.used) < DISTURBED_NS;
+}
+
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
     struct child child_waited, *child = request->ahead ? &child_ahead : &child_waited;
@@ -206,6 +244,7 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         errno = error;
         return -1;
     }
+    if (request->ahead && request->page) place_elsewhere(pid, request->page);
     if (!request->ahead && child->failed_call) {
         waitpid(pid, NULL, 0);
         *failed_call = child->failed_call;

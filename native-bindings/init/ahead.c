@@ -1,4 +1,5 @@
-/* What outer does before there is a plan, while the runtime still works on it. Nothing of it outlives outer unless the plan asks for it. */
+/* What is done before there is a plan, while the runtime still works on it: nothing of it outlives the runtime unless the plan asks for it. */
+#include "doorbell.h"
 #include "run.h"
 #include "sys.h"
 
@@ -11,7 +12,39 @@ static void make_namespaces(struct run *run, uint64_t flags) {
   loopback_raise();
 }
 
-long plan_await(struct run *run, uint64_t flags, int *plan_fd) {
-  make_namespaces(run, flags);
-  return receive_message(run, MESSAGE_PLAN, plan_fd);
+/*
+ * The runtime has kept outer away from its own processor. From here on this process may use all that its cpusets allow, as if nothing had been
+ * set (a mask that was set also limits what later cpusets give), unless the runtime may use less than that.
+ */
+static void return_to_place(const volatile uint32_t *page) {
+  uint32_t all[PLACE_MASK_SIZE / 4], allowed[PLACE_MASK_SIZE / 4] = {0};
+  if (page == NULL || page[PLACE_APART] == 0) return;
+  for (unsigned i = 0; i < PLACE_MASK_SIZE / 4; i++) all[i] = UINT32_MAX;
+  if (sys(__NR_sched_setaffinity, 0, sizeof all, all) >= 0 && sys(__NR_sched_getaffinity, 0, sizeof allowed, allowed) >= 0) {
+    unsigned i = 0;
+    while (i < PLACE_MASK_SIZE / 4 && allowed[i] == page[PLACE_MASK + i]) i++;
+    if (i == PLACE_MASK_SIZE / 4) return;
+  }
+  sys(__NR_sched_setaffinity, 0, PLACE_MASK_SIZE, page + PLACE_MASK);
+}
+
+long plan_await(struct run *run, uint64_t namespaces, uint64_t clone, int *plan_fd) {
+  make_namespaces(run, namespaces);
+  if (clone != 0) clone_ahead(run, clone);
+  long error = receive_message(run, MESSAGE_PLAN, plan_fd);
+  return_to_place(run->progress);
+  return error;
+}
+
+long plan_check_clone(struct run *run) {
+  if (run->cloned_ahead == 0) return 0;
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  while (plan_next(&run->plan, &cursor, &operation)) {
+    if (operation.actor != ACTOR_OUTER) continue;
+    const struct op_process_clone *op = &operation.arguments.process_clone;
+    if (operation.number != OP_process_clone || op->flags != run->cloned_ahead || op->cgroup != NO_SLOT)
+      return fail(run, -EINVAL, NULL, "the plan wants another clone than was made");
+  }
+  return 0;
 }

@@ -1,4 +1,6 @@
 /* The clone: where outer ends and init begins. */
+#include "../testing/points.h"
+#include "../testing/weaken.h"
 #include "run.h"
 #include "sys.h"
 
@@ -45,6 +47,29 @@ static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
   return pid < 0 ? fail(run, pid, NULL, "clone") : pid;
 }
 
+static _Noreturn void end_outer(struct run *run, long init) {
+  long error = send_message(run, MESSAGE_PID, 0, (int32_t)init, NULL, NULL, -1);
+  // Nobody knows of it.
+  if (error < 0) sys(__NR_kill, init, SIGKILL);
+  sys_exit(error < 0 ? 1 : 0);
+}
+
+/* Who waits for a plan ends when the runtime does: its socket says so. */
+void clone_ahead(struct run *run, uint64_t flags) {
+  // There are no id maps to be written: nobody may ever look into init.
+  sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
+  const uint64_t left = (flags & ~run->made_ahead) | CLONE_PARENT;
+  long pid = clone_new(left, -1);
+  if (is_refused(pid)) pid = clone_old(left);
+  // process.clone tries again, and its error has a reader.
+  if (pid < 0) return;
+  if (pid > 0) end_outer(run, pid);
+  run->is_init = true;
+  run->cloned_ahead = flags;
+  TESTING_BECOME("init");
+  trace_birth(run);
+}
+
 long op_process_clone(struct run *run, const struct op_process_clone *op) {
   if ((run->made_ahead & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
   uint64_t flags = ((uint64_t)op->flags & ~run->made_ahead) | CLONE_PARENT;
@@ -60,8 +85,5 @@ long op_process_clone(struct run *run, const struct op_process_clone *op) {
     if (op->cgroup != NO_SLOT) slot_close(run, op->cgroup);
     return 0;
   }
-  long error = send_message(run, MESSAGE_PID, 0, (int32_t)pid, NULL, NULL, -1);
-  // Nobody knows of it.
-  if (error < 0) sys(__NR_kill, pid, SIGKILL);
-  sys_exit(error < 0 ? 1 : 0);
+  end_outer(run, pid);
 }

@@ -1,5 +1,6 @@
 /* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
 #include "../testing/points.h"
+#include "doorbell.h"
 #include "run.h"
 #include "sys.h"
 
@@ -79,6 +80,7 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
   if (result < 0) return result;
   do result = sys(__NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
   while (result == -EINTR);
+  bell_ring(run->progress, BELL_RUNTIME);
   return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
 
@@ -93,6 +95,7 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
   long size = POINT_MESSAGE("before receiving", type);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
+  bell_await(run->progress, BELL_HELPER, run->heard++);
   do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
   while (size == -EINTR);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.

@@ -43,6 +43,8 @@ struct run {
   uint32_t index;
   /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/container/progress.ts); NULL = none. */
   volatile uint32_t *progress;
+  /* Messages that have been waited for. */
+  uint32_t heard;
   /* Memory shared with the runtime for the times of a trace (trace.c); NULL = none. */
   volatile struct trace_area *trace;
   /* A filter of the container's is loaded, or about to be. */
@@ -64,6 +66,8 @@ struct run {
   char *mount_table;
   /* plan_await: the namespaces (CLONE_NEW*) that outer is in already, and that init is not to get anew. */
   uint64_t made_ahead;
+  /* clone_ahead: the flags that init was cloned with before there was a plan; 0 = it was not. */
+  uint64_t cloned_ahead;
   /* namespace.join: files opened ahead of the first join. */
   int *joins;
   uint32_t join_count;
@@ -82,9 +86,13 @@ struct run {
 };
 
 int helper_main(int count, char **arguments, char **environment);
-/* What outer can do before there is a plan: makes those namespaces of `flags` (CLONE_NEW*) that are worth it, then waits for the plan's
- * descriptor. */
-long plan_await(struct run *run, uint64_t flags, int *plan_fd);
+/* What can be done before there is a plan: makes those of `namespaces` (CLONE_NEW*) that are worth it, then init if `clone` has the flags for
+ * it, and waits for the plan's descriptor. */
+long plan_await(struct run *run, uint64_t namespaces, uint64_t clone, int *plan_fd);
+/* The clone with these flags (CLONE_NEW*): returns in init, and in outer where it failed. */
+void clone_ahead(struct run *run, uint64_t flags);
+/* What was cloned ahead must be all that the plan has for outer. */
+long plan_check_clone(struct run *run);
 /* Sets IFF_UP on lo of the caller's network namespace, if it is not set (namespace.c). */
 long loopback_raise(void);
 int monitor_main(int count, char **arguments, char **environment);

@@ -20,7 +20,8 @@ function read(): CgroupFacts {
   return { version: 2, hierarchies: facts.hierarchies.map(({ mountpoint }) => ({ mountpoint, controllers: readControllers(mountpoint) })) };
 }
 
-function isUnified(): boolean {
+/** Whether the usual place has a tree of v2: quickly told, and wrong only where that is elsewhere. */
+export function isUnified(): boolean {
   try {
     return host.statfsType(UNIFIED) === CGROUP2_SUPER_MAGIC;
   } catch (error) {

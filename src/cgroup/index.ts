@@ -25,7 +25,7 @@ export {
   cgroupDirectories,
   cgroupSources,
 } from "./facts.ts";
-export { readHierarchies } from "./hierarchies.ts";
+export { isUnified, readHierarchies } from "./hierarchies.ts";
 export { parseMountinfo } from "./mountinfo.ts";
 export { belowParent, type CgroupMode } from "./parent.ts";
 export { resolveCgroup } from "./path.ts";

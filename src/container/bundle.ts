@@ -6,7 +6,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
-import { parseSpec } from "../spec/index.ts";
+import { parseSpec, type Spec } from "../spec/index.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
 export interface LoadedBundle {
@@ -15,13 +15,14 @@ export interface LoadedBundle {
   readonly text: string;
 }
 
-/** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
+/** `file`: another configuration than the bundle's config.json. `checked` hears of one that has no error. */
+export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, checked = (_: Spec): void => {}): LoadedBundle {
   phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   const spec = parseSpec(text, host.hasLongNumber(text));
   phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge));
+  checked(spec);
   phase?.("derive");
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);

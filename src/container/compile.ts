@@ -6,6 +6,7 @@ import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
+import type { Spec } from "../spec/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
@@ -24,16 +25,15 @@ export interface Compiled {
   readonly warnings: readonly string[];
 }
 
-/** `known` hears of the configuration before the plan is compiled. */
+/** `checked` hears of the configuration long before the plan is compiled. */
 export function compileBundle(
   options: RuntimeOptions,
   create: CreateOptions,
   knowledge: HostKnowledge = LIVE,
-  known = (_: ContainerConfig): void => {},
+  checked?: (spec: Spec) => void,
 ): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
-  known(asked);
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, checked);
   phase?.("facts");
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();

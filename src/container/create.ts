@@ -1,10 +1,10 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
+import type { Spec } from "../spec/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
@@ -39,15 +39,17 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
   let progress: Progress | undefined;
   let helper: HelperAhead | undefined;
   try {
-    const compiled = compileFor(options, request, (config) => {
+    const compiled = compileFor(options, request, (spec) => {
       progress = showProgress();
-      helper = startAhead(config, progress);
+      helper = startAhead(options, request, spec, progress);
     });
-    phase?.("record");
     checkTerminal(compiled.config, request);
     refuseExisting(options.root, request.id);
-    const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
-    const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
+    const execution = newExecution(options.root, compiled.plan, () => {
+      phase?.("record");
+      const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
+      return intentRecord(compiled, request, before);
+    });
     execution.progress = progress ?? showProgress();
     execution.configText = compiled.configText;
     if (helper) execution.ahead = helper;
@@ -61,9 +63,9 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
 function compileFor(
   options: RuntimeOptions,
   request: CreateOptions,
-  known: (config: ContainerConfig) => void,
+  checked: (spec: Spec) => void,
 ): Compiled & { readonly digest?: string } {
-  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, known);
+  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, checked);
   // Few ask for it: loaded for them only.
   return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, request.expectPlan);
 }
@@ -120,8 +122,8 @@ function undone(execution: Execution, error: unknown): unknown {
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
 export function undo(execution: Execution): void {
   if (execution.ahead) endAhead(execution.ahead);
-  if (execution.lock === -1) return;
   endChildren(execution);
+  if (execution.lock === -1) return;
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
   host.flock(execution.lock, host.LOCK.EX);
   loadedNow(import("./destroy.ts")).destroy(execution.root, execution.record);

@@ -25,7 +25,10 @@ import { callerStreams } from "./streams.ts";
 export interface Execution {
   readonly root: string;
   readonly plan: Plan;
+  /** From `state.intent` on. */
   record: StateRecord;
+  /** The record to begin with; called once, before anything is done that lasts. */
+  readonly intent?: () => StateRecord;
   lock: number;
   helper: number;
   socket: number;
@@ -61,6 +64,7 @@ type Handlers = { readonly [K in RuntimeOp]: (execution: Execution, args: OpArgs
 
 const HANDLERS: Handlers = {
   "state.intent": (execution) => {
+    if (execution.intent) execution.record = execution.intent();
     execution.lock = reserve(execution.root, execution.record.id);
     writeRecord(execution.root, execution.record);
     if (execution.configText !== undefined) keepConfig(execution.root, execution.record.id, execution.configText);
@@ -107,10 +111,13 @@ const HANDLERS: Handlers = {
 /** Held until the process ends: to take it apart object by object would be the last thing that a verb does. */
 export let held: Execution | undefined;
 
-export function newExecution(root: string, plan: Plan, record: StateRecord): Execution {
-  held = { root, plan, record, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
+export function newExecution(root: string, plan: Plan, record: StateRecord | (() => StateRecord)): Execution {
+  const begun = typeof record === "function" ? { intent: record, record: NO_RECORD } : { record };
+  held = { root, plan, ...begun, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
   return held;
 }
+
+const NO_RECORD = {} as StateRecord;
 
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
@@ -234,7 +241,7 @@ function notify(execution: Execution, { path, metadata }: OpArgs<"seccomp.notify
 
 function send(execution: Execution, message: number, descriptor?: number): void {
   try {
-    host.sendMessage(execution.socket, message, descriptor);
+    host.sendMessage(execution.socket, message, descriptor, execution.progress?.page);
   } catch (error) {
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
     // init has ended; its last words say why.
@@ -279,7 +286,7 @@ const OUTER_MS = 200;
 function receive(execution: Execution): host.Message | undefined {
   for (;;) {
     try {
-      return host.receiveMessage(execution.socket, execution.helper === 0 ? -1 : OUTER_MS);
+      return host.receiveMessage(execution.socket, execution.helper === 0 ? -1 : OUTER_MS, execution.progress?.page);
     } catch (error) {
       if (!host.isErrno(error, "ETIMEDOUT")) throw error;
       if (execution.helper === -1) return undefined;

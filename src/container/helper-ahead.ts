@@ -1,11 +1,15 @@
 /**
- * The helper is started as soon as the container's namespaces are known, and makes a new network namespace while the plan is still compiled:
- * both take as long as that. It holds nothing but itself and dies with this process, so nothing has been done to the host yet. Where it
- * cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
+ * The helper is started as soon as the container's namespaces are known, and makes a new network namespace, and init where nothing has to be
+ * done before it, while the plan is still compiled: all of it takes as long as that. It holds nothing but itself and ends with this process, so
+ * nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
  */
-import type { ContainerConfig } from "../config/types.ts";
+import { isUnified } from "../cgroup/index.ts";
+import { deriveNamespaces } from "../config/namespaces.ts";
+import type { NamespaceConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
-import { CLONE_NEW, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
+import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
+import type { Spec } from "../spec/index.ts";
+import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
 import { endChildren } from "./reap.ts";
 
@@ -14,25 +18,51 @@ export interface HelperAhead {
   readonly socket: number;
   /** Namespaces (CLONE_NEW*) it was told to make. */
   readonly namespaces: number;
+  /** Flags that it was told to clone init with; 0: that is left to the plan. */
+  readonly clone: number;
+  /** Memory that it shares. */
+  readonly page: ArrayBuffer;
 }
 
-export function startAhead(config: ContainerConfig, progress: Progress): HelperAhead | undefined {
+export function startAhead(
+  options: RuntimeOptions,
+  request: CreateOptions,
+  spec: Spec,
+  progress: Progress,
+): HelperAhead | undefined {
+  const listed = deriveNamespaces(spec.linux?.namespaces ?? []);
   // What is made before a user namespace is entered would not be owned by it.
-  if (config.namespaces.some(({ type }) => type === "user")) return undefined;
-  const isNew = config.namespaces.some(({ type, path }) => type === "network" && path === undefined);
-  const namespaces = isNew ? CLONE_NEW.network : 0;
+  if (listed.some(({ type }) => type === "user")) return undefined;
+  const flags = cloneFlags(listed);
+  const namespaces = flags & CLONE_NEW.network;
+  const clone = mayClone(options, request, spec, listed) ? flags : 0;
   const pair: number[] = [];
   try {
     pair.push(...host.socketpair());
     const [socket = -1, theirs = -1] = pair;
-    const pid = host.spawnHelperAhead(["plan", String(theirs), "ahead", String(progress.fd), String(namespaces)], [theirs, progress.fd]);
+    const args = ["plan", String(theirs), "ahead", String(progress.fd), String(namespaces), String(clone)];
+    const pid = host.spawnHelperAhead(args, [theirs, progress.fd], progress.page);
     host.close(theirs);
-    return { pid, socket, namespaces };
+    return { pid, socket, namespaces, clone, page: progress.page };
   } catch (error) {
     if (!(error instanceof Error && "errno" in error)) throw error;
     for (const fd of pair) host.close(fd);
     return undefined;
   }
+}
+
+/** A guess at what the plan will say (`onlyClones`), from what is known so early: `handOver` looks. */
+function mayClone(
+  { rootless, systemd }: RuntimeOptions,
+  { consoleSocket, mode }: CreateOptions,
+  { hooks, linux }: Spec,
+  namespaces: readonly NamespaceConfig[],
+): boolean {
+  if (rootless || host.geteuid() !== 0 || consoleSocket !== undefined || linux?.netDevices) return false;
+  if (mode === "create" && hooks?.startContainer) return false;
+  if (namespaces.some(({ path, type }) => path !== undefined || type === "time")) return false;
+  // In a cgroup of v2 init is born, unless systemd moves it there.
+  return namespaces.some(({ type }) => type === "mount") && (systemd === true || !isUnified());
 }
 
 /** Hand the plan over. False: it needs another helper, and this one is gone. */
@@ -45,9 +75,10 @@ export function handOver(
 ): boolean {
   const clone = ops[host.findNext(ops, "op", "process.clone", 0)];
   const flags = clone ? (clone.args as OpArgs<"process.clone">).flags : 0;
-  if (host.helperAheadRuns() && cgroup === "" && !environment && (helper.namespaces & ~flags) === 0) {
+  const fits = helper.clone === 0 ? (helper.namespaces & ~flags) === 0 : helper.clone === flags && onlyClones(ops);
+  if (host.helperAheadRuns(helper.page) && cgroup === "" && !environment && fits) {
     try {
-      host.sendMessage(helper.socket, MESSAGES.plan, plan);
+      host.sendMessage(helper.socket, MESSAGES.plan, plan, helper.page);
       return true;
     } catch (error) {
       if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
@@ -55,6 +86,11 @@ export function handOver(
   }
   endAhead(helper);
   return false;
+}
+
+function onlyClones(ops: Plan["ops"]): boolean {
+  const first = host.findNext(ops, "actor", "outer", 0);
+  return ops[first]?.op === "process.clone" && host.findNext(ops, "actor", "outer", first + 1) < 0;
 }
 
 export function endAhead({ pid, socket }: HelperAhead): void {

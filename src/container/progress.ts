@@ -1,6 +1,7 @@
 /**
  * In which operation a container's creation is, for whoever asks while it hangs: a page of memory that the runtime and the helper store
- * numbers into and that `inspect` reads through /proc/PID/fd of the runtime. A store, no system call.
+ * numbers into and that `inspect` reads through /proc/PID/fd of the runtime. A store, no system call. What follows these words belongs to
+ * the rendezvous (native-bindings/init/doorbell.h).
  */
 import * as host from "../host/index.ts";
 
@@ -14,6 +15,7 @@ export const WORD = { RUNTIME: 0, OUTER: 1, INIT: 2, HELPER_PID: 3, INIT_PID: 4,
 export interface Progress {
   /** Descriptor of the page, for the helper. */
   readonly fd: number;
+  readonly page: ArrayBuffer;
   /** The runtime begins this operation. `id`: its number in src/plan/ops.ts. */
   enter(index: number, id: number): void;
   helper(pid: number): void;
@@ -25,6 +27,7 @@ export function showProgress(): Progress {
   const words = new Uint32Array(page);
   return {
     fd,
+    page,
     enter(index, id) {
       words[WORD.RUNTIME] = index + 1;
       words[WORD.RUNTIME_OP] = id;

@@ -2,9 +2,10 @@ export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocatio
 export { compileExec, type ExecInput } from "./compile/exec.ts";
 export { type HookSubject, hookState } from "./compile/hook-state.ts";
 export { startReportPath } from "./compile/hooks.ts";
-export { fifoPath } from "./compile/host.ts";
+export { fifoPath } from "./compile/fifo.ts";
 export { compile } from "./compile/index.ts";
 export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
+export { cloneFlags } from "./compile/namespaces.ts";
 export { notifyDirectory } from "./compile/notify.ts";
 export { HELPER_ACTORS, PLAN_MAGIC, SHAPES } from "./encode.ts";
 export { CLONE_NEW, RLIMIT } from "./linux.ts";

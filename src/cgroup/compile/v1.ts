@@ -13,7 +13,6 @@ import type { CgroupOptions } from "./steps.ts";
 export function writeV1(sink: Sink, resources: ResourceConfig, options: CgroupOptions): void {
   refuseUnified(resources);
   if (resources.cpu) writeCpuset(sink, resources.cpu);
-  writeDevices(sink, resources, options);
   if (resources.memory) writeMemoryV1(sink, resources.memory);
   if (resources.cpu) writeCpuV1(sink, resources.cpu);
   if (resources.pids) sink.write("pids", "pids.max", pidsLimit(resources.pids.limit), "pids/limit");
@@ -30,6 +29,8 @@ export function writeV1(sink: Sink, resources: ResourceConfig, options: CgroupOp
   });
   for (const [device, limits] of Object.entries(resources.rdma))
     sink.write("rdma", "rdma.max", rdmaLimit(device, limits), `rdma/${device}`);
+  // init need not wait for these (src/plan/compile/cgroups.ts).
+  writeDevices(sink, resources, options);
 }
 
 /** 0 would forbid every fork; runc and systemd read it as the least limit, 1. */

@@ -2,20 +2,37 @@
 import { CLONE_NEW } from "../linux.ts";
 import { MESSAGES } from "../ops.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
+import { openFifo } from "./fifo.ts";
 import type { Scope } from "./scope.ts";
 
-/** The runtime's part: directories, limits, device rules. */
+/** The runtime's part: directories, limits, device rules. These hold before the program runs: init need not wait for them. */
 export function addCgroup(scope: Scope): void {
   const { builder, config, host } = scope;
   const origin = config.cgroupsPath === "" ? "" : "/linux/cgroupsPath";
   for (const { path } of host.cgroup?.create ?? []) builder.add("runtime", "cgroups", "cgroup.create", { path }, origin);
-  for (const { path, value, from } of host.cgroup?.writes ?? []) builder.add("runtime", "cgroups", "cgroup.write", { path, value }, from);
+  const writes = host.cgroup?.writes ?? [];
+  const tellsEarly = scope.joinsLate && host.cgroup !== undefined && "tasks" in host.cgroup.join;
+  let at = 0;
+  for (; at < writes.length && !(tellsEarly && isDeviceRule(writes[at]!)); at++) addWrite(scope, writes[at]!);
+  if (tellsEarly) builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
+  for (; at < writes.length; at++) addWrite(scope, writes[at]!);
   if (host.cgroup?.devices) builder.add("runtime", "cgroups", "cgroup.devices", host.cgroup.devices, "/linux/resources/devices");
   const owner = host.cgroup && cgroupOwner(scope);
   if (owner === undefined) return;
   for (const { path } of host.cgroup?.create ?? []) {
     builder.add("runtime", "cgroups", "cgroup.delegate", { path, uid: owner }, "/process/user/uid");
   }
+}
+
+type Write = NonNullable<Scope["host"]["cgroup"]>["writes"][number];
+
+function addWrite({ builder }: Scope, { path, value, from }: Write): void {
+  builder.add("runtime", "cgroups", "cgroup.write", { path, value }, from);
+}
+
+/** The last of the writes (src/cgroup/compile/v1.ts). */
+function isDeviceRule({ path }: Write): boolean {
+  return path.endsWith("/devices.allow") || path.endsWith("/devices.deny");
 }
 
 /** systemd's part comes first: it makes the cgroup around init. */
@@ -54,8 +71,9 @@ export function addLateJoin(scope: Scope): void {
   const join = scope.host.cgroup?.join;
   if (!scope.joinsLate || scope.hasJoined || !join) return;
   scope.hasJoined = true;
-  scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
+  if (!("tasks" in join)) scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
   scope.builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
+  if (scope.beginsFirst) openFifo(scope, "init");
   if ("tasks" in join) addJoin(scope, addTasksFiles(scope, "init", join.tasks), join.tasks.length);
   else addCgroupNamespace(scope);
 }

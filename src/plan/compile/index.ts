@@ -29,7 +29,7 @@ export function compile(given: CompileInput): Plan {
   addUnit(scope);
   addRoot(scope);
   addMounts(scope);
-  addDevices(scope);
+  if (!scope.hasDevices) addDevices(scope);
   addLateJoin(scope);
   addCreateHooks(scope);
   addPivot(scope);

@@ -8,16 +8,18 @@ import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
 import { unsealedAttributes, unsealedFlags } from "./seal.ts";
 import { openBind } from "./sources.ts";
+import { addWhileWaiting } from "./while-waiting.ts";
 
 export function addMounts(scope: Scope): void {
-  for (const mount of scope.config.mounts) addMount(scope, mount);
+  for (const [index, mount] of scope.config.mounts.entries()) addMount(scope, mount, index);
 }
 
-function addMount(scope: Scope, mount: MountConfig): void {
+function addMount(scope: Scope, mount: MountConfig, index: number): void {
   if (mount.kind === "bind") addBind(scope, mount);
   else if (mount.kind === "filesystem") addFilesystem(scope, mount);
   else if (mount.kind === "remount") addRemount(scope, mount);
   else {
+    addWhileWaiting(scope, index);
     addLateJoin(scope);
     addCgroupMount(scope, mount);
   }

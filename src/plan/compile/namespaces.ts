@@ -1,10 +1,10 @@
 /** From the helper's start to the moment init stands in all its namespaces with its identity. */
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
-import { CLONE_NEW, O, SIGKILL } from "../linux.ts";
-import { MESSAGES, NO_SLOT, SLOT } from "../ops.ts";
+import { CLONE_NEW, SIGKILL } from "../linux.ts";
+import { MESSAGES, NO_SLOT } from "../ops.ts";
 import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
 import { addStartReport } from "./hooks.ts";
-import { fifoPath } from "./host.ts";
+import { openFifo } from "./fifo.ts";
 import { addIdMaps } from "./id-maps.ts";
 import { addKeyring, needsProcForLabels } from "./labels.ts";
 import { addNetDevices } from "./net-devices.ts";
@@ -18,17 +18,22 @@ const JOIN_ORDER_PRIVILEGED: readonly NamespaceType[] = ["ipc", "uts", "network"
 const JOIN_ORDER_ROOTLESS: readonly NamespaceType[] = ["user", "ipc", "uts", "network", "cgroup", "time", "pid", "mount"];
 
 export function addOuterPreparation(scope: Scope): void {
-  const { builder, config, host, invocation } = scope;
-  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add("outer", "namespaces", "proc.open", {});
-  if (config.maskedPaths.length > 0 && !host.rootless) builder.add("outer", "namespaces", "mask.open", {});
-  if (invocation.mode === "create") {
-    builder.add("outer", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
-  }
+  const { builder, invocation } = scope;
+  if (scope.onlyClones) return;
+  openHostFiles(scope, "outer");
+  openFifo(scope, "outer");
   if (invocation.consoleSocket !== undefined) {
     builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
   scope.startReport = addStartReport(scope);
   openSources(scope);
+}
+
+/** What of the host the root is put together with. */
+function openHostFiles(scope: Scope, actor: "outer" | "init"): void {
+  const { builder, config, host } = scope;
+  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add(actor, "namespaces", "proc.open", {});
+  if (config.maskedPaths.length > 0 && !host.rootless) builder.add(actor, "namespaces", "mask.open", {});
 }
 
 export function addClone(scope: Scope): void {
@@ -59,18 +64,26 @@ export function addClone(scope: Scope): void {
       );
     }
   }
-  const flags = config.namespaces.filter(isClonedWith).reduce((sum, { type }) => sum | CLONE_NEW[type], 0);
+  const flags = cloneFlags(config.namespaces);
   const viaClone = join !== undefined && "directory" in join;
   builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  if (scope.onlyClones) {
+    openHostFiles(scope, "init");
+    // Where init begins first it is not there yet.
+    if (!scope.beginsFirst) openFifo(scope, "init");
+  }
   if (scope.joinsLate) return;
   if (join && "tasks" in join) addJoin(scope, slot, join.tasks.length);
   else addCgroupNamespace(scope);
 }
 
-function isClonedWith({ path, type }: NamespaceConfig): boolean {
-  return path === undefined && type !== "time" && type !== "cgroup";
+/** CLONE_NEW* of the namespaces that process.clone makes. */
+export function cloneFlags(namespaces: readonly NamespaceConfig[]): number {
+  let flags = 0;
+  for (const { path, type } of namespaces) if (path === undefined && type !== "time" && type !== "cgroup") flags |= CLONE_NEW[type];
+  return flags;
 }
 
 function joinByPath({ builder }: Scope, namespace: NamespaceConfig | undefined): void {

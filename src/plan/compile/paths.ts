@@ -1,15 +1,20 @@
 import type { Scope } from "./scope.ts";
 
 /** What is done to paths of the finished root: cwd made, sysctls, read-only root and paths, masks. */
-export function addPaths({ builder, config }: Scope): void {
+export function addPaths(scope: Scope): void {
+  const { builder, config } = scope;
   const cwd = config.process?.cwd;
   if (cwd !== undefined && cwd !== "/") builder.add("init", "pivot", "directory.create", { path: cwd, mode: 0o755 }, "/process/cwd");
   for (const { key, path, value } of config.sysctl) {
     builder.add("init", "pivot", "sysctl.write", { key: path, value }, `/linux/sysctl/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   }
+  if (!scope.hasProtectedPaths) addProtectedPaths(scope);
+  if (config.rootReadonly) builder.add("init", "pivot", "root.readonly", {}, "/root/readonly");
+}
+
+export function addProtectedPaths({ builder, config }: Scope): void {
   for (const [index, path] of config.readonlyPaths.entries())
     builder.add("init", "pivot", "path.readonly", { path }, `/linux/readonlyPaths/${index}`);
   for (const [index, path] of config.maskedPaths.entries())
     builder.add("init", "pivot", "path.mask", { path }, `/linux/maskedPaths/${index}`);
-  if (config.rootReadonly) builder.add("init", "pivot", "root.readonly", {}, "/root/readonly");
 }

@@ -20,9 +20,7 @@ export function addProcess(scope: Scope): void {
     if (process.noNewPrivileges) builder.add("init", "process", "process.noNewPrivileges", {}, "/process/noNewPrivileges");
     addLabels(scope);
     const capabilities = process.capabilities;
-    if (capabilities) {
-      builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");
-    }
+    if (!scope.hasBoundingSet) addBoundingSet(scope);
     builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
     if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
     addPolicies(scope);
@@ -65,6 +63,13 @@ export function addExecve(scope: Scope): void {
   addStartContainerHooks(scope, env);
   addLateFilter(scope);
   builder.add("init", "commit", "process.exec", { args: config.process.args, env }, "/process/args");
+}
+
+/** Of programs that are executed from then on: hooks in the container, the process. */
+export function addBoundingSet({ builder, config }: Scope): void {
+  const capabilities = config.process?.capabilities;
+  if (!capabilities) return;
+  builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");
 }
 
 function environmentHas(env: readonly string[], name: string): boolean {

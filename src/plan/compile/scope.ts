@@ -18,8 +18,16 @@ export interface Scope {
   readonly sourceActor: "outer" | "init";
   /** v1 without a user namespace, and systemd: the runtime makes the cgroups while init mounts, and init joins (or is moved) late. */
   readonly joinsLate: boolean;
+  /** outer has nothing to do but the clone: what it opens elsewhere, init opens itself (needsOuter). */
+  readonly onlyClones: boolean;
+  /** init may begin before the container's record is written: all that it finds on the host is there already, until it waits for its cgroups. */
+  readonly beginsFirst: boolean;
   /** Whether the late join stands in the plan already. */
   hasJoined: boolean;
+  /** Whether these stand in the plan already (while-waiting.ts). */
+  hasDevices: boolean;
+  hasProtectedPaths: boolean;
+  hasBoundingSet: boolean;
   /** Slots of the mounts that outer has opened or made, by the JSON pointer of the mount. */
   readonly openedMounts: Map<string, number>;
   /** Slot of the file in which a startContainer hook's failure is reported; NO_SLOT when it is not needed. */
@@ -30,10 +38,23 @@ export interface Scope {
   readonly openedDevices: Map<string, number>;
 }
 
+/** Whether something has to be done before the clone, with rights or in namespaces that init does not have. */
+function needsOuter(config: ContainerConfig, { consoleSocket, mode }: Pick<Invocation, "consoleSocket" | "mode">): boolean {
+  if (consoleSocket !== undefined || config.netDevices.length > 0 || (mode === "create" && config.hooks.startContainer)) return true;
+  let hasMount = false;
+  for (const { type, path } of config.namespaces) {
+    if (path !== undefined || type === "user" || type === "time") return true;
+    hasMount ||= type === "mount";
+  }
+  return !hasMount || config.mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined);
+}
+
 export function createScope(input: CompileInput, builder: Builder): Scope {
   const byType = new Map(input.config.namespaces.map((entry) => [entry.type, entry]));
   const inUserNamespace = byType.has("user");
   const joinsMount = byType.get("mount")?.path !== undefined;
+  const join = input.host.cgroup?.join;
+  const onlyClones = !input.host.rootless && !(join && "directory" in join) && !needsOuter(input.config, input.invocation);
   return {
     config: input.config,
     invocation: input.invocation,
@@ -44,8 +65,13 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     inUserNamespace,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
     startReport: NO_SLOT,
-    joinsLate: input.host.cgroup !== undefined && joinsLate(input.host.cgroup.join, !inUserNamespace && !joinsMount),
+    joinsLate: join !== undefined && joinsLate(join, !inUserNamespace && !joinsMount),
+    onlyClones,
+    beginsFirst: onlyClones && join !== undefined && "tasks" in join && !input.host.resctrl && input.invocation.notifySocket === undefined,
     hasJoined: false,
+    hasDevices: false,
+    hasProtectedPaths: false,
+    hasBoundingSet: false,
     openedMounts: new Map(),
     openedIdMaps: new Map(),
     openedDevices: new Map(),

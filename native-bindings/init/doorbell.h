@@ -1,0 +1,46 @@
+/*
+ * The rendezvous without sleep. Waking a processor takes longer than much of what is waited for: who waits for a message that is about to come
+ * looks at a word of the page shared with the other side for a while, then sleeps in recvmsg(2) as ever. Only hints: what counts comes by the socket.
+ */
+#ifndef RUNT_DOORBELL_H
+#define RUNT_DOORBELL_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* Words of the page (src/container/progress.ts): messages sent to each side, those that the runtime has received, whether to look at all. */
+enum { BELL_RUNTIME = 6, BELL_HELPER = 7, BELL_RUNTIME_HEARD = 8, BELL_LOOKS = 9 };
+
+/* Whether the helper was kept apart from the runtime's processor, and where it may run: a mask as sched_setaffinity(2) takes it. */
+enum { PLACE_APART = 10, PLACE_MASK = 16, PLACE_MASK_SIZE = 128 };
+
+#if defined(__x86_64__)
+/* 0.2 to 0.5 ms. */
+static inline uint64_t bell_patience(void) { return 1000000; }
+static inline uint64_t bell_time(void) { return __builtin_ia32_rdtsc(); }
+static inline void bell_pause(void) { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+static inline uint64_t bell_patience(void) {
+  uint64_t frequency;
+  __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return frequency / 2500;
+}
+static inline uint64_t bell_time(void) {
+  uint64_t time;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(time));
+  return time;
+}
+static inline void bell_pause(void) { __asm__ volatile("yield"); }
+#endif
+
+/* NULL = there is no page. */
+static inline void bell_ring(volatile uint32_t *page, unsigned word) {
+  if (page != NULL) __atomic_fetch_add(page + word, 1, __ATOMIC_RELEASE);
+}
+
+/* Until more than `heard` messages were sent, or patience is at an end. */
+static inline void bell_await(const volatile uint32_t *page, unsigned word, uint32_t heard) {
+  if (page == NULL || page[BELL_LOOKS] == 0) return;
+  const uint64_t end = bell_time() + bell_patience();
+  while (__atomic_load_n(page + word, __ATOMIC_ACQUIRE) == heard && bell_time() < end) bell_pause();
+}
+#endif

@@ -1,0 +1,22 @@
+/** exec.fifo, by which `start` lets an init go on that `create` has made. */
+import { O } from "../linux.ts";
+import { SLOT } from "../ops.ts";
+import type { Scope } from "./scope.ts";
+
+/** The mode of exec.fifo: root writes, everybody may open it for writing only (runc uses the same). */
+const FIFO_MODE = 0o622;
+
+export function makeFifo({ builder, host, invocation }: Scope): void {
+  if (invocation.mode !== "create") return;
+  builder.add("runtime", "host", "fifo.create", { path: fifoPath(host.stateDirectory), mode: FIFO_MODE, uid: 0, gid: 0 });
+}
+
+/** Before the pivot hides it. */
+export function openFifo({ builder, host, invocation }: Scope, actor: "outer" | "init"): void {
+  if (invocation.mode !== "create") return;
+  builder.add(actor, "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
+}
+
+export function fifoPath(stateDirectory: string): string {
+  return `${stateDirectory}/exec.fifo`;
+}
