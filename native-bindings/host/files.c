@@ -220,6 +220,22 @@ int host_write_all(int fd, const uint8_t *data, size_t length) {
     return 0;
 }
 
+int host_write_path(const char *path, const uint8_t *data, size_t length, int flags, mode_t mode, const char **call) {
+    int fd = host_open_retry(AT_FDCWD, path, flags, mode);
+    *call = "open";
+    if (fd < 0) return -1;
+    *call = "write";
+    int status = host_write_all(fd, data, length);
+    int error = errno;
+    /* A full disk or a quota may show only here. */
+    if (close(fd) < 0 && status == 0 && errno != EINTR) {
+        status = -1;
+        error = errno;
+    }
+    errno = error;
+    return status;
+}
+
 HOST_FUNCTION(host_write_file) {
     (void)this_value;
     int flags, mode;
@@ -229,19 +245,9 @@ HOST_FUNCTION(host_write_file) {
     if (!path) return JS_EXCEPTION;
     JSValue result = JS_EXCEPTION;
     if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
-        int fd = host_open_retry(AT_FDCWD, path, flags, (mode_t)mode);
-        if (fd < 0) {
-            result = host_throw(ctx, errno, "open", path);
-        } else {
-            int status = host_write_all(fd, bytes.data, bytes.length);
-            int error = errno;
-            /* A full disk or a quota may show only here. */
-            if (close(fd) < 0 && status == 0 && errno != EINTR) {
-                status = -1;
-                error = errno;
-            }
-            result = status < 0 ? host_throw(ctx, error, "write", path) : JS_UNDEFINED;
-        }
+        const char *call;
+        int status = host_write_path(path, bytes.data, bytes.length, flags, (mode_t)mode, &call);
+        result = status < 0 ? host_throw(ctx, errno, call, path) : JS_UNDEFINED;
         host_free_bytes(ctx, &bytes);
     }
     JS_FreeCString(ctx, path);

@@ -128,6 +128,10 @@ void sha256_hex(const uint8_t *data, size_t length, char out[65]);
 int host_open_retry(int directory, const char *path, int flags, mode_t mode);
 /* Write everything; -1 and errno on failure. */
 int host_write_all(int fd, const uint8_t *data, size_t length);
+/* open + write all + close; -1 and errno, *call is what failed. */
+int host_write_path(const char *path, const uint8_t *data, size_t length, int flags, mode_t mode, const char **call);
+/* access(2) as the effective user. */
+bool host_allows(int directory, const char *path, int mode);
 HOST_FUNCTION(host_read_file);
 HOST_FUNCTION(host_read_fd);
 /* A regular file of at most 64 MiB, with a NUL behind it; free with js_free. False: an exception is pending. */
@@ -236,6 +240,11 @@ HOST_FUNCTION(host_user_name);
 
 /* ---- containers.c */
 HOST_FUNCTION(host_add_containers);
+
+/* ---- cgroup.c */
+HOST_FUNCTION(host_v1_hierarchies);
+HOST_FUNCTION(host_find_levels);
+HOST_FUNCTION(host_copy_control);
 
 /* ---- process.c */
 HOST_FUNCTION(host_js_argv);

@@ -1,6 +1,6 @@
 import * as host from "../host/index.ts";
 import type { CgroupFacts } from "./facts.ts";
-import { parseMountinfo } from "./mountinfo.ts";
+import { CONTROLLER_NAMES, parseMountinfo } from "./mountinfo.ts";
 
 export const CGROUP2_SUPER_MAGIC = 0x6367_7270;
 const UNIFIED = "/sys/fs/cgroup";
@@ -15,7 +15,10 @@ export function readHierarchies(): CgroupFacts {
 
 function read(): CgroupFacts {
   if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
-  const facts = parseMountinfo(host.readFile("/proc/self/mountinfo", undefined, true));
+  const text = host.readFile("/proc/self/mountinfo", undefined, true);
+  const usual = host.v1Hierarchies(text, CONTROLLER_NAMES);
+  if (usual) return { version: 1, hierarchies: usual };
+  const facts = parseMountinfo(text);
   if (facts.version === 1) return facts;
   return { version: 2, hierarchies: facts.hierarchies.map(({ mountpoint }) => ({ mountpoint, controllers: readControllers(mountpoint) })) };
 }

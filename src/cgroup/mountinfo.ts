@@ -2,22 +2,8 @@ import { decodeMountPath } from "../spec/path.ts";
 import type { CgroupFacts } from "./facts.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
-const CONTROLLERS = new Set([
-  "blkio",
-  "cpu",
-  "cpuacct",
-  "cpuset",
-  "devices",
-  "freezer",
-  "hugetlb",
-  "memory",
-  "misc",
-  "net_cls",
-  "net_prio",
-  "perf_event",
-  "pids",
-  "rdma",
-]);
+export const CONTROLLER_NAMES = "blkio cpu cpuacct cpuset devices freezer hugetlb memory misc net_cls net_prio perf_event pids rdma";
+const CONTROLLERS = new Set(CONTROLLER_NAMES.split(" "));
 
 const USUAL_PLACE = "/sys/fs/cgroup/";
 

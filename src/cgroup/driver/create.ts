@@ -2,6 +2,7 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupFacts, CgroupHierarchy } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import { parentOf } from "./tree.ts";
 
 /** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */
 export const MARK = "trusted.runt";
@@ -29,36 +30,36 @@ export function createCgroup(directory: string): void {
   }
 }
 
-/** In a loop: it is done for every hierarchy. */
+/** Where the next directory is looked for first: those of a container come in the order of the hierarchies. */
+let likely = 0;
+
 function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHierarchy | undefined {
-  for (let index = 0; ; index++) {
-    const mountpoint = hierarchies[index]?.mountpoint;
-    if (mountpoint === undefined || (directory.startsWith(mountpoint) && directory[mountpoint.length] === "/")) return hierarchies[index];
+  const { length } = hierarchies;
+  for (let left = length; left > 0; left--) {
+    const hierarchy = hierarchies[likely++ % length]!;
+    if (directory.startsWith(hierarchy.mountpoint) && directory[hierarchy.mountpoint.length] === "/") return hierarchy;
   }
+  return undefined;
 }
 
 function createV1(hierarchy: CgroupHierarchy, directory: string): void {
   const { controllers, mountpoint } = hierarchy;
-  createLevels(
-    mountpoint,
-    directory,
-    controllers.includes("cpuset") ? (level, isNew) => inheritCpuset(mountpoint, level, isNew) : () => {},
-  );
+  createLevels(mountpoint, directory, controllers.includes("cpuset") ? inheritCpuset : undefined);
 }
 
 function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
-  createLevels(hierarchy.mountpoint, directory, () => {});
+  createLevels(hierarchy.mountpoint, directory);
   enableControllers(hierarchy, directory);
   joinThreadedTree(directory);
 }
 
 /** The usual case first: only the last level is missing. */
-function createLevels(mountpoint: string, directory: string, prepare: (level: string, isNew: boolean) => void): void {
+function createLevels(mountpoint: string, directory: string, prepare?: typeof inheritCpuset): void {
   for (let attempt = 1; ; attempt++) {
     try {
       const isNew = host.tryMkdir(directory, MODE);
       if (isNew !== undefined) {
-        prepare(directory, isNew);
+        prepare?.(mountpoint, directory, isNew);
         return;
       }
       // For its error.
@@ -70,7 +71,7 @@ function createLevels(mountpoint: string, directory: string, prepare: (level: st
       try {
         if (!host.tryMkdir(level, MODE)) continue;
         mark(level);
-        prepare(level, true);
+        prepare?.(mountpoint, level, true);
       } catch (error) {
         if (!hasGone(error)) throw error;
       }
@@ -100,17 +101,18 @@ export function mark(level: string): void {
   }
 }
 
+const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
+
 /** What is empty gets the parent's; a level that somebody else made and left empty is filled from the top first (runc does the same). */
 function inheritCpuset(mountpoint: string, level: string, isNew: boolean): void {
-  const parent = level.slice(0, level.lastIndexOf("/"));
-  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
-    if (!isNew && host.readFile(`${level}/${file}`, undefined, true).trim() !== "") continue;
-    let value = host.readFile(`${parent}/${file}`, undefined, true).trim();
-    if (value === "" && parent !== mountpoint) {
-      inheritCpuset(mountpoint, parent, false);
-      value = host.readFile(`${parent}/${file}`, undefined, true).trim();
-    }
-    if (value !== "") host.writeFile(`${level}/${file}`, value, host.O.WRONLY, 0);
+  const parent = parentOf(level);
+  for (const file of CPUSET_FILES) {
+    const own = `${level}/${file}`;
+    const inherited = `${parent}/${file}`;
+    if (!isNew && host.readFile(own, undefined, true).trim() !== "") continue;
+    if (host.copyControl(inherited, own) || parent === mountpoint) continue;
+    inheritCpuset(mountpoint, parent, false);
+    host.copyControl(inherited, own);
   }
 }
 

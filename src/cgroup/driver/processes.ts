@@ -4,7 +4,7 @@ import type { CgroupBefore, CgroupRef } from "../facts.ts";
 import { MARK } from "./create.ts";
 import { isFrozen } from "./freeze.ts";
 import { memoryPressure } from "./oom.ts";
-import { children, parentOf, readIfThere } from "./tree.ts";
+import { children, readIfThere } from "./tree.ts";
 
 /** All processes of a cgroup and of everything below it, in host pids. */
 function processesBelow(directory: string): number[] {
@@ -45,12 +45,8 @@ export function cgroupProcesses({ paths }: CgroupRef): number[] {
  * @throws RuntError cgroup, in the words that runc uses.
  */
 export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
-  const kept: string[] = [];
-  const missing: string[] = [];
-  for (const path of paths) {
-    if (host.access(path, 0)) kept.push(path);
-    else missing.push(...missingParents(path));
-  }
+  // The levels that runt has made are missing, too: another container may take them away, and this one make them again.
+  const { kept, missing } = host.findLevels(paths, MARK);
   if (kept.length === 0) return { missing };
   const existing: CgroupRef = { version, paths: kept };
   const { length } = cgroupProcesses(existing);
@@ -58,12 +54,4 @@ export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
   if (isFrozen(existing)) throw new RuntError("cgroup", "container's cgroup unexpectedly frozen");
   const oomKills = memoryPressure(existing)?.kills ?? 0;
   return { missing, kept, ...(oomKills > 0 ? { oomKills } : {}) };
-}
-
-/** With those that runt has made: another container may take them away, and this one make them again. */
-function missingParents(path: string): string[] {
-  const levels: string[] = [];
-  for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK, "") !== undefined; level = parentOf(level))
-    levels.push(level);
-  return levels;
 }

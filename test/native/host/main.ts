@@ -2,6 +2,7 @@
 import "../../../src/host/polyfill.ts";
 import * as host from "../../../src/host/index.ts";
 import { bytesTests } from "./bytes.ts";
+import { cgroupTests } from "./cgroup.ts";
 import { containerTests } from "./containers.ts";
 import { engineTests } from "./engine.ts";
 import { fileTests } from "./files.ts";
@@ -46,6 +47,7 @@ switch (mode) {
       fileTests,
       memberTests,
       containerTests,
+      cgroupTests,
       inrootTests,
       processTests,
       netlinkTests,
