@@ -1,10 +1,13 @@
 /* libseccomp: a canonical profile in, a BPF program out. Which profile that is, is decided in TypeScript. */
 #include "host.h"
 
+#include <link.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define STRINGIFY(x) #x
 #define VERSION_TEXT(major, minor, micro) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(micro)
@@ -12,6 +15,12 @@
 #define CONDITIONS_MAX 6
 
 const char host_seccomp_version[] = VERSION_TEXT(SCMP_VER_MAJOR, SCMP_VER_MINOR, SCMP_VER_MICRO);
+
+/* The linker places it at the beginning of the file, which is loaded. */
+extern const ElfW(Ehdr) __ehdr_start;
+
+/* Of tools/libseccomp/memory.c. An unchanged library has it not: the filter stays then, for taking it apart costs a millisecond. */
+__attribute__((weak)) void piece_release_all(void);
 
 struct compiler {
     JSContext *ctx;
@@ -156,7 +165,23 @@ static bool add_lines(struct compiler *c, char *text) {
     return false;
 }
 
+/*
+ * The peak of this process's memory is here, where libseccomp puts the program together, and next to nothing of the engine is needed meanwhile: pages of
+ * text and constants go out of the process, and come back from the page cache where they are used. Never those of a writable segment, which would
+ * lose what was written; both ends are rounded inwards, for the page of an end can be the next segment's, too.
+ */
+static void unmap_constant_segments(void) {
+    const ElfW(Phdr) *segments = (const void *)((uintptr_t)&__ehdr_start + __ehdr_start.e_phoff);
+    const uintptr_t page = (uintptr_t)getpagesize();
+    for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
+        if (segments[i].p_type != PT_LOAD || (segments[i].p_flags & PF_W)) continue;
+        uintptr_t start = (segments[i].p_vaddr + page - 1) & -page, end = (segments[i].p_vaddr + segments[i].p_memsz) & -page;
+        if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+}
+
 static JSValue export_program(struct compiler *c) {
+    unmap_constant_segments();
     size_t length = 0;
     int error = seccomp_export_bpf_mem(c->filter, NULL, &length);
     uint8_t *data = error < 0 ? NULL : js_malloc(c->ctx, length);
@@ -168,8 +193,7 @@ static JSValue export_program(struct compiler *c) {
     return program;
 }
 
-static JSValue result_of(struct compiler *c) {
-    JSValue program = export_program(c);
+static JSValue result_of(struct compiler *c, JSValue program) {
     if (JS_IsException(program)) return program;
     JSValue object = JS_NewObject(c->ctx);
     JSValue highest = JS_NewArray(c->ctx);
@@ -192,11 +216,12 @@ HOST_FUNCTION(host_seccomp_compile) {
     struct compiler compiler = { .ctx = ctx, .unknown = JS_NewArray(ctx) };
     char *text = strdup(profile);
     JS_FreeCString(ctx, profile);
-    JSValue result = JS_EXCEPTION;
+    JSValue program = JS_EXCEPTION;
     if (!text) JS_ThrowOutOfMemory(ctx);
-    else if (add_lines(&compiler, text)) result = result_of(&compiler);
-    /* The filter stays: taking it apart costs a millisecond, and this process ends soon. */
+    else if (add_lines(&compiler, text)) program = export_program(&compiler);
+    if (piece_release_all) piece_release_all();
     free(text);
+    JSValue result = result_of(&compiler, program);
     JS_FreeValue(ctx, compiler.unknown);
     return result;
 }

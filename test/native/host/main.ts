@@ -13,6 +13,7 @@ import { memberTests } from "./members.ts";
 import { netlinkTests } from "./netlink.ts";
 import { notifyTests } from "./notify.ts";
 import { processTests } from "./processes.ts";
+import { seccompTests } from "./seccomp.ts";
 import { streamTests } from "./streams.ts";
 
 const [, mode = "all"] = host.argv();
@@ -53,6 +54,7 @@ switch (mode) {
       netlinkTests,
       notifyTests,
       helperTests,
+      seccompTests,
       streamTests,
     ]) {
       for (const [name, test] of tests) run(name, test);
