@@ -138,9 +138,10 @@ static int receive(int fd, uint8_t *buffer, struct received *out) {
     struct iovec part = { buffer, MESSAGE_LIMIT };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
     ssize_t length;
+    bool is_reset = false;
+    /* The peer died with messages of ours unread, which is told once, before its own last words: after these it is gone, like an end of file. */
     do length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    while (length < 0 && errno == EINTR);
-    /* The peer died with messages of ours unread: for the reader it is gone, like an end of file. */
+    while (length < 0 && (errno == EINTR || (errno == ECONNRESET && !is_reset && (is_reset = true))));
     if (length < 0) return errno == ECONNRESET ? 0 : -1;
     take_descriptors(&message, out);
     if (length == 0 && out->fd_count == 0) return 0;

@@ -59,6 +59,7 @@ void clone_ahead(struct run *run, uint64_t flags) {
   // There are no id maps to be written: nobody may ever look into init.
   sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
   const uint64_t left = (flags & ~run->made_ahead) | CLONE_PARENT;
+  trace_clone(run);
   long pid = clone_new(left, -1);
   if (is_refused(pid)) pid = clone_old(left);
   // process.clone tries again, and its error has a reader.

@@ -26,7 +26,9 @@ struct slot {
 struct trace_area {
   /* CLOCK_MONOTONIC and CLOCK_REALTIME of outer's start, and of init's birth: init may be in another time namespace. */
   uint64_t outer[2], init[2];
-  uint64_t count, reserved[3];
+  uint64_t count;
+  /* CLOCK_MONOTONIC when init was cloned before there was a plan. */
+  uint64_t cloned, reserved[2];
   struct trace_times {
     uint64_t begin, end;
   } operations[];
@@ -116,6 +118,8 @@ uint64_t trace_now(void);
 void trace_map(struct run *run, int fd);
 void trace_begin(struct run *run, const struct operation *operation);
 void trace_end(struct run *run, uint32_t index);
+/* The clone of an init that comes before the plan. */
+void trace_clone(struct run *run);
 /* init is born. */
 void trace_birth(struct run *run);
 

@@ -53,6 +53,10 @@ void trace_end(struct run *run, uint32_t index) {
   area->operations[index].end = run->is_filtered ? UNTIMED : trace_now();
 }
 
+void trace_clone(struct run *run) {
+  if (run->trace != NULL) run->trace->cloned = trace_now();
+}
+
 void trace_birth(struct run *run) {
   if (run->trace != NULL) note_both(run->trace->init);
 }

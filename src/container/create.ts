@@ -1,6 +1,5 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
-import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
@@ -11,15 +10,14 @@ import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
-import { endAhead, type HelperAhead, startAhead } from "./helper-ahead.ts";
-import { hooksRecord, runPoststop } from "./hooks.ts";
-import { netDevices } from "./on-demand.ts";
+import { type HelperAhead, startAhead } from "./helper-ahead.ts";
+import { hooksRecord } from "./hooks.ts";
+import { onFailure } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { type Progress, showProgress } from "./progress.ts";
-import { endChildren } from "./reap.ts";
 import { checkTerminal } from "./terminal.ts";
 
-/** Make the container. Returns what a foreground run has to look after; `meanwhile` is called when there is nothing to do but wait. */
+/** Make the container. Returns what a foreground run has to look after; `meanwhile` is called while init becomes the program. */
 export function create(options: RuntimeOptions, request: CreateOptions, meanwhile?: (execution: Execution) => void): Execution {
   separateDescriptors(request.preserveFds);
   const execution = prepare(options, request);
@@ -29,7 +27,7 @@ export function create(options: RuntimeOptions, request: CreateOptions, meanwhil
     execute(execution);
   } catch (error) {
     phase?.("undo");
-    throw undone(execution, error);
+    throw onFailure().undone(execution, request.id, error);
   }
   return execution;
 }
@@ -46,7 +44,6 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
     checkTerminal(compiled.config, request);
     refuseExisting(options.root, request.id);
     const execution = newExecution(options.root, compiled.plan, () => {
-      phase?.("record");
       const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
       return intentRecord(compiled, request, before);
     });
@@ -55,7 +52,7 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
     if (helper) execution.ahead = helper;
     return execution;
   } catch (error) {
-    if (helper) endAhead(helper);
+    if (helper) onFailure().endAhead(helper);
     throw error;
   }
 }
@@ -105,27 +102,4 @@ export function intentRecord(
 export function timestamp(): string {
   const { seconds, nanoseconds } = host.now();
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, "0")}Z`;
-}
-
-/** The error that create ends with: what went wrong first, and that something may be left. */
-function undone(execution: Execution, error: unknown): unknown {
-  try {
-    undo(execution);
-    return error;
-  } catch (second) {
-    if (!(error instanceof RuntError)) return error;
-    const left = `what was made is still there: ${host.reason(second)} (delete --force ${execution.record.id} removes it)`;
-    return new RuntError(error.code, `${error.message}; ${left}`, error.details);
-  }
-}
-
-/** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
-export function undo(execution: Execution): void {
-  if (execution.ahead) endAhead(execution.ahead);
-  endChildren(execution);
-  if (execution.lock === -1) return;
-  if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
-  host.flock(execution.lock, host.LOCK.EX);
-  loadedNow(import("./destroy.ts")).destroy(execution.root, execution.record);
-  runPoststop(execution.record);
 }

@@ -47,7 +47,7 @@ export interface Execution {
   readonly warnings: string[];
   /** How many warnings the staged record has; -1 before there is one. */
   staged: number;
-  /** What can be made ready while init works: the record has its pid, and all cgroups are made. */
+  /** What can be made ready while init becomes the program. */
   meanwhile?: () => void;
   /** A cgroup says whose it is. */
   marked?: boolean;
@@ -250,10 +250,7 @@ function send(execution: Execution, message: number, descriptor?: number): void 
 }
 
 function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
-  if (message === MESSAGES.ready && execution.record.phase === "creating") {
-    stage(execution);
-    execution.meanwhile?.();
-  }
+  if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
   const received = take(execution, message);
   if (message === MESSAGES.pid) {
     execution.pid = received.value;
@@ -298,6 +295,7 @@ function receive(execution: Execution): host.Message | undefined {
 
 /** The socket is close-on-exec in init, so its end of file says that execve happened, or that init was killed before. */
 function awaitExecve(execution: Execution): void {
+  execution.meanwhile?.();
   for (;;) {
     const received = host.receiveMessage(execution.socket, -1);
     if (received === undefined) {

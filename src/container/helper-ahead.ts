@@ -9,9 +9,9 @@ import type { NamespaceConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
 import type { Spec } from "../spec/index.ts";
+import { onFailure } from "./on-demand.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
-import { endChildren } from "./reap.ts";
 
 export interface HelperAhead {
   readonly pid: number;
@@ -24,12 +24,7 @@ export interface HelperAhead {
   readonly page: ArrayBuffer;
 }
 
-export function startAhead(
-  options: RuntimeOptions,
-  request: CreateOptions,
-  spec: Spec,
-  progress: Progress,
-): HelperAhead | undefined {
+export function startAhead(options: RuntimeOptions, request: CreateOptions, spec: Spec, progress: Progress): HelperAhead | undefined {
   const listed = deriveNamespaces(spec.linux?.namespaces ?? []);
   // What is made before a user namespace is entered would not be owned by it.
   if (listed.some(({ type }) => type === "user")) return undefined;
@@ -84,15 +79,11 @@ export function handOver(
       if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
     }
   }
-  endAhead(helper);
+  onFailure().endAhead(helper);
   return false;
 }
 
 function onlyClones(ops: Plan["ops"]): boolean {
   const first = host.findNext(ops, "actor", "outer", 0);
   return ops[first]?.op === "process.clone" && host.findNext(ops, "actor", "outer", first + 1) < 0;
-}
-
-export function endAhead({ pid, socket }: HelperAhead): void {
-  endChildren({ socket, helper: pid, pid: 0 });
 }

@@ -7,6 +7,7 @@ import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
 import type * as resourceControl from "./resctrl.ts";
+import type * as undoing from "./undo.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -26,6 +27,11 @@ export function resctrl(): typeof resourceControl {
 /** For a start that has failed. */
 export function diagnosis(): typeof postMortem {
   return loadedNow(import("./diagnose/index.ts"));
+}
+
+/** For a create that has failed. */
+export function onFailure(): typeof undoing {
+  return loadedNow(import("./undo.ts"));
 }
 
 /** For a caller that is a service with NOTIFY_SOCKET. */

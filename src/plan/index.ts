@@ -1,8 +1,8 @@
 export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocation } from "./compile/context.ts";
 export { compileExec, type ExecInput } from "./compile/exec.ts";
+export { fifoPath } from "./compile/fifo.ts";
 export { type HookSubject, hookState } from "./compile/hook-state.ts";
 export { startReportPath } from "./compile/hooks.ts";
-export { fifoPath } from "./compile/fifo.ts";
 export { compile } from "./compile/index.ts";
 export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
 export { cloneFlags } from "./compile/namespaces.ts";

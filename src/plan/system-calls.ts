@@ -111,7 +111,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     "<?prctl(PR_SET_DUMPABLE, 0)",
     "<?clone3({flags=$flags|CLONE_PARENT, exit_signal=0})",
     "<?clone3(_)",
-    "<?clone(_)",
+    "?clone(_)",
     "<sendmsg(_, _)",
     ">?+sched_setaffinity(0, _, _)",
     ">?umask(0)",

@@ -6,7 +6,7 @@ import type { Instant, Span } from "./events.ts";
 /** struct trace_area of native-bindings/init/run.h: 64 bytes, and 16 for each operation of the plan. */
 const HEADER = 64;
 const ENTRY = 16;
-const WORD = { outer: 0, init: 2, count: 4 } as const;
+const WORD = { outer: 0, init: 2, count: 4, cloned: 5 } as const;
 /** Nanoseconds that stand for an operation behind a seccomp filter, where the clock is not asked. */
 const UNTIMED = 1;
 /** Clocks further apart than this are those of two time namespaces (microseconds). */
@@ -58,7 +58,8 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
     const thread = helper[actor];
     const args = operationArgs(op, index);
     const entry = HEADER / 8 + index * 2;
-    const [began, done] = [at(entry), at(entry + 1)];
+    const isClone = op.op === "process.clone" && initBirth !== 0;
+    const [began, done] = [at(entry) || (isClone ? at(WORD.cloned) : 0), at(entry + 1)];
     if (began === 0) {
       if (actor === "init" && initBirth !== 0) instants.push({ name: op.op, thread, at: ended, args: { ...args, state: "not reached" } });
       return;
@@ -68,7 +69,7 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
     const begin = isUntimed ? last[actor] : began - shifted;
     const isOpen = done === 0 || done === UNTIMED / 1000;
     // init was born within process.clone, which ends with its birth.
-    const end = op.op === "process.clone" && initBirth !== 0 ? initBirth - shift : isOpen ? Math.max(begin, ended) : done - shifted;
+    const end = isClone ? initBirth - shift : isOpen ? Math.max(begin, ended) : done - shifted;
     spans.push({
       name: op.op,
       category: "operation",

@@ -43,7 +43,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
     expect(indexes(operations(trace))).toEqual(ops.map((_, index) => index));
     for (const { name, args } of operations(trace)) expect(name).toBe(ops[args["index"] as number]!.op);
     const phases = spans(trace, "phase").map(({ name }) => name);
-    expect(phases).toEqual(["parse", "trace", "run", "config", "check", "derive", "facts", "compile", "record", "execute", "monitor"]);
+    expect(phases).toEqual(["parse", "trace", "run", "config", "check", "derive", "facts", "compile", "execute", "monitor"]);
     expect(spans(trace, "monitor").map(({ name }) => name)).toEqual(["monitor", "watch", "cleanup"]);
     expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["outer", "init"]);
     const names = trace.events.filter(({ name }) => name === "thread_name").map(({ args }) => args["name"]);
@@ -64,7 +64,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
     for (const [name, thread] of threads) {
       const own = spans(trace, "operation").filter(({ tid }) => tid === thread.tid);
       const sum = own.reduce((total, { dur }) => total + dur, 0);
-      expect(own.length, name).toBeGreaterThan(1);
+      expect(own.length, name).toBeGreaterThan(0);
       expect(sum, name).toBeLessThanOrEqual(thread.dur + 0.01 * own.length);
     }
     expect(threads.get("init")!.ts).toBeGreaterThan(threads.get("outer")!.ts);

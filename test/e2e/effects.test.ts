@@ -63,6 +63,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   fchdir: ["root.pivot"],
   fchown: ["process.stdioOwner", "device.create"],
   umask: ["process.umask"],
+  // Back to where it may run: the runtime had kept outer away from its own processor.
+  sched_setaffinity: ["process.clone"],
   setgroups: ["process.user"],
   setresgid: ["process.user"],
   setresuid: ["process.user"],
@@ -76,7 +78,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
 const HARMLESS = new Set(
   (
     "close fcntl fstat newfstatat statx read recvmsg sendmsg poll ppoll mmap munmap prlimit64 openat openat2 open_tree fsopen fsconfig " +
-    "getcwd faccessat2 faccessat prctl capget write socket ioctl lseek fstatfs readlinkat getgroups exit_group rt_sigprocmask rt_sigaction"
+    "sched_getaffinity getcwd faccessat2 faccessat prctl capget write socket ioctl lseek fstatfs readlinkat getgroups exit_group rt_sigprocmask rt_sigaction"
   ).split(" "),
 );
 

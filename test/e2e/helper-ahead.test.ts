@@ -72,6 +72,49 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
     expect(place(lines, /unshare\(CLONE_NEWNET/)).toBe(-1);
   });
 
+  test("init is there before the plan, unless something has to be done before it", async () => {
+    const path = bundle((config) => shell(config, "true"));
+    const lines = await trace(id(), path);
+    const clone = place(lines, /clone3\(\{flags=CLONE_PARENT/);
+    const outer = lines[clone]!.split(" ")[0]!;
+    // Whoever waits for the plan has not made a process: outer has told of init and ended.
+    expect(lines.slice(0, clone).filter((line) => line.startsWith(`${outer} `) && line.includes("recvmsg("))).toEqual([]);
+    const timed = bundle((config) => {
+      shell(config, "true");
+      (config.linux.namespaces as { type: string }[]).push({ type: "time" });
+    });
+    const other = await trace(id(), timed);
+    const after = place(other, /clone3\(\{flags=CLONE_PARENT/);
+    const waiting = other[after]!.split(" ")[0]!;
+    expect(other.slice(0, after).filter((line) => line.startsWith(`${waiting} `) && line.includes("recvmsg("))).not.toEqual([]);
+  });
+
+  test("an init that was made for nothing is gone, too", async () => {
+    const name = id();
+    const path = bundle((config) => {
+      shell(config, "sleep 60");
+      config.linux.cgroupsPath = `/${name}`;
+    });
+    await runtime(["run", "--detach", "-b", path, name]);
+    const before = waitingHelpers();
+    // Another container of the same cgroup is refused when init has the plan already.
+    await trace(`${name}-2`, path, 1);
+    expect(waitingHelpers()).toEqual(before);
+    expect(existsSync(join(root, `${name}-2`))).toBe(false);
+    await runtime(["delete", "--force", name]);
+  });
+
+  const cpus = /^Cpus_allowed_list:\t(.*)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+  const first = cpus.split(/[,-]/)[0] ?? "0";
+  test.each([
+    ["all of them", [], cpus],
+    ["one", ["taskset", "-c", first], first],
+  ])("the container has its caller's processors: %s", async (_, before, expected) => {
+    const path = bundle((config) => shell(config, "grep Cpus_allowed_list /proc/self/status"));
+    const { status, stdout } = await call(directory, [...before, RUNTIME, "--root", root, "run", "-b", path, id()]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `Cpus_allowed_list:\t${expected}\n` });
+  });
+
   test("is gone when the command fails before it has a plan", async () => {
     const name = id();
     const path = bundle((config) => shell(config, "sleep 60"));

@@ -19,13 +19,14 @@ import { raiseLoopback } from "../../network/index.ts";
 import type { OpName } from "../../plan/index.ts";
 import { refuseExisting, writeRecord } from "../../state/index.ts";
 import { type Compiled, compileBundle } from "../compile.ts";
-import { intentRecord, undo } from "../create.ts";
+import { intentRecord } from "../create.ts";
 import { separateDescriptors } from "../descriptors.ts";
 import { type Execution, newExecution, runOperations } from "../execute.ts";
 import type { CreateOptions, RuntimeOptions } from "../options.ts";
 import { becomeMonitor, type RunOptions } from "../run.ts";
 import { callerStreams } from "../streams.ts";
 import { checkTerminal } from "../terminal.ts";
+import { undo } from "../undo.ts";
 import { DESCRIPTORS, NETWORK, namespaceIdentity } from "./checkpoint.ts";
 import {
   type CriuFlags,

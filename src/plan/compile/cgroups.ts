@@ -11,10 +11,10 @@ export function addCgroup(scope: Scope): void {
   const origin = config.cgroupsPath === "" ? "" : "/linux/cgroupsPath";
   for (const { path } of host.cgroup?.create ?? []) builder.add("runtime", "cgroups", "cgroup.create", { path }, origin);
   const writes = host.cgroup?.writes ?? [];
-  const tellsEarly = scope.joinsLate && host.cgroup !== undefined && "tasks" in host.cgroup.join;
+  const early = tellsEarly(scope);
   let at = 0;
-  for (; at < writes.length && !(tellsEarly && isDeviceRule(writes[at]!)); at++) addWrite(scope, writes[at]!);
-  if (tellsEarly) builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
+  for (; at < writes.length && !(early && isDeviceRule(writes[at]!)); at++) addWrite(scope, writes[at]!);
+  if (early) builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
   for (; at < writes.length; at++) addWrite(scope, writes[at]!);
   if (host.cgroup?.devices) builder.add("runtime", "cgroups", "cgroup.devices", host.cgroup.devices, "/linux/resources/devices");
   const owner = host.cgroup && cgroupOwner(scope);
@@ -22,6 +22,11 @@ export function addCgroup(scope: Scope): void {
   for (const { path } of host.cgroup?.create ?? []) {
     builder.add("runtime", "cgroups", "cgroup.delegate", { path, uid: owner }, "/process/user/uid");
   }
+}
+
+/** Whether init is told of its cgroups as soon as they are there; where it waits for something else before, in their order. */
+function tellsEarly({ host, joinsLate, onlyClones }: Scope): boolean {
+  return joinsLate && onlyClones && host.cgroup !== undefined && "tasks" in host.cgroup.join;
 }
 
 type Write = NonNullable<Scope["host"]["cgroup"]>["writes"][number];
@@ -71,7 +76,7 @@ export function addLateJoin(scope: Scope): void {
   const join = scope.host.cgroup?.join;
   if (!scope.joinsLate || scope.hasJoined || !join) return;
   scope.hasJoined = true;
-  if (!("tasks" in join)) scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
+  if (!tellsEarly(scope)) scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
   scope.builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
   if (scope.beginsFirst) openFifo(scope, "init");
   if ("tasks" in join) addJoin(scope, addTasksFiles(scope, "init", join.tasks), join.tasks.length);

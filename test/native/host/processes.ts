@@ -103,6 +103,35 @@ export const processTests: readonly Test[] = [
     },
   ],
   [
+    "messages told of in a page",
+    () => {
+      const { fd, page } = host.sharedPage("bell");
+      const words = new Uint32Array(page);
+      const [one, two] = host.socketpair();
+      host.sendMessage(two, 6, undefined, page);
+      equal([...words.slice(6, 10)], [0, 1, 0, 0]);
+      // Both look, as if the other side had told of it; and go on when nothing comes.
+      words[6] = 1;
+      words[9] = 1;
+      equal(host.receiveMessage(one, -1, page)?.type, 6);
+      equal([...words.slice(6, 10)], [1, 1, 1, 1]);
+      throws("ETIMEDOUT", () => host.receiveMessage(one, 0, page));
+      for (const each of [fd, one, two]) host.close(each);
+    },
+  ],
+  [
+    "the last words of a peer that has not read ours",
+    () => {
+      const [one, two] = host.socketpair();
+      host.sendMessage(one, 6);
+      host.sendMessage(two, 7);
+      host.close(two);
+      equal(host.receiveMessage(one, -1)?.type, 7);
+      equal(host.receiveMessage(one, -1), undefined);
+      host.close(one);
+    },
+  ],
+  [
     "broken messages",
     () => {
       const [one, two] = host.socketpair();

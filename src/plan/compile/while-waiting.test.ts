@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { deriveConfig } from "../../config/index.ts";
+import type { Spec, SpecMount } from "../../spec/index.ts";
+import { compile, type HostFacts, MESSAGES } from "../index.ts";
+
+const TASKS = ["/cg/memory/x/tasks"];
+const CGROUP: NonNullable<HostFacts["cgroup"]> = {
+  create: [{ path: "/cg/memory/x" }],
+  writes: [
+    { path: "/cg/memory/x/memory.limit_in_bytes", value: "1", from: "/linux/resources/memory/limit" },
+    { path: "/cg/devices/x/devices.deny", value: "a", from: "/linux/resources/devices" },
+  ],
+  join: { tasks: TASKS },
+};
+const MOUNTS: readonly SpecMount[] = [
+  { destination: "/proc", type: "proc", source: "proc" },
+  { destination: "/dev", type: "tmpfs", source: "tmpfs" },
+  { destination: "/sys", type: "sysfs", source: "sysfs" },
+  { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup" },
+];
+const NEW = [{ type: "pid" }, { type: "mount" }, { type: "network" }];
+
+interface Change {
+  mounts?: readonly SpecMount[];
+  linux?: Spec["linux"];
+  hooks?: Spec["hooks"];
+  mode?: "create" | "run";
+  facts?: Partial<HostFacts>;
+  invocation?: { consoleSocket?: string; notifySocket?: string };
+}
+
+function opsOf({ mounts = MOUNTS, linux, hooks, mode = "create", facts, invocation }: Change) {
+  const spec: Spec = {
+    ociVersion: "1.2.0",
+    root: { path: "rootfs" },
+    process: { args: ["true"], cwd: "/", user: { uid: 0, gid: 0 }, capabilities: {} },
+    mounts: [...mounts],
+    linux: { namespaces: NEW, maskedPaths: ["/proc/kcore"], readonlyPaths: ["/proc/sys"], ...linux },
+    ...(hooks && { hooks }),
+  };
+  const config = deriveConfig(spec, { bundle: "/b" });
+  const asked = { id: "x", mode, noPivot: false, noNewKeyring: true, preserveFds: 0, listenFds: 0, ...invocation };
+  const sources = [{ mountpoint: "/cg/memory", name: "memory", controllers: ["memory"], directory: "/cg/memory/x" }];
+  const host: HostFacts = {
+    stateDirectory: "/run/x",
+    rootless: false,
+    cgroupVersion: 1,
+    cgroupSources: sources,
+    cgroup: CGROUP,
+    ...facts,
+  };
+  return compile({ config, invocation: asked, host }).ops;
+}
+
+/** Which of these come before init waits for its cgroups. */
+function early(change: Change): Record<string, boolean> {
+  const ops = opsOf(change);
+  const wait = ops.findIndex(
+    ({ op, actor, args }) => actor === "init" && op === "sync.wait" && "message" in args && args.message === MESSAGES.cgroup,
+  );
+  expect(wait).toBeGreaterThan(0);
+  const isEarly = (name: string) => ops.findIndex(({ op }) => op === name) < wait;
+  return {
+    devices: isEarly("device.create"),
+    paths: isEarly("path.mask") && isEarly("path.readonly"),
+    bounding: isEarly("capability.bounding"),
+  };
+}
+
+const ALL = { devices: true, paths: true, bounding: true };
+const NONE = { devices: false, paths: false, bounding: false };
+const DEVICES = { ...NONE, devices: true };
+const bound = (destination: string): SpecMount => ({ destination, type: "bind", source: "/s", options: ["bind"] });
+
+describe("what init does while the cgroups are made", () => {
+  it.each<readonly [string, Change, object]>([
+    ["all of it, of an ordinary container", {}, ALL],
+    ["nothing when another mount follows", { mounts: [...MOUNTS, bound("/data")] }, NONE],
+    ["nothing without a /dev of its own", { mounts: MOUNTS.filter(({ destination }) => destination !== "/dev") }, NONE],
+    ["nothing without a sysfs of its own", { mounts: MOUNTS.filter(({ destination }) => destination !== "/sys") }, NONE],
+    ["nothing when cgroups are not below it", { mounts: [...MOUNTS.slice(0, 3), { ...MOUNTS[3]!, destination: "/cgroup" }] }, NONE],
+    ["nothing with a device elsewhere", { linux: { devices: [{ path: "/data/null", type: "c", major: 1, minor: 3 }] } }, NONE],
+    ["only devices when a path is above the cgroups", { linux: { readonlyPaths: ["/sys"] } }, DEVICES],
+    ["only devices when a path is at the cgroups", { linux: { readonlyPaths: ["/sys/fs/cgroup"] } }, DEVICES],
+    ["only devices when a path is below the cgroups", { linux: { maskedPaths: ["/sys/fs/cgroup/memory"] } }, DEVICES],
+    ["only devices when a path is the image's", { linux: { maskedPaths: ["/etc/x"] } }, DEVICES],
+    ["only devices with a sysctl", { linux: { sysctl: { "net.ipv4.ip_forward": "1" } } }, DEVICES],
+    ["only devices with a hook between", { hooks: { createContainer: [{ path: "/bin/true" }] } }, DEVICES],
+    ["only devices without a procfs of its own", { mounts: MOUNTS.slice(1) }, DEVICES],
+    ["all of it, with another path of /sys", { linux: { maskedPaths: ["/sys/firmware"] } }, ALL],
+  ])("%s", (_, change, expected) => {
+    expect(early(change)).toEqual(expected);
+  });
+
+  it("keeps every operation once", () => {
+    const names = (change: Change) =>
+      opsOf(change)
+        .map(({ op, actor }) => `${actor} ${op}`)
+        .sort();
+    const late = opsOf({ mounts: [...MOUNTS, bound("/data")] }).filter(({ from }) => from !== "/mounts/4");
+    expect(names({})).toEqual(late.map(({ op, actor }) => `${actor} ${op}`).sort());
+  });
+});
+
+describe("who is told of the cgroups, and when", () => {
+  const place = (change: Change, name: string, actor = "runtime") =>
+    opsOf(change).findIndex(({ op, actor: who }) => op === name && who === actor);
+  const outer = (change: Change) => opsOf(change).flatMap(({ op, actor }) => (actor === "outer" ? [op] : []));
+
+  it("tells init after the limits and before the device rules", () => {
+    const ops = opsOf({});
+    const writes = ops.flatMap(({ op }, index) => (op === "cgroup.write" ? [index] : []));
+    const told = place({}, "sync.send");
+    expect(writes).toHaveLength(2);
+    expect(told).toBeGreaterThan(writes[0]!);
+    expect(told).toBeLessThan(writes[1]!);
+  });
+
+  it("hands the plan over before the record, and init opens the fifo when it is told", () => {
+    expect(place({}, "helper.spawn")).toBe(0);
+    expect(place({}, "state.intent")).toBe(1);
+    expect(outer({})).toEqual(["process.clone"]);
+    expect(place({}, "file.open", "init")).toBeGreaterThan(place({}, "sync.wait", "init"));
+  });
+
+  it.each<readonly [string, Change]>([
+    ["a joined namespace", { linux: { namespaces: [{ type: "mount" }, { type: "network", path: "/run/netns/x" }] } }],
+    ["a time namespace", { linux: { namespaces: [...NEW, { type: "time" }] } }],
+    ["a console socket", { invocation: { consoleSocket: "/s" } }],
+    ["network devices", { linux: { netDevices: { eth0: {} } } }],
+    ["a startContainer hook", { hooks: { startContainer: [{ path: "/bin/true" }] } }],
+    ["no cgroup of v1", { facts: { cgroupVersion: 2, cgroup: { create: [], writes: [], join: { directory: "/cg/x" } } } }],
+    ["a rootless caller", { facts: { rootless: true } }],
+  ])("writes the record first with %s", (_, change) => {
+    expect(place(change, "state.intent")).toBe(0);
+    expect(outer(change).length).toBeGreaterThan(1);
+  });
+
+  it("makes the socket for notifications before init can want it", () => {
+    const change = { invocation: { notifySocket: "/n" } };
+    expect(outer(change)).toEqual(["process.clone"]);
+    expect(place(change, "helper.spawn")).toBeGreaterThan(place(change, "notify.prepare"));
+  });
+});
