@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define MAX_DEPTH 8
+#define MAX_ACTORS 4
+#define MAX_FIELDS 16
 
 struct writer {
     uint8_t *data;
@@ -154,69 +156,134 @@ HOST_FUNCTION(host_pack) {
 /* Where the words of the header stand that are known at the end. */
 enum { TOTAL_AT = 8, COUNT_AT = 12 };
 
-/* The fields of one operation, in the order of its shape: [id, letters, name...]. */
-static bool pack_fields(JSContext *ctx, struct writer *out, JSValueConst shape, JSValueConst arguments) {
-    JSValue letters_value = JS_GetPropertyUint32(ctx, shape, 1);
-    const char *letters = JS_ToCString(ctx, letters_value);
-    bool ok = letters != NULL;
-    for (uint32_t i = 0; ok && letters[i]; i++) {
+/* What packing looks up for each operation, once: an atom takes as long to find as a field to write. */
+struct packer {
+    struct writer *out;
+    JSValueConst shapes;
+    JSAtom op, args, actor;
+    JSAtom actors[MAX_ACTORS];
+    uint32_t actor_count;
+    /* Of the operation before: the next is often of the same kind. JS_ATOM_NULL: there was none. */
+    JSAtom kind;
+    uint32_t id;
+    uint32_t field_count;
+    char letters[MAX_FIELDS];
+    JSAtom fields[MAX_FIELDS];
+};
+
+static void forget_kind(JSContext *ctx, struct packer *packer) {
+    for (uint32_t i = 0; i < packer->field_count; i++) JS_FreeAtom(ctx, packer->fields[i]);
+    JS_FreeAtom(ctx, packer->kind);
+    packer->field_count = 0;
+    packer->kind = JS_ATOM_NULL;
+}
+
+/* Takes the shape of an operation apart: [id, letters, name...]. */
+static bool take_shape(JSContext *ctx, struct packer *packer, JSValueConst shape) {
+    JSValue id = JS_GetPropertyUint32(ctx, shape, 0), letters_value = JS_GetPropertyUint32(ctx, shape, 1);
+    size_t length = 0;
+    const char *letters = JS_IsString(letters_value) ? JS_ToCStringLen(ctx, &length, letters_value) : NULL;
+    bool ok = letters && host_u32(ctx, id, &packer->id);
+    if (!letters) JS_ThrowTypeError(ctx, "an operation of an unknown kind");
+    if (ok && length > MAX_FIELDS) {
+        JS_ThrowRangeError(ctx, "too many fields in an operation");
+        ok = false;
+    }
+    for (uint32_t i = 0; ok && i < length; i++) {
         JSValue name = JS_GetPropertyUint32(ctx, shape, i + 2);
-        JSAtom atom = JS_ValueToAtom(ctx, name);
-        JSValue value = JS_GetProperty(ctx, arguments, atom);
-        ok = !JS_IsException(value) && put_value(ctx, out, letters[i], value);
-        JS_FreeValue(ctx, value);
-        JS_FreeAtom(ctx, atom);
+        packer->letters[i] = letters[i];
+        packer->fields[packer->field_count++] = JS_ValueToAtom(ctx, name);
         JS_FreeValue(ctx, name);
     }
     if (letters) JS_FreeCString(ctx, letters);
     JS_FreeValue(ctx, letters_value);
+    JS_FreeValue(ctx, id);
     return ok;
 }
 
-static bool pack_operation(JSContext *ctx, struct writer *out, JSValueConst shapes, JSValueConst operation, uint32_t actor, uint32_t index) {
-    JSValue name = JS_GetPropertyStr(ctx, operation, "op"), arguments = JS_GetPropertyStr(ctx, operation, "args");
-    JSAtom atom = JS_ValueToAtom(ctx, name);
-    JSValue shape = JS_GetProperty(ctx, shapes, atom), id = JS_GetPropertyUint32(ctx, shape, 0);
-    bool ok = put_number(ctx, out, id) && put(ctx, out, actor, 4) && put(ctx, out, index, 4);
-    size_t block = out->length;
-    ok = ok && put(ctx, out, 0, 4) && pack_fields(ctx, out, shape, arguments);
-    if (ok) put_at(out->data + block, out->length - block - 4, 4);
-    JS_FreeValue(ctx, id);
-    JS_FreeValue(ctx, shape);
-    JS_FreeAtom(ctx, atom);
-    JS_FreeValue(ctx, arguments);
+static bool find_kind(JSContext *ctx, struct packer *packer, JSValueConst operation) {
+    JSValue name = JS_GetProperty(ctx, operation, packer->op);
+    JSAtom kind = JS_ValueToAtom(ctx, name);
     JS_FreeValue(ctx, name);
+    if (kind == JS_ATOM_NULL) return false;
+    if (kind == packer->kind) {
+        JS_FreeAtom(ctx, kind);
+        return true;
+    }
+    forget_kind(ctx, packer);
+    packer->kind = kind;
+    JSValue shape = JS_GetProperty(ctx, packer->shapes, kind);
+    bool ok = take_shape(ctx, packer, shape);
+    JS_FreeValue(ctx, shape);
+    return ok;
+}
+
+static bool pack_operation(JSContext *ctx, struct packer *packer, JSValueConst operation, uint32_t actor, uint32_t index) {
+    struct writer *out = packer->out;
+    if (!find_kind(ctx, packer, operation) || !put(ctx, out, packer->id, 4) || !put(ctx, out, actor, 4) || !put(ctx, out, index, 4))
+        return false;
+    size_t block = out->length;
+    JSValue arguments = JS_GetProperty(ctx, operation, packer->args);
+    bool ok = put(ctx, out, 0, 4);
+    for (uint32_t i = 0; ok && i < packer->field_count; i++) {
+        JSValue value = JS_GetProperty(ctx, arguments, packer->fields[i]);
+        ok = !JS_IsException(value) && put_value(ctx, out, packer->letters[i], value);
+        JS_FreeValue(ctx, value);
+    }
+    if (ok) put_at(out->data + block, out->length - block - 4, 4);
+    JS_FreeValue(ctx, arguments);
     return ok;
 }
 
 /* The position of the operation's actor in `actors`; their number when it is none of them. */
-static uint32_t actor_of(JSContext *ctx, JSValueConst actors, uint32_t count, JSValueConst operation) {
-    JSValue actor = JS_GetPropertyStr(ctx, operation, "actor");
+static uint32_t actor_of(JSContext *ctx, const struct packer *packer, JSValueConst operation) {
+    JSValue actor = JS_GetProperty(ctx, operation, packer->actor);
+    JSAtom name = JS_ValueToAtom(ctx, actor);
     uint32_t at = 0;
-    for (; at < count; at++) {
-        JSValue name = JS_GetPropertyUint32(ctx, actors, at);
-        bool is_same = JS_StrictEq(ctx, actor, name);
-        JS_FreeValue(ctx, name);
-        if (is_same) break;
-    }
+    while (at < packer->actor_count && packer->actors[at] != name) at++;
+    JS_FreeAtom(ctx, name);
     JS_FreeValue(ctx, actor);
     return at;
 }
 
-static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst shapes, JSValueConst actors, JSValueConst operations) {
-    uint32_t length, actor_count, packed = 0;
-    if (!host_length(ctx, operations, &length) || !host_length(ctx, actors, &actor_count)) return false;
+static bool pack_each(JSContext *ctx, struct packer *packer, JSValueConst operations) {
+    uint32_t length, packed = 0;
+    if (!host_length(ctx, operations, &length)) return false;
     for (uint32_t index = 0; index < length; index++) {
         JSValue operation = JS_GetPropertyUint32(ctx, operations, index);
-        uint32_t actor = actor_of(ctx, actors, actor_count, operation);
-        bool ok = actor == actor_count || pack_operation(ctx, out, shapes, operation, actor, index);
-        packed += actor != actor_count;
+        uint32_t actor = actor_of(ctx, packer, operation);
+        bool ok = actor == packer->actor_count || pack_operation(ctx, packer, operation, actor, index);
+        packed += actor != packer->actor_count;
         JS_FreeValue(ctx, operation);
         if (!ok) return false;
     }
-    put_at(out->data + TOTAL_AT, out->length, 4);
-    put_at(out->data + COUNT_AT, packed, 4);
+    put_at(packer->out->data + TOTAL_AT, packer->out->length, 4);
+    put_at(packer->out->data + COUNT_AT, packed, 4);
     return true;
+}
+
+static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst shapes, JSValueConst actors, JSValueConst operations) {
+    struct packer packer = { .out = out, .shapes = shapes, .kind = JS_ATOM_NULL };
+    if (!host_length(ctx, actors, &packer.actor_count)) return false;
+    if (packer.actor_count > MAX_ACTORS) {
+        JS_ThrowRangeError(ctx, "too many actors");
+        return false;
+    }
+    for (uint32_t i = 0; i < packer.actor_count; i++) {
+        JSValue name = JS_GetPropertyUint32(ctx, actors, i);
+        packer.actors[i] = JS_ValueToAtom(ctx, name);
+        JS_FreeValue(ctx, name);
+    }
+    packer.op = JS_NewAtom(ctx, "op");
+    packer.args = JS_NewAtom(ctx, "args");
+    packer.actor = JS_NewAtom(ctx, "actor");
+    bool ok = pack_each(ctx, &packer, operations);
+    forget_kind(ctx, &packer);
+    JS_FreeAtom(ctx, packer.actor);
+    JS_FreeAtom(ctx, packer.args);
+    JS_FreeAtom(ctx, packer.op);
+    for (uint32_t i = 0; i < packer.actor_count; i++) JS_FreeAtom(ctx, packer.actors[i]);
+    return ok;
 }
 
 /* The list of operations is gone through several times: a turn of a loop in the interpreter costs ten of this one. */

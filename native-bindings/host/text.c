@@ -95,6 +95,23 @@ HOST_FUNCTION(host_utf8_decode) {
 /* Doubles hold every number of up to 15 digits; with 16 the exact parser has to look. */
 #define EXACT_DIGITS 15
 
+static bool is_of_number(char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+/* Whether more than EXACT_DIGITS characters of numbers stand in a row, in a string or not: looks at few of the others. */
+static bool may_have_long_number(const char *text, size_t length) {
+    for (size_t end = EXACT_DIGITS; end < length;) {
+        size_t at = end;
+        while (is_of_number(text[at])) {
+            if (at + EXACT_DIGITS == end) return true;
+            at--;
+        }
+        end = at + EXACT_DIGITS + 1;
+    }
+    return false;
+}
+
 HOST_FUNCTION(host_has_long_number) {
     (void)this_value;
     size_t length;
@@ -102,6 +119,7 @@ HOST_FUNCTION(host_has_long_number) {
     if (!text) return JS_EXCEPTION;
     bool in_string = false, found = false;
     unsigned digits = 0;
+    if (!may_have_long_number(text, length)) length = 0;
     for (size_t i = 0; i < length && !found; i++) {
         char c = text[i];
         if (in_string) {
@@ -112,7 +130,7 @@ HOST_FUNCTION(host_has_long_number) {
         } else if (c == '"') {
             in_string = true;
             digits = 0;
-        } else if (c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') {
+        } else if (!is_of_number(c)) {
             digits = 0;
         }
     }

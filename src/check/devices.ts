@@ -1,5 +1,5 @@
 import type { Spec, SpecIdMapping } from "../spec/index.ts";
-import { cleanPath } from "../spec/path.ts";
+import { cleanPath, cleanTarget } from "../spec/path.ts";
 import type { Check } from "./finding.ts";
 import { namespaceOf } from "./namespaces.ts";
 
@@ -46,7 +46,7 @@ export const deviceNumbers: Check = ({ linux }, report) => {
 function isHostDev({ mounts }: Spec): boolean {
   return (mounts ?? []).some(({ destination, options, type }) => {
     const bind = type === "bind" || options?.includes("bind") || options?.includes("rbind");
-    return bind === true && !options?.includes("remount") && cleanPath(`/${destination}`) === "/dev";
+    return bind === true && !options?.includes("remount") && cleanTarget(destination) === "/dev";
   });
 }
 

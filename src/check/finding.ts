@@ -21,6 +21,8 @@ export interface CheckFacts {
   /** The security module is enabled on this host. */
   readonly apparmor?: boolean | undefined;
   readonly selinux?: boolean | undefined;
+  /** No string of the configuration has a NUL byte: its text has been looked at, which is quicker than a look at each string. */
+  readonly withoutNul?: boolean;
 }
 
 export interface Report {

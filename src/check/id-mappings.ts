@@ -46,6 +46,7 @@ export const userNamespaceMappings: Check = (spec, report) => {
 
 /** No entry begins before the one in front of it has ended: quicker to see than which two overlap. */
 function isDisjoint(mappings: Mappings, field: "containerID" | "hostID"): boolean {
+  if (mappings.length < 2) return true;
   const sorted = [...mappings].sort((one, other) => one[field] - other[field]);
   return sorted.every((entry, index) => index === 0 || sorted[index - 1]![field] + sorted[index - 1]!.size <= entry[field]);
 }

@@ -1,15 +1,15 @@
 import type { SpecMount } from "../spec/index.ts";
-import { cleanPath } from "../spec/path.ts";
+import { cleanPath, cleanTarget } from "../spec/path.ts";
 import type { Check } from "./finding.ts";
 import { checkMappings } from "./id-mappings.ts";
 
 /** config, mounts: destination is required; covering the root of the container is not a mount of it. */
 export const mountDestinations: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach(({ destination }, index) => {
-    const pointer = `/mounts/${index}/destination`;
-    if (destination === "") report.error("mount-destination-empty", pointer, "mounts: destination must not be empty");
-    else if (cleanPath(`/${destination}`) === "/")
-      report.error("mount-on-root", pointer, `mounts: destination "${destination}" is the root filesystem itself`);
+    if (destination === "")
+      report.error("mount-destination-empty", `/mounts/${index}/destination`, "mounts: destination must not be empty");
+    else if (cleanTarget(destination) === "/")
+      report.error("mount-on-root", `/mounts/${index}/destination`, `mounts: destination "${destination}" is the root filesystem itself`);
   });
 };
 
@@ -33,11 +33,20 @@ export const mountMappings: Check = ({ mounts }, report) => {
 /** Filesystems of the kernel that no Linux so far can show with other ids (mount_setattr(2), MOUNT_ATTR_IDMAP). */
 const WITHOUT_ID_MAPS = ["proc", "sysfs", "devpts", "mqueue"];
 
+/** Place of the option idmap or ridmap, which may have a value; -1 without one. */
+function findIdMap(options: readonly string[]): number {
+  for (let index = 0; index < options.length; index++) {
+    const word = options[index]!;
+    if (word.includes("idmap") && /^r?idmap(?:=|$)/.test(word)) return index;
+  }
+  return -1;
+}
+
 /** config, POSIX mounts: the filesystem supports id-mapped mounts. */
 export const mappedFilesystems: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach(({ destination, options, type, uidMappings }, index) => {
-    if (!WITHOUT_ID_MAPS.includes(type ?? "") || options?.some((word) => word === "bind" || word === "rbind")) return;
-    const at = options?.findIndex((word) => word.includes("idmap") && /^r?idmap(?:=|$)/.test(word)) ?? -1;
+    if (!WITHOUT_ID_MAPS.includes(type ?? "") || options?.includes("bind") || options?.includes("rbind")) return;
+    const at = options ? findIdMap(options) : -1;
     if (at < 0 && (uidMappings ?? []).length === 0) return;
     report.error(
       "mount-idmap-filesystem",
@@ -69,7 +78,7 @@ function isHostProc({ options, source, type }: SpecMount): boolean {
 /** CVE-2019-16884: nothing but a procfs on /proc, and only a few files below it. */
 export const mountsBelowProc: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach((mount, index) => {
-    const target = cleanPath(`/${mount.destination}`);
+    const target = cleanTarget(mount.destination);
     if (target !== "/proc" && !target.startsWith("/proc/")) return;
     if (mount.options?.includes("remount")) return;
     const pointer = `/mounts/${index}/destination`;

@@ -18,12 +18,14 @@ export function deriveCapabilities(capabilities: SpecProcess["capabilities"], po
   const masks = { ...NO_CAPABILITIES };
   for (const set of SETS) {
     const names = capabilities[set] ?? [];
+    let mask = 0n;
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       const bit = BITS.get(name);
       if (bit === undefined) warn("capability-unknown", `${pointer}/${set}/${index}`, `capability "${name}" is not known and is left out`);
-      else masks[set] |= bit;
+      else mask |= bit;
     }
+    masks[set] = mask;
   }
   return masks;
 }

@@ -52,14 +52,21 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
       idmap = { at: `${pointer}/options/${index}`, recursive: option.idmap === "tree", value };
     }
     if (option.link !== undefined) links.push(option.link);
-    const bitsSet = option.set ?? 0n;
-    const bitsClear = option.clear ?? 0n;
+    const { set: bitsSet, drop: bitsDropped, clear: bitsCleared } = option;
     if (option.recursive) {
-      recursiveSet = (recursiveSet & ~(option.drop ?? 0n)) | bitsSet;
-      recursiveClear = (recursiveClear & ~(bitsSet & ~MOUNT_ATTR.ATIME)) | bitsClear;
+      if (bitsDropped !== undefined) recursiveSet &= ~bitsDropped;
+      if (bitsSet !== undefined) {
+        recursiveSet |= bitsSet;
+        recursiveClear &= ~(bitsSet & ~MOUNT_ATTR.ATIME);
+      }
+      if (bitsCleared !== undefined) recursiveClear |= bitsCleared;
     } else {
-      set = (set & ~(option.drop ?? 0n)) | bitsSet;
-      clear = (clear & ~(bitsSet & ~MOUNT_ATTR.ATIME)) | bitsClear;
+      if (bitsDropped !== undefined) set &= ~bitsDropped;
+      if (bitsSet !== undefined) {
+        set |= bitsSet;
+        clear &= ~(bitsSet & ~MOUNT_ATTR.ATIME);
+      }
+      if (bitsCleared !== undefined) clear |= bitsCleared;
     }
     if (option.superSet !== undefined || option.superClear !== undefined) {
       superTouched = true;
@@ -91,21 +98,19 @@ export interface MountPlace {
 export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: MountPlace, warn: Warn): MountConfig {
   const from = `/mounts/${index}`;
   const parsed = parseMountOptions(mount.options ?? [], from, warn);
-  const base = { from, target: targetOf(mount.destination, from, warn), ...parsed.attributes };
-  const { superFlags, data } = parsed;
+  const target = targetOf(mount.destination, from, warn);
+  const { attributes, superFlags, data } = parsed;
   const idmap = deriveMountIdMap(mount, parsed.idmap, ids, from, warn);
-  const refuse = (finding: string, what: string, pointer = `${from}/options`) =>
-    new RuntError("config-invalid", `mount of "${mount.destination}": ${what}`, { pointer, finding });
 
   if (parsed.remount) {
-    if (idmap !== undefined) throw refuse("mount-idmap", "ids cannot be mapped by a remount");
-    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
-    if (parsed.links.length > 0) throw refuse("mount-link-option", LINKS_ARE_FOR_BINDS);
+    if (idmap !== undefined) throw refusal(mount, from, "mount-idmap", "ids cannot be mapped by a remount");
+    if (parsed.copyUp) throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
+    if (parsed.links.length > 0) throw refusal(mount, from, "mount-link-option", LINKS_ARE_FOR_BINDS);
     const superblock = parsed.bind === undefined && (parsed.superTouched || data.length > 0);
-    if (!superblock) warnBindOnly(parsed, `${from}/options`, mount, warn);
+    if (!superblock) warnBindOnly(parsed, from, mount, warn);
     return superblock
-      ? { kind: "remount", ...base, superblock, data, superFlags }
-      : { kind: "remount", ...base, superblock, data: [], superFlags: 0n };
+      ? { kind: "remount", from, target, ...attributes, superblock, data, superFlags }
+      : { kind: "remount", from, target, ...attributes, superblock, data: [], superFlags: 0n };
   }
 
   const implied = parsed.bind === undefined && mount.type === "bind";
@@ -116,14 +121,16 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
       `mount of "${mount.destination}": type bind without the option bind is taken as a bind mount`,
     );
   if (parsed.bind !== undefined || implied) {
-    warnBindOnly(parsed, `${from}/options`, mount, warn);
-    if (!mount.source) throw refuse("mount-source-empty", "a bind mount needs a source", from);
-    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
+    warnBindOnly(parsed, from, mount, warn);
+    if (!mount.source) throw refusal(mount, from, "mount-source-empty", "a bind mount needs a source", from);
+    if (parsed.copyUp) throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
     if (parsed.links.includes("copy") && parsed.links.some((link) => link !== "copy"))
-      throw refuse("mount-link-option", "copy-symlink is mutually exclusive with src-nofollow and dest-nofollow");
+      throw refusal(mount, from, "mount-link-option", "copy-symlink is mutually exclusive with src-nofollow and dest-nofollow");
     return {
       kind: "bind",
-      ...base,
+      from,
+      target,
+      ...attributes,
       source: sourceOf(mount.source, bundle),
       recursive: parsed.bind === "tree",
       ...(idmap !== undefined && { idmap }),
@@ -132,22 +139,29 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
       ...(parsed.links.includes("target") && { onLink: true as const }),
     };
   }
-  if (parsed.links.length > 0) throw refuse("mount-link-option", LINKS_ARE_FOR_BINDS);
+  if (parsed.links.length > 0) throw refusal(mount, from, "mount-link-option", LINKS_ARE_FOR_BINDS);
 
   if (mount.type === "cgroup" || mount.type === "cgroup2") {
-    if (idmap !== undefined) throw refuse("mount-idmap", "a cgroup mount cannot be id-mapped");
-    if (parsed.copyUp) throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
+    if (idmap !== undefined) throw refusal(mount, from, "mount-idmap", "a cgroup mount cannot be id-mapped");
+    if (parsed.copyUp) throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
     if (data.length > 0) {
       warn("mount-data-ignored", `${from}/options`, `mount of "${mount.destination}": "${data.join(",")}" has no effect on a cgroup mount`);
     }
-    return { kind: "cgroup", ...base };
+    return { kind: "cgroup", from, target, ...attributes };
   }
-  if (!mount.type) throw refuse("mount-type-missing", "needs a type, or the option bind", from);
+  if (!mount.type) throw refusal(mount, from, "mount-type-missing", "needs a type, or the option bind", from);
   const { copyUp } = parsed;
-  if (copyUp && mount.type !== "tmpfs") throw refuse("mount-copy-up", "tmpcopyup is for tmpfs only");
+  if (copyUp && mount.type !== "tmpfs") throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
+  const { attrSet, attrClear, recursiveSet, recursiveClear, propagation } = attributes;
   return {
     kind: "filesystem",
-    ...base,
+    from,
+    target,
+    attrSet,
+    attrClear,
+    recursiveSet,
+    recursiveClear,
+    propagation,
     fstype: mount.type,
     source: mount.source || "none",
     data,
@@ -155,6 +169,11 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
     copyUp,
     ...(idmap !== undefined && { idmap }),
   };
+}
+
+/** What is refused is the option list, unless another place is given. */
+function refusal({ destination }: SpecMount, from: string, finding: string, what: string, pointer = `${from}/options`): RuntError {
+  return new RuntError("config-invalid", `mount of "${destination}": ${what}`, { pointer, finding });
 }
 
 const LINKS_ARE_FOR_BINDS = "copy-symlink, src-nofollow and dest-nofollow are for bind mounts only";
@@ -175,15 +194,19 @@ function sourceOf(source: string, bundle: string): string {
 }
 
 /** A bind shares the superblock of its source: data for it is an error, flags that live there have no effect. */
-function warnBindOnly(parsed: ParsedOptions, pointer: string, mount: SpecMount, warn: Warn): void {
+function warnBindOnly(parsed: ParsedOptions, from: string, mount: SpecMount, warn: Warn): void {
   if (parsed.data.length > 0) {
     throw new RuntError(
       "config-invalid",
       `mount of "${mount.destination}": bind mounts cannot have any filesystem-specific options applied: "${parsed.data.join(",")}"`,
-      { pointer, finding: "mount-bind-data" },
+      { pointer: `${from}/options`, finding: "mount-bind-data" },
     );
   }
   if ((parsed.superFlags & ~1n) !== 0n) {
-    warn("mount-option-ignored", pointer, `mount of "${mount.destination}": options of the superblock have no effect on a bind mount`);
+    warn(
+      "mount-option-ignored",
+      `${from}/options`,
+      `mount of "${mount.destination}": options of the superblock have no effect on a bind mount`,
+    );
   }
 }

@@ -82,8 +82,8 @@ function deriveProfile(seccomp: SpecSeccomp, syscalls: readonly SpecSyscall[], w
 
 /** One look at all of them: a profile has hundreds, and a regular expression for each would take longer than the rest. */
 function isUnambiguous(names: readonly string[]): boolean {
-  const joined = names.join(" ");
-  return !joined.includes("\n") && !joined.includes("\0") && joined.split(" ").length === names.length;
+  const joined = names.join("");
+  return !joined.includes(" ") && !joined.includes("\n") && !joined.includes("\0");
 }
 
 /** With these a call that the profile does not know is somebody's to decide. */
@@ -94,8 +94,11 @@ function returnValue(action: string, errno: number | null | undefined): number {
   return lookup(SECCOMP_ACTIONS, action) + (carries ? (errno ?? EPERM) : 0);
 }
 
+const UNCONDITIONAL: readonly (readonly SeccompCondition[])[] = [[]];
+
 /** Conditions hold together; several on one argument are alternatives instead (runc's rule), because libseccomp takes one each. */
 function alternatives(args: NonNullable<SpecSyscall["args"]>): readonly (readonly SeccompCondition[])[] {
+  if (args.length === 0) return UNCONDITIONAL;
   const conditions = args.map(({ index, op, value, valueTwo }) => ({
     index,
     operator: lookup(SECCOMP_OPERATORS, op),

@@ -21,18 +21,22 @@ export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: stri
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   const spec = parseSpec(text, host.hasLongNumber(text));
   phase?.("check");
-  const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge));
+  const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
   checked(spec);
   phase?.("derive");
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);
-  return { text, config: { ...config, warnings: [...findings, ...config.warnings] } };
+  return { text, config: findings.length === 0 ? config : { ...config, warnings: [...findings, ...config.warnings] } };
 }
 
+/** The only way for a NUL byte into a string: JSON takes no control character as it is. */
+const ESCAPED_NUL = "\\u0000";
+
 /** Looked up when a check asks. */
-export function checkFacts(knowledge: HostKnowledge = LIVE): CheckFacts {
+export function checkFacts(knowledge: HostKnowledge = LIVE, withoutNul = false): CheckFacts {
   return {
     rootless: knowledge.caller().uid !== 0,
+    withoutNul,
     get apparmor() {
       return knowledge.apparmor();
     },

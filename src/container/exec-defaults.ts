@@ -3,12 +3,19 @@ import type { CapabilitySets, ContainerConfig, NamespaceType, ProcessConfig, Sch
 import type { ExecRecord } from "../state/index.ts";
 
 export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {
-  const joined = namespaces.filter(({ path }) => path !== undefined).map(({ type }) => type);
+  const types: string[] = [];
+  const joined: string[] = [];
+  let ownMounts = false;
+  for (const { type, path } of namespaces) {
+    types.push(type);
+    if (path !== undefined) joined.push(type);
+    else ownMounts ||= type === "mount";
+  }
   return {
     ...(process ? { process: storeProcess(process) } : {}),
-    namespaces: namespaces.map(({ type }) => type),
+    namespaces: types,
     ...(joined.length > 0 ? { joined } : {}),
-    chroot: !namespaces.some(({ type, path }) => type === "mount" && path === undefined),
+    chroot: !ownMounts,
     keyring,
     ...(seccomp ? { seccomp } : {}),
     ...(memoryPolicy ? { memoryPolicy } : {}),
@@ -33,7 +40,7 @@ function storeProcess({ capabilities, rlimits, scheduler, ...rest }: ProcessConf
     ...(scheduler ? { scheduler: { ...scheduler, ...mapTimes(scheduler, String) } } : {}),
     rlimits: rlimits.map(({ type, soft, hard }) => ({ type, soft: String(soft), hard: String(hard) })),
   };
-  return { ...stored };
+  return stored as unknown as Readonly<Record<string, unknown>>;
 }
 
 function restoreProcess(stored: StoredProcess): ProcessConfig {

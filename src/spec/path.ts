@@ -2,8 +2,6 @@
 
 /** Collapse ".", ".." and repeated slashes of an absolute path. */
 export function cleanPath(path: string): string {
-  // A target in the container, which is written with or without its slash, with one more in front.
-  if (path.startsWith("//") && path[2] !== "/") return cleanPath(path.slice(1));
   // Most paths are clean already.
   if (!path.includes("//") && !path.includes("/.") && (path.length === 1 || !path.endsWith("/"))) return path;
   const parts: string[] = [];
@@ -13,6 +11,11 @@ export function cleanPath(path: string): string {
     else parts.push(part);
   }
   return `/${parts.join("/")}`;
+}
+
+/** The same of a target in the container, which is written with or without its slash. */
+export function cleanTarget(path: string): string {
+  return cleanPath(path.startsWith("/") ? path : `/${path}`);
 }
 
 /** `path` from `base` (absolute) when relative, cleaned. */

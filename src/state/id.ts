@@ -9,11 +9,16 @@ export function isId(text: string): boolean {
   return /^[\w+\-.]+$/.test(text) && text !== "." && text !== ".." && text.length <= MAXIMUM_LENGTH;
 }
 
+/** The id that was found to be one last: a verb asks for the same one again and again. */
+let known: string | undefined;
+
 /** Letters, digits, `_`, `+`, `-`, `.`; not `.` or `..` (runc's rule, so that ids move between runtimes). */
 export function checkId(id: string): void {
+  if (id === known) return;
   if (!isId(id) && !weakened("container-id")) {
     throw new RuntError("id-invalid", `${WORDS.idFormat}: ${JSON.stringify(id)}`, {
       hint: "an id is made of letters, digits, '_', '+', '-' and '.'",
     });
   }
+  known = id;
 }

@@ -127,24 +127,25 @@ export type StateSummary = Pick<
   "id" | "phase" | "ociVersion" | "bundle" | "rootfs" | "created" | "owner" | "pid" | "startTime" | "annotations" | "cgroup"
 >;
 
-/** Of the record written last: each member's value, and its text. */
-let written: unknown[] = [];
+/** Of the record written last: each member's name and value, and their text. */
+const written: { readonly names: string[]; readonly values: unknown[]; readonly texts: string[] } = { names: [], values: [], texts: [] };
 
 /** create writes its record twice: what is the same object as before is not made into text again. */
 export function serializeRecord(record: StateRecord): string {
-  const before = written;
-  written = [];
-  let text = "";
+  const { names, values, texts } = written;
+  let at = 0;
   for (const name in record) {
     const value = record[name as keyof StateRecord];
     if (value === undefined) continue;
-    const at = written.length;
-    const made = before[at] === value ? before[at + 1] : JSON.stringify(value);
-    written[at] = value;
-    written[at + 1] = made;
-    text += `${at === 0 ? "{" : ","}"${name}":${made}`;
+    if (values[at] !== value || names[at] !== name) {
+      names[at] = name;
+      values[at] = value;
+      texts[at] = `"${name}":${JSON.stringify(value)}`;
+    }
+    at++;
   }
-  return `${text}}`;
+  names.length = values.length = texts.length = at;
+  return `{${texts.join(",")}}`;
 }
 
 /** What a record may be before it is known to be one of this build's. */

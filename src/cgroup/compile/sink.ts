@@ -22,7 +22,7 @@ export function createSink(facts: CgroupFacts, path: string): Sink {
   const writes: CgroupWrite[] = [];
   const warnings: string[] = [];
   // The writes to one controller come one after the other.
-  let last: { readonly controller: string; readonly mountpoint: string } | undefined;
+  let last: { readonly controller: string; readonly directory: string } | undefined;
   return {
     writes,
     warnings,
@@ -31,9 +31,9 @@ export function createSink(facts: CgroupFacts, path: string): Sink {
       if (last?.controller !== controller) {
         const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
         if (hierarchy === undefined) throw unavailable(facts, controller, from);
-        last = { controller, mountpoint: hierarchy.mountpoint };
+        last = { controller, directory: hierarchy.mountpoint + path };
       }
-      writes.push({ path: `${last.mountpoint}${path}/${file}`, value: String(value), from });
+      writes.push({ path: `${last.directory}/${file}`, value: String(value), from });
     },
     warn(pointer, message) {
       warnings.push(`${fieldName(`${RESOURCES}/${pointer}`)}: ${message}`);

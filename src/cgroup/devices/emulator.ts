@@ -32,6 +32,14 @@ const DEFAULT_RULES: readonly BareRule[] = [
   allow("c", 136, ANY, "rwm"),
 ];
 
+/** What they alone leave of "deny all". */
+const DEFAULT_EXCEPTIONS: readonly DeviceException[] = DEFAULT_RULES.map(({ type, major, minor, access }) => ({
+  type: type as DeviceException["type"],
+  major,
+  minor,
+  access,
+}));
+
 interface Entry {
   readonly type: "b" | "c";
   readonly major: number;
@@ -47,19 +55,30 @@ interface Entry {
  */
 export function allowList({ devices, onlyListedDevices }: Pick<ResourceConfig, "devices" | "onlyListedDevices">): DeviceList {
   let defaultAllow = false;
-  let entries = new Map<string, Entry>();
-  for (const rule of [...devices, ...(onlyListedDevices ? [] : DEFAULT_RULES)]) {
+  const entries = new Map<string, Entry>();
+  const play = (type: "b" | "c", rule: BareRule): void => {
+    if (rule.allow === defaultAllow) takeBack(entries, type, rule);
+    else add(entries, type, rule);
+  };
+  for (const rule of devices) {
     if (isReset(rule)) {
       defaultAllow = rule.allow;
-      entries = new Map();
+      entries.clear();
       continue;
     }
-    for (const type of rule.type === "a" ? (["b", "c"] as const) : [rule.type]) {
-      if (rule.allow === defaultAllow) takeBack(entries, type, rule);
-      else add(entries, type, rule);
-    }
+    if (rule.type !== "c") play("b", rule);
+    if (rule.type !== "b") play("c", rule);
   }
-  return { defaultAllow, exceptions: [...entries.values()].map(toException) };
+  if (!onlyListedDevices) {
+    // As in most containers.
+    if (!defaultAllow && entries.size === 0) return { defaultAllow, exceptions: DEFAULT_EXCEPTIONS };
+    for (const rule of DEFAULT_RULES) play(rule.type as "b" | "c", rule);
+  }
+  const exceptions: DeviceException[] = [];
+  entries.forEach((entry) => {
+    exceptions.push(toException(entry));
+  });
+  return { defaultAllow, exceptions };
 }
 
 function isReset({ type, major, minor, access }: BareRule): boolean {
@@ -68,6 +87,7 @@ function isReset({ type, major, minor, access }: BareRule): boolean {
 
 /** Other letters count for nothing. */
 function bitsOf(access: string): number {
+  if (access === "rwm") return EVERY;
   const bits = ACCESS.indexOf(access as (typeof ACCESS)[number]);
   return bits >= 0 ? bits : (access.includes("r") ? 1 : 0) | (access.includes("w") ? 2 : 0) | (access.includes("m") ? 4 : 0);
 }

@@ -1,4 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath, cleanTarget } from "../../spec/path.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** Filesystems in which mknod(2) makes nothing. */
@@ -30,7 +30,7 @@ export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene 
       );
       return;
     }
-    if ((mounts ?? []).some(({ destination }) => isAbove(cleanPath(`/${destination}`), path))) return;
+    if ((mounts ?? []).some(({ destination }) => isAbove(cleanTarget(destination), path))) return;
     if (place.status !== "found" || place.facts.kind === kind) return;
     report.error(
       "device-in-the-way",

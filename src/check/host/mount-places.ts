@@ -1,4 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
+import { cleanTarget } from "../../spec/path.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import { isBind } from "../spec/mount-words.ts";
 import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "./access.ts";
@@ -26,7 +26,7 @@ export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
     const pointer = `/mounts/${index}/destination`;
     const source = kindOfSource(mount, view);
     if (place.status === "opaque") {
-      const there = cleanPath(`/${mount.destination}`);
+      const there = cleanTarget(mount.destination);
       // All that may be mounted on in a procfs (mount-inside-proc) are files.
       if (source === "directory" && there.startsWith("/proc/"))
         report.error("mount-kind", pointer, `a directory cannot be mounted on "${mount.destination}", which is a file`);

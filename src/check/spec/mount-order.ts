@@ -1,4 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
+import { cleanTarget } from "../../spec/path.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import type { Check } from "../finding.ts";
 
@@ -12,7 +12,7 @@ export const mountOrder: Check = ({ mounts }, report) => {
   /** By a directory: the entries that are mounted at it or below it. */
   const below = new Map<string, { readonly path: string; readonly index: number }[]>();
   mounts?.forEach((mount, index) => {
-    const path = cleanPath(`/${mount.destination}`);
+    const path = cleanTarget(mount.destination);
     if (isRemount(mount) || path === "/" || path.length > LONGEST) return;
     for (const earlier of below.get(path) ?? []) {
       const pointer = `/mounts/${earlier.index}/destination`;

@@ -1,4 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
+import { cleanTarget } from "../../spec/path.ts";
 import type { Check } from "../finding.ts";
 import { isMapped } from "../id-mappings.ts";
 import { namespaceOf } from "../namespaces.ts";
@@ -50,7 +50,7 @@ export const terminalMount: Check = (spec, report) => {
   if (!spec.process?.terminal || !namespaceOf(spec, "mount")) return;
   // Every entry must have been seen to say that there is none.
   for (const mount of spec.mounts ?? []) {
-    const path = cleanPath(`/${mount.destination}`);
+    const path = cleanTarget(mount.destination);
     if (path === "/dev/pts" && (mount.type === "devpts" || isBind(mount))) return;
     if (path === "/dev" && isBind(mount)) return;
   }

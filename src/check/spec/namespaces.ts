@@ -1,4 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
+import { cleanTarget } from "../../spec/path.ts";
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "../namespaces.ts";
 
@@ -7,6 +7,6 @@ export const procMount: Check = (spec, report) => {
   const namespace = namespaceOf(spec, "pid");
   if (!namespace || namespace.path || !spec.process) return;
   // Every entry must have been seen to say that there is none.
-  for (const { destination } of spec.mounts ?? []) if (cleanPath(`/${destination}`) === "/proc") return;
+  for (const { destination } of spec.mounts ?? []) if (cleanTarget(destination) === "/proc") return;
   report.advice("proc-missing", "/mounts", "nothing is mounted on /proc: the container does not see its processes");
 };

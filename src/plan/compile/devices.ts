@@ -1,18 +1,19 @@
 import type { DeviceNode } from "../../config/types.ts";
 import { cleanPath } from "../../spec/path.ts";
-import { CREATE, NO_SLOT, SLOT } from "../ops.ts";
+import { CREATE, NO_SLOT, type OpArgs, SLOT } from "../ops.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
 import { DEVICE_TYPE } from "./device-type.ts";
 import type { Scope } from "./scope.ts";
 import { addSeals } from "./seal.ts";
 
 /** The links of the OCI specification (config-linux.md, runtime-linux.md: /dev symbolic links). */
-const LINKS: readonly (readonly [path: string, text: string])[] = [
-  ["/dev/fd", "/proc/self/fd"],
-  ["/dev/stdin", "/proc/self/fd/0"],
-  ["/dev/stdout", "/proc/self/fd/1"],
-  ["/dev/stderr", "/proc/self/fd/2"],
-  ["/dev/core", "/proc/kcore"],
+const LINKS: readonly OpArgs<"symlink.create">[] = [
+  { path: "/dev/ptmx", text: "pts/ptmx", replace: true },
+  { path: "/dev/fd", text: "/proc/self/fd", replace: false },
+  { path: "/dev/stdin", text: "/proc/self/fd/0", replace: false },
+  { path: "/dev/stdout", text: "/proc/self/fd/1", replace: false },
+  { path: "/dev/stderr", text: "/proc/self/fd/2", replace: false },
+  { path: "/dev/core", text: "/proc/kcore", replace: false },
 ];
 
 /** Nodes and links below /dev, unless the whole /dev comes from the host. */
@@ -21,8 +22,7 @@ export function addDevices(scope: Scope): void {
   const hostDev = config.mounts.some((mount) => mount.kind === "bind" && cleanPath(mount.target) === "/dev");
   if (!hostDev) {
     for (const device of config.devices) addDevice(scope, device);
-    builder.add("init", "devices", "symlink.create", { path: "/dev/ptmx", text: "pts/ptmx", replace: true });
-    for (const [path, text] of LINKS) builder.add("init", "devices", "symlink.create", { path, text, replace: false });
+    for (const link of LINKS) builder.add("init", "devices", "symlink.create", link);
   }
   addConsole(scope);
   addSeals(scope);

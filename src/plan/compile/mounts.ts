@@ -11,7 +11,8 @@ import { openBind } from "./sources.ts";
 import { addWhileWaiting } from "./while-waiting.ts";
 
 export function addMounts(scope: Scope): void {
-  for (const [index, mount] of scope.config.mounts.entries()) addMount(scope, mount, index);
+  const { mounts } = scope.config;
+  for (let index = 0; index < mounts.length; index++) addMount(scope, mounts[index]!, index);
 }
 
 function addMount(scope: Scope, mount: MountConfig, index: number): void {
@@ -43,6 +44,7 @@ function addFilesystem(scope: Scope, mount: FilesystemMount): void {
 
 function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
   const { fstype, source, target } = mount;
+  const { attrSet, attrClear, recursiveSet, recursiveClear, propagation } = unsealedAttributes(mount);
   scope.builder.add(
     "init",
     "mounts",
@@ -55,7 +57,11 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
       superFlags: unsealedFlags(mount),
       inheritMode: fstype === "tmpfs",
       ordinaryDirectory: fstype === "proc" || fstype === "sysfs",
-      ...unsealedAttributes(mount),
+      attrSet,
+      attrClear,
+      recursiveSet,
+      recursiveClear,
+      propagation,
     },
     mount.from,
   );

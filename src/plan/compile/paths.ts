@@ -13,8 +13,9 @@ export function addPaths(scope: Scope): void {
 }
 
 export function addProtectedPaths({ builder, config }: Scope): void {
-  for (const [index, path] of config.readonlyPaths.entries())
-    builder.add("init", "pivot", "path.readonly", { path }, `/linux/readonlyPaths/${index}`);
-  for (const [index, path] of config.maskedPaths.entries())
-    builder.add("init", "pivot", "path.mask", { path }, `/linux/maskedPaths/${index}`);
+  const { readonlyPaths, maskedPaths } = config;
+  for (let index = 0; index < readonlyPaths.length; index++)
+    builder.add("init", "pivot", "path.readonly", { path: readonlyPaths[index]! }, `/linux/readonlyPaths/${index}`);
+  for (let index = 0; index < maskedPaths.length; index++)
+    builder.add("init", "pivot", "path.mask", { path: maskedPaths[index]! }, `/linux/maskedPaths/${index}`);
 }

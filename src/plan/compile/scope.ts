@@ -28,6 +28,8 @@ export interface Scope {
   hasDevices: boolean;
   hasProtectedPaths: boolean;
   hasBoundingSet: boolean;
+  /** Whether init loads the system call filter already. */
+  hasFilter: boolean;
   /** Slots of the mounts that outer has opened or made, by the JSON pointer of the mount. */
   readonly openedMounts: Map<string, number>;
   /** Slot of the file in which a startContainer hook's failure is reported; NO_SLOT when it is not needed. */
@@ -50,9 +52,10 @@ function needsOuter(config: ContainerConfig, { consoleSocket, mode }: Pick<Invoc
 }
 
 export function createScope(input: CompileInput, builder: Builder): Scope {
-  const byType = new Map(input.config.namespaces.map((entry) => [entry.type, entry]));
-  const inUserNamespace = byType.has("user");
-  const joinsMount = byType.get("mount")?.path !== undefined;
+  const byType: { [type in NamespaceType]?: NamespaceConfig } = {};
+  for (const entry of input.config.namespaces) byType[entry.type] = entry;
+  const inUserNamespace = byType.user !== undefined;
+  const joinsMount = byType.mount?.path !== undefined;
   const join = input.host.cgroup?.join;
   const onlyClones = !input.host.rootless && !(join && "directory" in join) && !needsOuter(input.config, input.invocation);
   return {
@@ -60,8 +63,11 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     invocation: input.invocation,
     host: input.host,
     builder,
-    namespace: (type) => byType.get(type),
-    isNew: (type) => byType.has(type) && byType.get(type)?.path === undefined,
+    namespace: (type) => byType[type],
+    isNew: (type) => {
+      const entry = byType[type];
+      return entry !== undefined && entry.path === undefined;
+    },
     inUserNamespace,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
     startReport: NO_SLOT,
@@ -72,6 +78,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     hasDevices: false,
     hasProtectedPaths: false,
     hasBoundingSet: false,
+    hasFilter: false,
     openedMounts: new Map(),
     openedIdMaps: new Map(),
     openedDevices: new Map(),

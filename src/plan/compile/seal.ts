@@ -36,7 +36,7 @@ export function unsealedFlags(mount: FilesystemMount): bigint {
 
 /** The attributes that it is mounted with. */
 export function unsealedAttributes(mount: FilesystemMount): MountAttributes {
-  if (!isSealedLater(mount)) return attributes(mount);
+  if (!isSealedLater(mount)) return mount;
   const { attrSet, recursiveSet } = mount;
   return { ...attributes(mount), attrSet: attrSet & ~MOUNT_ATTR.RDONLY, recursiveSet: recursiveSet & ~MOUNT_ATTR.RDONLY };
 }

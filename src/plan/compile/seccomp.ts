@@ -47,12 +47,13 @@ export function addEarlyFilter(scope: Scope): void {
 
 /** As the last step before execve(2), which takes the capability kept for it away. */
 export function addLateFilter(scope: Scope): void {
-  const { builder, config } = scope;
-  if (config.process && config.seccomp && !builder.ops.some(({ op }) => op === "seccomp.load")) addLoad(scope);
+  if (!scope.hasFilter) addLoad(scope);
 }
 
-function addLoad({ builder, config }: Scope): void {
+function addLoad(scope: Scope): void {
+  const { builder, config } = scope;
   if (!config.process || !config.seccomp) return;
+  scope.hasFilter = true;
   const { flags, listener } = config.seccomp;
   const raise = !config.process.noNewPrivileges;
   builder.add("init", "commit", "seccomp.load", { flags, raise, listener: listener !== undefined }, POINTER);
