@@ -11,13 +11,12 @@ import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_M
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { type HelperAhead, handOver } from "./helper-ahead.ts";
-import { helperError } from "./helper-error.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
-import { netDevices, notification, resctrl, systemd } from "./on-demand.ts";
+import { helperError, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
 import { callerStreams } from "./streams.ts";
 
@@ -268,8 +267,8 @@ function take(execution: Execution, type: number): host.Message {
   if (index !== -1) return execution.early.splice(index, 1)[0]!;
   for (;;) {
     const received = receive(execution);
-    if (received === undefined) throw helperError.died(execution);
-    if (received.type === MESSAGES.error) throw helperError.reported(execution, received);
+    if (received === undefined) throw helperError().died(execution);
+    if (received.type === MESSAGES.error) throw helperError().reported(execution, received);
     if (received.type === type) return received;
     if (received.type === MESSAGES.warning) execution.warnings.push(received.text);
     else execution.early.push(received);
@@ -300,9 +299,9 @@ function awaitExecve(execution: Execution): void {
     const received = host.receiveMessage(execution.socket, -1);
     if (received === undefined) {
       if (hasExecuted(execution.pid)) return;
-      throw helperError.died(execution);
+      throw helperError().died(execution);
     }
-    if (received.type !== MESSAGES.warning) throw helperError.reported(execution, received);
+    if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
     execution.warnings.push(received.text);
   }
 }
@@ -329,7 +328,7 @@ function stage(execution: Execution): void {
 
 function commit(execution: Execution): void {
   const { root, warnings } = execution;
-  if (execution.record.startTime === "0") throw helperError.died(execution);
+  if (execution.record.startTime === "0") throw helperError().died(execution);
   execution.record = committed(execution);
   if (execution.staged !== warnings.length) stageRecord(root, execution.record);
   publishRecord(root, execution.record.id);

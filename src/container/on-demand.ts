@@ -3,6 +3,7 @@
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
+import type { helperError as whatHelperReports } from "./helper-error.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
@@ -32,6 +33,11 @@ export function diagnosis(): typeof postMortem {
 /** For a create that has failed. */
 export function onFailure(): typeof undoing {
   return loadedNow(import("./undo.ts"));
+}
+
+/** For a helper that has failed. */
+export function helperError(): typeof whatHelperReports {
+  return loadedNow(import("./helper-error.ts")).helperError;
 }
 
 /** For a caller that is a service with NOTIFY_SOCKET. */

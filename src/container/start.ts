@@ -5,9 +5,8 @@ import { phase } from "../host/tracing.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
 import { destroy, killInit, openPidfd } from "./destroy.ts";
-import { helperError } from "./helper-error.ts";
 import { runPoststart, runPoststop } from "./hooks.ts";
-import { notification } from "./on-demand.ts";
+import { helperError, notification } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { awaitEnd } from "./pidfd.ts";
 import { GO, readStartFailure, type StartFailure } from "./start-failure.ts";
@@ -49,7 +48,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
 
 /** What init could not do, once it is gone. */
 function explained(record: StateRecord, failure: StartFailure): RuntError {
-  const error = helperError.execve(record, failure);
+  const error = helperError().execve(record, failure);
   const pidfd = openPidfd(record);
   if (pidfd !== undefined) awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS);
   return error;
