@@ -12,7 +12,7 @@ import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { type HelperAhead, startAhead } from "./helper-ahead.ts";
 import { hooksRecord } from "./hooks.ts";
-import { onFailure } from "./on-demand.ts";
+import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { type Progress, showProgress } from "./progress.ts";
 import { checkTerminal } from "./terminal.ts";

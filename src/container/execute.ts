@@ -16,7 +16,8 @@ import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
-import { helperError, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
+import { netDevices, notification, resctrl, systemd } from "./on-demand.ts";
+import { helperError } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
 import { callerStreams } from "./streams.ts";
 

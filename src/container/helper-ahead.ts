@@ -9,7 +9,7 @@ import type { NamespaceConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
 import type { Spec } from "../spec/index.ts";
-import { onFailure } from "./on-demand.ts";
+import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
 

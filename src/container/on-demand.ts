@@ -3,12 +3,10 @@
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
-import type { helperError as whatHelperReports } from "./helper-error.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
 import type * as resourceControl from "./resctrl.ts";
-import type * as undoing from "./undo.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -28,16 +26,6 @@ export function resctrl(): typeof resourceControl {
 /** For a start that has failed. */
 export function diagnosis(): typeof postMortem {
   return loadedNow(import("./diagnose/index.ts"));
-}
-
-/** For a create that has failed. */
-export function onFailure(): typeof undoing {
-  return loadedNow(import("./undo.ts"));
-}
-
-/** For a helper that has failed. */
-export function helperError(): typeof whatHelperReports {
-  return loadedNow(import("./helper-error.ts")).helperError;
 }
 
 /** For a caller that is a service with NOTIFY_SOCKET. */
