@@ -7,6 +7,7 @@ import { type Answer, logLines } from "./world.ts";
 const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [/\bwarning\b/, "a warning that is lost"],
   [/\/@cache/, "the cache of filters: what cannot be read is compiled, what cannot be linked is written"],
+  [/^runtime before (socketpair|spawnHelperAhead)/, "the helper that is started ahead: without it another is started with the plan"],
   [/^outer after sending pid/, "its last act: init is on its own, and outer is only waited for"],
 ];
 

@@ -4,7 +4,7 @@ import { notifyDirectory } from "./notify.ts";
 import { addResctrlGroups } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 
-/** The runtime's work before the helper does anything: intent record, fifo, and the cgroup unless that can wait. */
+/** The runtime's work on the host: intent record, fifo, the cgroup; and the helper, which gets its plan first where it can begin beside all this. */
 export function addHostPreparation(scope: Scope): void {
   const { builder, host, invocation } = scope;
   if (scope.beginsFirst) addSpawn(scope);
