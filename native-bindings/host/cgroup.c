@@ -10,6 +10,10 @@
 #include <unistd.h>
 
 #define MOST_HIERARCHIES 32
+/* MAJOR:MINOR */
+#define LARGEST_DEVICE 24
+/* Of a file of mountinfo at once: a busy host has a thousand lines, and only those of cgroups matter. */
+#define MOUNTINFO_CHUNK 32768
 /* More than the longest list of CPUs. */
 #define LARGEST_CONTROL 65536
 
@@ -20,10 +24,6 @@ struct span {
 
 static struct span between(const char *start, const char *end) {
     return (struct span){ start, (size_t)(end - start) };
-}
-
-static bool is_same(struct span one, struct span other) {
-    return one.length == other.length && memcmp(one.start, other.start, one.length) == 0;
 }
 
 static JSValue string(JSContext *ctx, struct span text) {
@@ -63,7 +63,7 @@ struct mounts {
     JSContext *ctx;
     const char *controllers;
     uint32_t count;
-    struct span devices[MOST_HIERARCHIES];
+    char devices[MOST_HIERARCHIES][LARGEST_DEVICE];
     bool controlled; /* one of them has a controller */
     JSValue list;
 };
@@ -93,9 +93,12 @@ static JSValue controllers_of(struct mounts *mounts, struct span options) {
 static enum outcome add_mount(struct mounts *mounts, struct span device, struct span mountpoint, struct span options) {
     JSContext *ctx = mounts->ctx;
     if (mounts->count == MOST_HIERARCHIES || memchr(mountpoint.start, '\\', mountpoint.length)) return UNUSUAL;
+    if (device.length >= LARGEST_DEVICE) return UNUSUAL;
+    char *known = mounts->devices[mounts->count];
+    memcpy(known, device.start, device.length);
+    known[device.length] = 0;
     for (uint32_t i = 0; i < mounts->count; i++)
-        if (is_same(mounts->devices[i], device)) return UNUSUAL;
-    mounts->devices[mounts->count] = device;
+        if (strcmp(mounts->devices[i], known) == 0) return UNUSUAL;
     JSValue controllers = controllers_of(mounts, options);
     if (JS_IsException(controllers)) return FAILED;
     JSValue hierarchy = JS_NewObject(ctx);
@@ -118,30 +121,58 @@ static enum outcome read_mount(struct mounts *mounts, struct span text, const ch
     return add_mount(mounts, between(device, root - 1), between(mountpoint, options - 1), between(super_options, line_end));
 }
 
-static enum outcome read_mounts(struct mounts *mounts, struct span text) {
+static enum outcome read_lines(struct mounts *mounts, struct span text) {
     static const char sign[] = " - cgroup";
     const char *end = text.start + text.length, *at = text.start;
     enum outcome outcome = ADDED;
     while (outcome == ADDED && (at = memmem(at, (size_t)(end - at), sign, sizeof(sign) - 1)) != NULL) outcome = read_mount(mounts, text, at++);
+    return outcome;
+}
+
+static enum outcome read_mounts(struct mounts *mounts, int fd, const char *path) {
+    static char chunk[MOUNTINFO_CHUNK];
+    size_t kept = 0;
+    enum outcome outcome = ADDED;
+    while (outcome == ADDED) {
+        ssize_t got = read(fd, chunk + kept, sizeof(chunk) - kept);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            host_throw(mounts->ctx, errno, "read", path);
+            return FAILED;
+        }
+        const size_t length = kept + (size_t)got;
+        const char *last = got == 0 ? chunk + length - 1 : memrchr(chunk, '\n', length);
+        const size_t whole = last ? (size_t)(last + 1 - chunk) : 0;
+        outcome = read_lines(mounts, (struct span){ chunk, whole });
+        if (got == 0) break;
+        kept = length - whole;
+        if (kept == sizeof(chunk)) return UNUSUAL;
+        memmove(chunk, chunk + whole, kept);
+    }
     /* Without a controller a cgroup2 tree beside them counts. */
     return outcome == ADDED && !mounts->controlled ? UNUSUAL : outcome;
 }
 
+static enum outcome open_mounts(struct mounts *mounts, const char *path) {
+    int fd = host_open_retry(AT_FDCWD, path, O_RDONLY, 0);
+    if (fd < 0) {
+        host_throw(mounts->ctx, errno, "open", path);
+        return FAILED;
+    }
+    mounts->list = JS_NewArray(mounts->ctx);
+    enum outcome outcome = read_mounts(mounts, fd, path);
+    close(fd);
+    return outcome;
+}
+
 HOST_FUNCTION(host_v1_hierarchies) {
     (void)this_value;
-    struct mounts mounts = { .ctx = ctx };
-    struct span text;
-    text.start = JS_ToCStringLen(ctx, &text.length, host_arg(argc, argv, 0));
-    if (!text.start) return JS_EXCEPTION;
-    enum outcome outcome = FAILED;
-    mounts.list = JS_EXCEPTION;
-    mounts.controllers = host_text(ctx, host_arg(argc, argv, 1));
-    if (mounts.controllers) {
-        mounts.list = JS_NewArray(ctx);
-        outcome = read_mounts(&mounts, text);
-        JS_FreeCString(ctx, mounts.controllers);
-    }
-    JS_FreeCString(ctx, text.start);
+    struct mounts mounts = { .ctx = ctx, .list = JS_UNDEFINED };
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    mounts.controllers = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
+    enum outcome outcome = mounts.controllers ? open_mounts(&mounts, path) : FAILED;
+    if (mounts.controllers) JS_FreeCString(ctx, mounts.controllers);
+    if (path) JS_FreeCString(ctx, path);
     if (outcome == ADDED) return mounts.list;
     JS_FreeValue(ctx, mounts.list);
     return outcome == FAILED ? JS_EXCEPTION : JS_UNDEFINED;

@@ -39,9 +39,9 @@ declare module "runt:host" {
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
   /** Where the next item, from that index on, has that value as that member; -1: none. */
   export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
-  /** The hierarchies that the text of a mountinfo of the usual cgroup v1 host names, as parseMountinfo (src/cgroup/mountinfo.ts) does, which knows
-   *  the others: undefined, when there is no hierarchy with one of the `controllers` (separated by blanks), one is mounted twice, a mount point
-   *  has an escape, or a line is none of the kernel's. */
+  /** The hierarchies that a file of mountinfo (proc_pid_mountinfo(5)) of the usual cgroup v1 host names, as parseMountinfo (src/cgroup/mountinfo.ts)
+   *  does, which knows the others: undefined, when there is no hierarchy with one of the `controllers` (separated by blanks), one is mounted twice, a
+   *  mount point has an escape, a line is longer than 32 KiB or none of the kernel's. */
   export function v1Hierarchies(mountinfo: string, controllers: string): { mountpoint: string; controllers: string[] }[] | undefined;
   /** The wire form of a plan (src/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
    *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */

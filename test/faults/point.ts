@@ -32,14 +32,17 @@ export function readPoints(file: string): Point[] {
 /** Errors besides EIO, by what is about to be done. */
 const LIKELY: readonly (readonly [RegExp, string])[] = [
   [/^before (writeFile|write|mkdir|mkfifo|rename|memfd|setxattr|symlink|link) /, "ENOSPC"],
-  [/^before (open|openat|readFile|readMembers|readLine|copyControl|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/, "EMFILE"],
+  [
+    /^before (open|openat|readFile|readMembers|readLine|v1Hierarchies|copyControl|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/,
+    "EMFILE",
+  ],
   [/^before (spawnHelper|runProgram|execHelper|mount\.|process\.(clone|exec)|path\.mask|namespace\.)/, "ENOMEM"],
   [/^before (mkdir|writeFile|copyControl|unlink|rmdir|kill|mount\.|cgroup\.)/, "EACCES"],
 ];
 
 /** Whoever only looks, or ends, changes nothing by being killed there: the next point says the same. */
 const NOT_KILLED =
-  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|findLevels|procStat|runningState|addContainers|userName|drain)\b/;
+  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|findLevels|v1Hierarchies|procStat|runningState|addContainers|userName|drain)\b/;
 /** What has been done cannot fail any more; the monitor's points cannot fail. */
 const NOT_FAILED = /^after |^before exit/;
 

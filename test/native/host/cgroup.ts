@@ -81,12 +81,13 @@ function put(name: string, text: string): string {
   return `${directory}/${name}`;
 }
 
-const hierarchies = (lines: readonly string[]) => host.v1Hierarchies(lines.join("\n"), CONTROLLER_NAMES);
+const hierarchiesOf = (text: string) => host.v1Hierarchies(put("mountinfo", text), CONTROLLER_NAMES);
+const hierarchies = (lines: readonly string[]) => hierarchiesOf(lines.join("\n"));
 
 export const cgroupTests: readonly Test[] = [
   [
     "v1Hierarchies of usual hosts",
-    () => {
+    inDirectory(() => {
       const others = Array.from({ length: 600 }, (_, index) => `${900 + index} 27 0:9 / /var/lib/x/${index} rw - overlay overlay rw,a=b`);
       const hosts = [USUAL, [...USUAL, ""], [...USUAL, UNIFIED], [...others, ...USUAL, ...others], [mount("pids", 1)]];
       for (const lines of hosts) equal(hierarchies(lines), reference(lines.join("\n")));
@@ -95,37 +96,41 @@ export const cgroupTests: readonly Test[] = [
         { mountpoint: "/sys/fs/cgroup/cpu,cpuacct", controllers: ["cpu", "cpuacct"] },
         { mountpoint: "/sys/fs/cgroup/systemd", controllers: ["name=systemd"] },
       ]);
-    },
+    }),
   ],
   [
     "v1Hierarchies leaves the unusual",
-    () => {
+    inDirectory(() => {
       const twice = mount("pids", 1).replace("/sys/", "/srv/");
       const many = Array.from({ length: 33 }, (_, index) => mount("pids", index));
       for (const lines of [[], [ROOT], [UNIFIED], [SYSTEMD], [SYSTEMD, UNIFIED], [twice, mount("pids", 1)], many])
         equal(hierarchies(lines), undefined, lines.join("\n"));
       equal(hierarchies(["1 2 0:3 / /a\\040b rw - cgroup cgroup rw,pids"]), undefined);
-    },
+      equal(hierarchies([`1 2 ${"0".repeat(30)}:3 / /a rw - cgroup cgroup rw,pids`]), undefined);
+      equal(hierarchies([`1 2 0:3 / /${"a".repeat(33_000)} rw - overlay overlay rw`, ...USUAL]), undefined);
+      throws("ENOENT", () => host.v1Hierarchies(`${directory}/absent`, CONTROLLER_NAMES));
+      throws("EISDIR", () => host.v1Hierarchies(directory, CONTROLLER_NAMES));
+    }),
   ],
   [
     "v1Hierarchies says what parseMountinfo says, or nothing",
-    () => {
+    inDirectory(() => {
       let said = 0;
       for (let round = 0; round < ROUNDS; round++) {
         const text = Array.from({ length: below(6) }, (_, index) => line(index)).join("\n");
-        const found = host.v1Hierarchies(text, CONTROLLER_NAMES);
+        const found = hierarchiesOf(text);
         if (found === undefined) continue;
         said++;
         equal(found, reference(text), JSON.stringify(text));
       }
       ok(said > ROUNDS / 4, `${said} of ${ROUNDS} were understood`);
-    },
+    }),
   ],
   [
     "v1Hierarchies of this host",
     () => {
       const text = host.readFile("/proc/self/mountinfo", undefined, true);
-      const found = host.v1Hierarchies(text, CONTROLLER_NAMES);
+      const found = host.v1Hierarchies("/proc/self/mountinfo", CONTROLLER_NAMES);
       if (found) equal(found, reference(text));
     },
   ],
