@@ -205,6 +205,8 @@ static void place_elsewhere(pid_t child, volatile uint32_t *page) {
     memcpy((void *)(uintptr_t)(page + PLACE_MASK), &mine, sizeof(mine));
     ahead.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
     page[PLACE_APART] = ahead.apart;
+    /* For the plan; what comes after it, host_ahead_is_undisturbed says. */
+    page[BELL_LOOKS] = ahead.apart;
     clock_gettime(CLOCK_MONOTONIC, &ahead.began);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ahead.used);
 }
