@@ -95,7 +95,11 @@ function isRootless(when: string | undefined): boolean {
   }
 }
 
-/** The initial user namespace maps everything to itself (user_namespaces(7)). */
+/** The initial user namespace as namespaces(7) shows it: its inode in nsfs (USER_NS_INIT_INO, include/uapi/linux/nsfs.h). */
+const INITIAL = "user:[4026531837]";
+
+/** The initial user namespace, and what is as good, maps everything to itself (user_namespaces(7)). */
 function inUserNamespace(): boolean {
+  if (host.readlink("/proc/self/ns/user") === INITIAL) return false;
   return !/^\s*0\s+0\s+4294967295\s*$/.test(host.readFile("/proc/self/uid_map", 65_536, true));
 }

@@ -27,7 +27,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const name = words[cursor.index++];
   if (name === undefined || name === "help" || name === "h") {
     const topic = words[cursor.index];
-    const verb = VERBS.find((candidate) => candidate.name === topic);
+    const verb = verbOf(topic);
     if (!verb && topic !== undefined && !isFlag(topic)) throw new RuntError("unknown-command", `No help topic for '${topic}'`);
     return {
       global: { ...global, ...(global["version"] ? {} : { help: true }) },
@@ -36,7 +36,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
       ...(verb ? { verb } : {}),
     };
   }
-  const verb = VERBS.find((candidate) => candidate.name === name);
+  const verb = verbOf(name);
   if (!verb) throw new RuntError("unknown-command", `No help topic for '${name}'`);
   const positionals: string[] = [];
   while (cursor.index < words.length) {
@@ -45,7 +45,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
       positionals.push(...words.slice(cursor.index + 1));
       break;
     }
-    if (isFlag(word)) readFlag(cursor, [...verb.flags, HELP], flags);
+    if (isFlag(word)) readFlag(cursor, verb.flags, flags);
     else {
       positionals.push(word);
       cursor.index++;
@@ -63,6 +63,11 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
 const PEER_SPELLINGS: Readonly<Record<string, string>> = { "?": "help", usage: "help", V: "version" };
 const HELP: FlagDefinition = GLOBAL_FLAGS.find(({ name }) => name === "help")!;
 
+function verbOf(name: string | undefined): VerbDefinition | undefined {
+  for (const verb of VERBS) if (verb.name === name) return verb;
+  return undefined;
+}
+
 function isFlag(word: string | undefined): boolean {
   return word !== undefined && word.length > 1 && word.startsWith("-") && word !== "--";
 }
@@ -70,12 +75,10 @@ function isFlag(word: string | undefined): boolean {
 function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values: Record<string, FlagValue>): void {
   const word = cursor.words[cursor.index++]!;
   const equals = word.indexOf("=");
-  const spelled = (equals === -1 ? word : word.slice(0, equals)).replace(/^--?/, "");
+  const spelled = word.slice(word.startsWith("--") ? 2 : 1, equals === -1 ? word.length : equals);
   const name = PEER_SPELLINGS[spelled] ?? spelled;
-  const definition = definitions.find((candidate) => candidate.name === name || candidate.short === name);
-  if (!definition) {
-    throw new RuntError("usage", `flag provided but not defined: -${name}`);
-  }
+  const definition = definitionOf(definitions, name);
+  if (!definition) throw new RuntError("usage", `flag provided but not defined: -${name}`);
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   if (definition.kind === "boolean") {
     values[definition.name] = booleanValue(definition.name, inline);
@@ -85,6 +88,11 @@ function readFlag(cursor: Cursor, definitions: readonly FlagDefinition[], values
   if (text === undefined) throw new RuntError("usage", `flag needs an argument: -${name}`);
   if (definition.repeatable) values[definition.name] = [...((values[definition.name] as readonly string[] | undefined) ?? []), text];
   else values[definition.name] = definition.kind === "number" ? numberValue(definition.name, text) : text;
+}
+
+function definitionOf(definitions: readonly FlagDefinition[], name: string): FlagDefinition | undefined {
+  for (const definition of definitions) if (definition.name === name || definition.short === name) return definition;
+  return HELP.name === name || HELP.short === name ? HELP : undefined;
 }
 
 function booleanValue(name: string, inline: string | undefined): true | undefined {

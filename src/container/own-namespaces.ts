@@ -12,6 +12,8 @@ interface Request {
 
 /** @throws RuntError "config-invalid" for the first request */
 export function refuseHostNamespaces(config: ContainerConfig): void {
+  // Nearly always: without a path there is nothing to look at.
+  if (!config.namespaces.some(({ path }) => path !== undefined)) return;
   const seen = new Map<NamespaceType, boolean>();
   for (const { type, pointer, words } of requests(config)) {
     const path = config.namespaces.find((namespace) => namespace.type === type)?.path;
