@@ -10,6 +10,8 @@
  */
 #include "host.h"
 
+#include "raw.h"
+
 #include "../testing/weaken.h"
 
 #include <fcntl.h>
@@ -46,13 +48,29 @@ static int write_helper(int fd) {
     return host_write_all(fd, helper_start, (size_t)(helper_end - helper_start));
 }
 
-static int sealed_memfd(void) {
+static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+int helper_empty_memfd(void) {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     int fd = memfd_create(HELPER_NAME, flags | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL) fd = memfd_create(HELPER_NAME, flags);
+    return fd < 0 && errno == EINVAL ? memfd_create(HELPER_NAME, flags) : fd;
+}
+
+bool helper_fill_beside(int fd) {
+    const uint8_t *at = helper_start;
+    while (at < helper_end) {
+        long written = raw_call(SYS_write, fd, (long)at, helper_end - at, 0, 0);
+        if (written <= 0 && written != -EINTR) return false;
+        if (written > 0) at += written;
+    }
+    long result = raw_call(SYS_fcntl, fd, F_ADD_SEALS, seals | F_SEAL_EXEC, 0, 0);
+    return (result == -EINVAL ? raw_call(SYS_fcntl, fd, F_ADD_SEALS, seals, 0, 0) : result) == 0;
+}
+
+static int sealed_memfd(void) {
+    int fd = helper_empty_memfd();
     if (fd < 0) return -1;
     if (write_helper(fd) < 0) return close_with(fd, errno);
-    const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_EXEC) < 0 && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, seals) < 0))
         return close_with(fd, errno);
     return fd;

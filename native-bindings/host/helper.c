@@ -6,6 +6,7 @@
 #include "../testing/weaken.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -38,10 +39,17 @@ static char **helper_environment(bool inherits) {
 
 /* The sealed file of a helper that was started before: good for the next. Nothing but an exec of this process closes it. */
 static int kept = -1;
+/* That of the helper ahead, which fills it: good once that has been executed. */
+static int filled = -1;
 
 static int open_helper(enum helper_source source) {
     if (source != HELPER_SEALED_MEMFD || kept < 0) return helper_open(source);
     return fcntl(kept, F_DUPFD_CLOEXEC, 0);
+}
+
+static bool has_another_processor(void) {
+    cpu_set_t mine;
+    return sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) > 1;
 }
 
 HOST_FUNCTION(host_spawn_helper_ahead) {
@@ -50,7 +58,9 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
     static struct helper_arguments arguments;
     static struct spawn_request request;
     volatile uint32_t *page;
-    if (!host_page(ctx, host_arg(argc, argv, 2), &page) || !read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
+    if (!has_another_processor()) return JS_UNDEFINED;
+    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
     request = (struct spawn_request) {
         .argv = arguments.argv.items,
         .envp = helper_environment(false),
@@ -59,12 +69,13 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
         .die_with_parent = true,
         .ahead = true,
         .page = page,
-        .program_fd = helper_open(HELPER_SEALED_MEMFD),
+        .program_fd = WEAKENED(self_exe) ? helper_open(HELPER_SEALED_MEMFD) : helper_empty_memfd(),
+        .fills = !WEAKENED(self_exe),
     };
     const char *call = "memfd_create";
     pid_t pid = request.program_fd < 0 ? -1 : host_spawn(&request, &call);
     if (pid < 0) return host_throw(ctx, errno, call, NULL);
-    kept = request.program_fd;
+    filled = request.program_fd;
     return JS_NewInt32(ctx, pid);
 }
 
@@ -73,6 +84,7 @@ HOST_FUNCTION(host_ahead_runs) {
     volatile uint32_t *page;
     if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
     if (!host_ahead_executes()) return JS_FALSE;
+    kept = filled;
     if (page) page[BELL_LOOKS] = host_ahead_is_undisturbed();
     return JS_TRUE;
 }

@@ -286,10 +286,14 @@ HOST_FUNCTION(host_running_state);
 enum helper_source { HELPER_SEALED_MEMFD, HELPER_DETACHED_TMPFS, HELPER_UNNAMED_FILE, HELPER_SOURCES };
 /* -1 and errno when this source is not available here. */
 int helper_open(enum helper_source source);
+/* The sealed memfd in two steps: the file; and its content and seals, for a child that runs beside its parent (no errno, no memory). */
+int helper_empty_memfd(void);
+bool helper_fill_beside(int fd);
 
 /* ---- spawn.c */
 struct spawn_request {
     int program_fd; /* execveat of this descriptor, or -1 */
+    bool fills;     /* ahead: the child first fills it with the helper */
     const char *path;
     char *const *argv;
     char *const *envp;

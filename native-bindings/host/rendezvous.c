@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -82,6 +83,10 @@ HOST_FUNCTION(host_socketpair) {
     JS_DefinePropertyValueUint32(ctx, list, 0, JS_NewInt32(ctx, pair[0]), JS_PROP_C_W_E);
     JS_DefinePropertyValueUint32(ctx, list, 1, JS_NewInt32(ctx, pair[1]), JS_PROP_C_W_E);
     return list;
+}
+
+void bell_yield(void) {
+    sched_yield();
 }
 
 bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {

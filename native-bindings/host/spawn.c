@@ -3,6 +3,7 @@
 
 #include "../init/doorbell.h"
 #include "../testing/weaken.h"
+#include "raw.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -77,28 +78,9 @@ int host_execute(int fd, char *const *argv, char *const *envp) {
     return execve(path, argv, envp);
 }
 
-/* A child that runs beside its parent shares its errno: this execveat(2) leaves it alone. */
 static _Noreturn void execute_beside(struct child *child) {
-    const int fd = child->request->program_fd;
-    char *const *argv = child->request->argv, *const *envp = child->request->envp;
-#if defined(__x86_64__)
-    long result;
-    register char *const *environment __asm__("r10") = envp;
-    register long flags __asm__("r8") = AT_EMPTY_PATH;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(SYS_execveat), "D"(fd), "S"(""), "d"(argv), "r"(environment), "r"(flags)
-                     : "rcx", "r11", "memory");
-#elif defined(__aarch64__)
-    register long result __asm__("x0") = fd;
-    register const char *path __asm__("x1") = "";
-    register char *const *arguments __asm__("x2") = argv;
-    register char *const *environment __asm__("x3") = envp;
-    register long flags __asm__("x4") = AT_EMPTY_PATH;
-    register long number __asm__("x8") = SYS_execveat;
-    __asm__ volatile("svc #0" : "+r"(result) : "r"(path), "r"(arguments), "r"(environment), "r"(flags), "r"(number) : "memory");
-#endif
-    (void)result;
+    const struct spawn_request *request = child->request;
+    raw_call(SYS_execveat, request->program_fd, (long)"", (long)request->argv, (long)request->envp, AT_EMPTY_PATH);
     child->failed_call = "execveat";
     _exit(127);
 }
@@ -116,6 +98,11 @@ static int child_main(void *opaque) {
     if (request->die_with_parent && !WEAKENED(death_signal)) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
+    }
+    /* While SIGXFSZ is ignored still: a limit is an error. */
+    if (request->fills && !helper_fill_beside(request->program_fd)) {
+        child->failed_call = "write";
+        _exit(127);
     }
     host_reset_signals();
     sigset_t none;

@@ -1,5 +1,6 @@
 /* What is done before there is a plan, while the runtime still works on it: nothing of it outlives the runtime unless the plan asks for it. */
 #include "doorbell.h"
+#include "prepare.h"
 #include "run.h"
 #include "sys.h"
 
@@ -28,10 +29,17 @@ static void return_to_place(const volatile uint32_t *page) {
   sys(__NR_sched_setaffinity, 0, PLACE_MASK_SIZE, page + PLACE_MASK);
 }
 
-long plan_await(struct run *run, uint64_t namespaces, uint64_t clone, int *plan_fd) {
-  make_namespaces(run, namespaces);
-  if (clone != 0) clone_ahead(run, clone);
-  long error = receive_message(run, MESSAGE_PLAN, plan_fd);
+long plan_await(struct run *run, int *plan_fd) {
+  // Now nobody waits for it.
+  reset_signals(run);
+  long error = wait_message(run, MESSAGE_NAMESPACES);
+  if (error < 0) return error;
+  if (run->progress != NULL) {
+    make_namespaces(run, run->progress[AHEAD_NAMESPACES]);
+    if (run->progress[AHEAD_CLONE] != 0) clone_ahead(run, run->progress[AHEAD_CLONE]);
+  }
+  if (run->cloned_ahead != 0) prepare_filesystems(run, run->progress[AHEAD_FILESYSTEMS]);
+  error = receive_message(run, MESSAGE_PLAN, plan_fd);
   return_to_place(run->progress);
   return error;
 }

@@ -39,11 +39,13 @@ static uint64_t bounding_set(void) {
 }
 
 long op_capability_bounding(struct run *run, const struct op_capability_bounding *op) {
-  uint64_t drop = WEAKENED(capabilities) ? 0 : bounding_set() & ~op->mask;
-  for (unsigned capability = 0; capability < 64; capability++) {
-    if ((drop >> capability & 1) == 0) continue;
+  for (unsigned capability = 0; capability < 64 && !WEAKENED(capabilities); capability++) {
+    if ((op->mask >> capability & 1) != 0) continue;
     long error = sys_prctl(PR_CAPBSET_DROP, capability, 0);
-    if (error < 0) return fail(run, error, NULL, "PR_CAPBSET_DROP");
+    // Behind the last one that this kernel knows.
+    if (error == -EINVAL) break;
+    // What is not in the set need not be dropped, by who may not.
+    if (error < 0 && sys_prctl(PR_CAPBSET_READ, capability, 0) > 0) return fail(run, error, NULL, "PR_CAPBSET_DROP");
   }
   return 0;
 }

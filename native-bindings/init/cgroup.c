@@ -1,4 +1,5 @@
 /* Joining cgroups. v1: the single-threaded child writes 0 to each `tasks`, which waits for no RCU grace period. */
+#include "doorbell.h"
 #include "run.h"
 #include "sys.h"
 
@@ -18,6 +19,29 @@ long op_cgroup_open_directory(struct run *run, const struct op_cgroup_open_direc
   int fd = sys_openat(AT_FDCWD, op->path.at, O_PATH | O_DIRECTORY, 0);
   if (fd < 0) return fail(run, fd, op->path.at, "open");
   return slot_put(run, op->slot, fd);
+}
+
+long cgroups_await(struct run *run) {
+  long error = run->has_cgroups ? 0 : wait_message(run, MESSAGE_CGROUP);
+  run->has_cgroups = error >= 0;
+  return error;
+}
+
+static bool is_made(struct run *run, uint32_t made) {
+  if (run->has_cgroups || made == 0) return true;
+  bell_await(run->progress, BELL_CGROUPS, made - 1);
+  return run->progress != NULL && bell_is_past(run->progress, BELL_CGROUPS, made - 1);
+}
+
+long op_cgroup_open_tree(struct run *run, const struct op_cgroup_open_tree *op) {
+  const struct op_mount_open open = {.source = op->path, .slot = op->slot};
+  if (is_made(run, op->made)) {
+    long error = op_mount_open(run, &open);
+    // The word is a hint; what counts is the message.
+    if (error != -ENOENT || run->has_cgroups) return error;
+  }
+  long error = cgroups_await(run);
+  return error < 0 ? error : op_mount_open(run, &open);
 }
 
 long op_cgroup_join(struct run *run, const struct op_cgroup_join *op) {

@@ -4,11 +4,18 @@
  */
 #ifndef RUNT_DOORBELL_H
 #define RUNT_DOORBELL_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Words of the page (src/container/progress.ts): messages sent to each side, those that the runtime has received, whether to look at all. */
 enum { BELL_RUNTIME = 6, BELL_HELPER = 7, BELL_RUNTIME_HEARD = 8, BELL_LOOKS = 9 };
+
+/* How many of the container's cgroups the runtime has made (src/container/progress.ts). */
+enum { BELL_CGROUPS = 11 };
+
+/* CLONE_NEW* of what outer unshares before there is a plan, and of the clone of init; which file systems that init makes (prepare.h). */
+enum { AHEAD_NAMESPACES = 12, AHEAD_CLONE = 13, AHEAD_FILESYSTEMS = 14 };
 
 /* Whether the helper was kept apart from the runtime's processor, and where it may run: a mask as sched_setaffinity(2) takes it. */
 enum { PLACE_APART = 10, PLACE_MASK = 16, PLACE_MASK_SIZE = 128 };
@@ -32,15 +39,31 @@ static inline uint64_t bell_time(void) {
 static inline void bell_pause(void) { __asm__ volatile("yield"); }
 #endif
 
+/* sched_yield(2): what is waited for may need a thread of the kernel, and it may have to run on this very processor (a grace period of RCU). */
+void bell_yield(void);
+/* At most so often while one waits. */
+#define BELL_YIELDS 24
+
 /* NULL = there is no page. */
 static inline void bell_ring(volatile uint32_t *page, unsigned word) {
   if (page != NULL) __atomic_fetch_add(page + word, 1, __ATOMIC_RELEASE);
 }
 
-/* Until more than `heard` messages were sent, or patience is at an end. */
+/* Whether the word counts more than `heard`. */
+static inline bool bell_is_past(const volatile uint32_t *page, unsigned word, uint32_t heard) {
+  return (int32_t)(__atomic_load_n(page + word, __ATOMIC_ACQUIRE) - heard) > 0;
+}
+
+/* Until more than `heard` were told of, or patience is at an end. */
 static inline void bell_await(const volatile uint32_t *page, unsigned word, uint32_t heard) {
   if (page == NULL || page[BELL_LOOKS] == 0) return;
-  const uint64_t end = bell_time() + bell_patience();
-  while (__atomic_load_n(page + word, __ATOMIC_ACQUIRE) == heard && bell_time() < end) bell_pause();
+  uint64_t now = bell_time(), turn = now + bell_patience() / BELL_YIELDS;
+  const uint64_t end = now + bell_patience();
+  for (; !bell_is_past(page, word, heard) && now < end; now = bell_time()) {
+    bell_pause();
+    if (now < turn) continue;
+    bell_yield();
+    turn = bell_time() + bell_patience() / BELL_YIELDS;
+  }
 }
 #endif

@@ -1,6 +1,7 @@
 /* New filesystem instances and remounts. */
 #include "inroot.h"
 #include "mount.h"
+#include "prepare.h"
 #include "sys.h"
 
 /* fsconfig takes strings of at most 255 bytes (fs/fsopen.c); longer ones, of overlays, need mount(2). */
@@ -89,12 +90,6 @@ static void inherited_mode(const struct op_mount_filesystem *op, int target, cha
   put_octal(&out, info.st_mode & 07777);
 }
 
-struct instance {
-  const char *fstype, *source;
-  const struct list *data;
-  uint64_t super_flags, attributes;
-};
-
 /* fsmount knows nosymfollow since Linux 5.14; it is `late` where it has to be set afterwards. */
 static int mount_context(int context, uint64_t attributes, uint64_t *late) {
   int mount = (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, attributes);
@@ -124,7 +119,8 @@ static long make_new(struct run *run, const struct op_mount_filesystem *op, int 
   char mode[32];
   struct attributes attributes = {0, 0, 0, 0, &op->propagation};
   inherited_mode(op, target, mode, sizeof mode);
-  int mount = make_detached(run, &new, mode, op->target.at, &attributes.set);
+  int mount = mode[0] == 0 ? prepared_take(run, &new) : -1;
+  if (mount < 0) mount = make_detached(run, &new, mode, op->target.at, &attributes.set);
   if (mount < 0) return mount;
   long error = mount_attach(run, mount, target, op->target.at, &attributes, decided);
   sys_close(mount);

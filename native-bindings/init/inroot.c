@@ -22,9 +22,29 @@ int inroot_open(int root, const char *path, unsigned how) {
   return fd;
 }
 
+/* The usual case: only the last level is missing. Anything else (-ENOENT) is for the walk, which begins anew. */
+static int make_last(int root, const char *path, unsigned how, unsigned mode) {
+  char directory[PATH_MAX];
+  const size_t length = strlen(path);
+  size_t start = length;
+  while (start > 0 && path[start - 1] != '/') start--;
+  const char *name = path + start;
+  if (start < 2 || start == length || length >= sizeof directory || text_equal(name, ".") || text_equal(name, "..")) return -ENOENT;
+  memcpy(directory, path, start);
+  directory[start] = 0;
+  int parent = inroot_open(root, directory, how);
+  if (parent < 0) return -ENOENT;
+  int fd = -ENOENT;
+  // O_DIRECTORY: what somebody else puts there in the meantime, a link above all, is not what was made.
+  if (sys(__NR_mkdirat, parent, name, mode) >= 0) fd = sys_openat(parent, name, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
+  sys_close(parent);
+  return fd < 0 ? -ENOENT : fd;
+}
+
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode) {
   int fd = inroot_open(root, path, how);
   if (fd != -ENOENT || make == INROOT_EXISTING) return fd;
+  if (make == INROOT_DIRECTORY && !WEAKENED(make_by_path) && (fd = make_last(root, path, how, mode)) >= 0) return fd;
   if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
   return inroot_walk(root, path, how, make, mode);
 }

@@ -169,18 +169,16 @@ static bool to_fd(const char *text, int *out) {
 
 static bool to_fd_or_none(const char *text, int *out) { return text_equal(text, "-1") || to_fd(text, out); }
 
-/* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET ahead PROGRESS NAMESPACES CLONE [TRACE]: the plan comes as a message (ahead.c).
+/* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET ahead PROGRESS [TRACE]: the plan comes as a message (ahead.c).
  * -1 = other arguments. */
 static int plan_main(int count, char **arguments, char **environment) {
   struct run *run = &the_run;
   int socket, plan_fd, progress_fd = -1, trace_fd = -1;
-  uint64_t namespaces, clone;
   if (count < 2 || !to_fd(arguments[0], &socket)) return -1;
-  if ((count == 5 || count == 6) && text_equal(arguments[1], "ahead")) {
-    if (!to_fd(arguments[2], &progress_fd) || !text_to_u64(arguments[3], &namespaces) || !text_to_u64(arguments[4], &clone)) return -1;
-    if (count == 6 && !to_fd(arguments[5], &trace_fd)) return -1;
+  if ((count == 3 || count == 4) && text_equal(arguments[1], "ahead")) {
+    if (!to_fd(arguments[2], &progress_fd) || (count == 4 && !to_fd(arguments[3], &trace_fd))) return -1;
     begin(run, socket, progress_fd, trace_fd, environment);
-    long error = plan_await(run, namespaces, clone, &plan_fd);
+    long error = plan_await(run, &plan_fd);
     return error < 0 ? report_failure(run, error) : run_plan(run, plan_fd);
   }
   if (count > 4 || !to_fd(arguments[1], &plan_fd) || (count > 2 && !to_fd_or_none(arguments[2], &progress_fd))) return -1;

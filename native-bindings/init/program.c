@@ -125,12 +125,17 @@ char **make_vector(const struct list *list, const char *extra) {
   return vector;
 }
 
-void reset_process(struct run *run) {
+void reset_signals(struct run *run) {
   const struct kernel_action standard = {0};
+  const int last = WEAKENED(signals) || run->has_plain_signals ? 0 : SIGNAL_COUNT;
+  for (int signal = 1; signal <= last; signal++) sys(__NR_rt_sigaction, signal, &standard, NULL, sizeof(uint64_t));
+  run->has_plain_signals = true;
+}
+
+void reset_process(struct run *run) {
   const uint64_t none = 0;
-  const int last = WEAKENED(signals) ? 0 : SIGNAL_COUNT;
-  for (int signal = 1; signal <= last; signal++) sys(__NR_rt_sigaction, signal, &standard, NULL, sizeof none);
-  if (last > 0) sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+  reset_signals(run);
+  if (!WEAKENED(signals)) sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
   limit_restore(run);
   sys(__NR_umask, run->saved_umask);
 }

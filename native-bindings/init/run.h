@@ -5,6 +5,9 @@
 #include "plan.h"
 #include "str.h"
 
+/* Of prepare.c. */
+enum { PREPARED_COUNT = 7 };
+
 /* A hook's failure carries 4 KiB of stdout and of stderr; everything else is a line. */
 #define FAILED_TEXT_MAX 9216
 
@@ -47,6 +50,10 @@ struct run {
   volatile uint32_t *progress;
   /* Messages that have been waited for. */
   uint32_t heard;
+  /* reset_signals has been called, by this process or by outer before the clone. */
+  bool has_plain_signals;
+  /* The message `cgroup` has come: all of the container's cgroups are made and limited. */
+  bool has_cgroups;
   /* Memory shared with the runtime for the times of a trace (trace.c); NULL = none. */
   volatile struct trace_area *trace;
   /* A filter of the container's is loaded, or about to be. */
@@ -70,6 +77,8 @@ struct run {
   uint64_t made_ahead;
   /* clone_ahead: the flags that init was cloned with before there was a plan; 0 = it was not. */
   uint64_t cloned_ahead;
+  /* Detached mounts that wait for their operation, each as descriptor + 1; 0 = none (prepare.c). */
+  int prepared[PREPARED_COUNT];
   /* namespace.join: files opened ahead of the first join. */
   int *joins;
   uint32_t join_count;
@@ -88,9 +97,9 @@ struct run {
 };
 
 int helper_main(int count, char **arguments, char **environment);
-/* What can be done before there is a plan: makes those of `namespaces` (CLONE_NEW*) that are worth it, then init if `clone` has the flags for
- * it, and waits for the plan's descriptor. */
-long plan_await(struct run *run, uint64_t namespaces, uint64_t clone, int *plan_fd);
+/* What can be done before there is a plan: waits to be told what that is, makes the namespaces that are worth it, and init if nothing has to be
+ * done before it, and waits for the plan's descriptor. */
+long plan_await(struct run *run, int *plan_fd);
 /* The clone with these flags (CLONE_NEW*): returns in init, and in outer where it failed. */
 void clone_ahead(struct run *run, uint64_t flags);
 /* What was cloned ahead must be all that the plan has for outer. */
@@ -108,6 +117,8 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
 void warn(struct run *run, long error, const char *path, const char *text);
 /* The next message must be of this type; ends the process when the runtime is gone. */
 long wait_message(struct run *run, uint32_t type);
+/* For the message `cgroup`, once. */
+long cgroups_await(struct run *run);
 /* The same with a descriptor, which the caller owns. */
 long receive_message(struct run *run, uint32_t type, int *descriptor);
 /* Text of an errno in lower case, as Go prints it. */
@@ -148,6 +159,8 @@ void rearm_death_signal(struct run *run);
 char **make_vector(const struct list *list, const char *extra);
 /* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
 void reset_process(struct run *run);
+/* Of it, what may be done at any time: no signal is ignored any more. */
+void reset_signals(struct run *run);
 /* Makes a capability of the permitted set effective (capability.c). */
 long capability_raise(unsigned capability);
 /* Everything process.exec does before execve(2), once (program.c). */

@@ -12,6 +12,7 @@ long op_sync_send(struct run *run, const struct op_sync_send *op) {
 }
 
 long op_sync_wait(struct run *run, const struct op_sync_wait *op) {
+  if (op->message == MESSAGE_CGROUP) return cgroups_await(run);
   long error = wait_message(run, op->message);
   if (error < 0) return error;
   if (op->message == MESSAGE_GO) {

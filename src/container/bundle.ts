@@ -15,14 +15,23 @@ export interface LoadedBundle {
   readonly text: string;
 }
 
-/** `file`: another configuration than the bundle's config.json. `checked` hears of one that has no error. */
-export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, checked = (_: Spec): void => {}): LoadedBundle {
+/** Who makes a container hears of its configuration before the rest is known. */
+export interface LoadListener {
+  /** There is one. */
+  read(): void;
+  /** Its structure is sound; whether it makes sense is not known yet. */
+  parsed(spec: Spec): void;
+}
+
+/** `file`: another configuration than the bundle's config.json. */
+export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, listener?: LoadListener): LoadedBundle {
   phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
+  listener?.read();
   const spec = parseSpec(text, host.hasLongNumber(text));
+  listener?.parsed(spec);
   phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
-  checked(spec);
   phase?.("derive");
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);

@@ -6,9 +6,8 @@ import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
-import type { Spec } from "../spec/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
-import { loadBundle } from "./bundle.ts";
+import { type LoadListener, loadBundle } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -25,15 +24,14 @@ export interface Compiled {
   readonly warnings: readonly string[];
 }
 
-/** `checked` hears of the configuration long before the plan is compiled. */
 export function compileBundle(
   options: RuntimeOptions,
   create: CreateOptions,
   knowledge: HostKnowledge = LIVE,
-  checked?: (spec: Spec) => void,
+  listener?: LoadListener,
 ): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, checked);
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, listener);
   phase?.("facts");
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();

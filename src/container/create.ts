@@ -3,14 +3,14 @@ import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
-import type { Spec } from "../spec/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
+import type { LoadListener } from "./bundle.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
-import { type HelperAhead, startAhead } from "./helper-ahead.ts";
+import { type HelperAhead, startAhead, tellNamespaces } from "./helper-ahead.ts";
 import { hooksRecord } from "./hooks.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -37,14 +37,19 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
   let progress: Progress | undefined;
   let helper: HelperAhead | undefined;
   try {
-    const compiled = compileFor(options, request, (spec) => {
-      progress = showProgress();
-      helper = startAhead(options, request, spec, progress);
+    const compiled = compileFor(options, request, {
+      read() {
+        progress = showProgress();
+        helper = startAhead(progress);
+      },
+      parsed(spec) {
+        if (progress && helper) tellNamespaces(helper, progress, options, request, spec);
+      },
     });
     checkTerminal(compiled.config, request);
     refuseExisting(options.root, request.id);
     const execution = newExecution(options.root, compiled.plan, () => {
-      const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
+      const before = compiled.cgroup ? lookBefore(options.root, request.id, compiled.cgroup) : {};
       return intentRecord(compiled, request, before);
     });
     execution.progress = progress ?? showProgress();
@@ -57,12 +62,18 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
   }
 }
 
-function compileFor(
-  options: RuntimeOptions,
-  request: CreateOptions,
-  checked: (spec: Spec) => void,
-): Compiled & { readonly digest?: string } {
-  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, checked);
+/** Another create of the same id may have been quicker: then that is the reason why the cgroup is in use. */
+function lookBefore(root: string, id: string, cgroup: NonNullable<Compiled["cgroup"]>): CgroupBefore {
+  try {
+    return refuseUsed(cgroup);
+  } catch (error) {
+    refuseExisting(root, id);
+    throw error;
+  }
+}
+
+function compileFor(options: RuntimeOptions, request: CreateOptions, listener: LoadListener): Compiled & { readonly digest?: string } {
+  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, listener);
   // Few ask for it: loaded for them only.
   return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, request.expectPlan);
 }

@@ -153,6 +153,7 @@ function runHandler(execution: Execution, op: Op): void {
 /** The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost. */
 function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
   createCgroup(path);
+  execution.progress?.cgroup();
   const { root, record } = execution;
   const { kept, systemd: unit } = record.cgroup ?? {};
   if (execution.marked || kept?.includes(path)) return;
@@ -299,8 +300,9 @@ function awaitExecve(execution: Execution): void {
   for (;;) {
     const received = host.receiveMessage(execution.socket, -1);
     if (received === undefined) {
-      if (hasExecuted(execution.pid)) return;
-      throw helperError().died(execution);
+      if (!hasExecuted(execution.pid)) throw helperError().died(execution);
+      recordLate(execution);
+      return;
     }
     if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
     execution.warnings.push(received.text);
@@ -332,7 +334,17 @@ function commit(execution: Execution): void {
   if (execution.record.startTime === "0") throw helperError().died(execution);
   execution.record = committed(execution);
   if (execution.staged !== warnings.length) stageRecord(root, execution.record);
+  execution.staged = warnings.length;
   publishRecord(root, execution.record.id);
+}
+
+/** Warnings that came after the record was committed. */
+function recordLate(execution: Execution): void {
+  const { root, record, staged, warnings } = execution;
+  if (staged < 0 || staged === warnings.length) return;
+  execution.record = { ...record, warnings: [...record.warnings, ...warnings.slice(staged)] };
+  execution.staged = warnings.length;
+  writeRecord(root, execution.record);
 }
 
 function committed({ record, warnings }: Execution): StateRecord {

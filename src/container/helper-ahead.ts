@@ -1,14 +1,17 @@
 /**
- * The helper is started as soon as the container's namespaces are known, and makes a new network namespace, and init where nothing has to be
- * done before it, while the plan is still compiled: all of it takes as long as that. It holds nothing but itself and ends with this process, so
- * nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
+ * The helper is started when there is a config.json, and as soon as that is parsed makes a new network namespace, and init where nothing has to
+ * be done before it, while the plan is still compiled: all of it takes as long as that. It holds nothing but itself and ends with this process,
+ * so nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
  */
-import { isUnified } from "../cgroup/index.ts";
+import { isUnified, readHierarchies } from "../cgroup/index.ts";
 import { deriveNamespaces } from "../config/namespaces.ts";
 import type { NamespaceConfig } from "../config/types.ts";
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
 import type { Spec } from "../spec/index.ts";
+import { NAMESPACE_TYPES } from "../spec/names.ts";
+import { usualFileSystems } from "./file-systems.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
@@ -16,33 +19,58 @@ import type { Progress } from "./progress.ts";
 export interface HelperAhead {
   readonly pid: number;
   readonly socket: number;
-  /** Namespaces (CLONE_NEW*) it was told to make. */
-  readonly namespaces: number;
-  /** Flags that it was told to clone init with; 0: that is left to the plan. */
-  readonly clone: number;
   /** Memory that it shares. */
   readonly page: ArrayBuffer;
+  /** Namespaces (CLONE_NEW*) it was told to make. */
+  namespaces: number;
+  /** Flags that it was told to clone init with; 0: that is left to the plan. */
+  clone: number;
 }
 
-export function startAhead(options: RuntimeOptions, request: CreateOptions, spec: Spec, progress: Progress): HelperAhead | undefined {
-  const listed = deriveNamespaces(spec.linux?.namespaces ?? []);
-  // What is made before a user namespace is entered would not be owned by it.
-  if (listed.some(({ type }) => type === "user")) return undefined;
-  const flags = cloneFlags(listed);
-  const namespaces = flags & CLONE_NEW.network;
-  const clone = mayClone(options, request, spec, listed) ? flags : 0;
+/** Needs to know nothing of the container. undefined: there is no second processor for it, or it cannot be started so. */
+export function startAhead({ fd, page }: Progress): HelperAhead | undefined {
   const pair: number[] = [];
   try {
     pair.push(...host.socketpair());
     const [socket = -1, theirs = -1] = pair;
-    const args = ["plan", String(theirs), "ahead", String(progress.fd), String(namespaces), String(clone)];
-    const pid = host.spawnHelperAhead(args, [theirs, progress.fd], progress.page);
+    const pid = host.spawnHelperAhead(["plan", String(theirs), "ahead", String(fd)], [theirs, fd], page);
     host.close(theirs);
-    return { pid, socket, namespaces, clone, page: progress.page };
+    if (pid !== undefined) return { pid, socket, page, namespaces: 0, clone: 0 };
+    host.close(socket);
   } catch (error) {
     if (!(error instanceof Error && "errno" in error)) throw error;
     for (const fd of pair) host.close(fd);
-    return undefined;
+  }
+  return undefined;
+}
+
+/** Before it is checked: what is made for a configuration with errors goes with the helper. */
+export function tellNamespaces(helper: HelperAhead, progress: Progress, options: RuntimeOptions, request: CreateOptions, spec: Spec): void {
+  const listed = spec.linux?.namespaces ?? [];
+  // What is made before a user namespace is entered would not be owned by it; what has no known name is refused soon.
+  if (listed.every(({ type }) => type !== "user" && (NAMESPACE_TYPES as readonly string[]).includes(type))) {
+    const namespaces = deriveNamespaces(listed);
+    const flags = cloneFlags(namespaces);
+    helper.namespaces = flags & CLONE_NEW.network;
+    if (mayClone(options, request, spec, namespaces)) helper.clone = flags;
+  }
+  if (helper.clone !== 0) readMounts();
+  progress.ahead(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(spec));
+  try {
+    host.sendMessage(helper.socket, MESSAGES.namespaces, undefined, helper.page);
+  } catch (error) {
+    // It could not be executed, which handOver finds.
+    if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+  }
+}
+
+/** Who reads mountinfo waits while a clone copies the mounts: before it, then. */
+function readMounts(): void {
+  try {
+    readHierarchies();
+  } catch (error) {
+    // Asked again when it is needed, and reported then.
+    if (!(error instanceof RuntError) && !(error instanceof Error && "errno" in error)) throw error;
   }
 }
 

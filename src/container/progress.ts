@@ -10,7 +10,19 @@ export const PROGRESS_NAME = "runt-progress";
 export const PLAN_NAME = "runt-plan";
 
 /** Words of the page; OUTER and INIT are written by native-bindings/init/main.c. Operations: index in the plan + 1, 0 = none yet. */
-export const WORD = { RUNTIME: 0, OUTER: 1, INIT: 2, HELPER_PID: 3, INIT_PID: 4, RUNTIME_OP: 5, COUNT: 6 } as const;
+export const WORD = {
+  RUNTIME: 0,
+  OUTER: 1,
+  INIT: 2,
+  HELPER_PID: 3,
+  INIT_PID: 4,
+  RUNTIME_OP: 5,
+  COUNT: 6,
+  CGROUPS: 11,
+  NAMESPACES: 12,
+  CLONE: 13,
+  FILE_SYSTEMS: 14,
+} as const;
 
 export interface Progress {
   /** Descriptor of the page, for the helper. */
@@ -20,6 +32,13 @@ export interface Progress {
   enter(index: number, id: number): void;
   helper(pid: number): void;
   init(pid: number): void;
+  /**
+   * What is to be made before there is a plan: CLONE_NEW* of the namespaces that outer unshares, and of the clone of init (0: none), and the file
+   * systems that this init makes (file-systems.ts).
+   */
+  ahead(unshared: number, clone: number, fileSystems: number): void;
+  /** One more of the container's cgroups is made: init, which looks at the page, need not wait for the message. */
+  cgroup(): void;
 }
 
 export function showProgress(): Progress {
@@ -37,6 +56,14 @@ export function showProgress(): Progress {
     },
     init: (pid) => {
       words[WORD.INIT_PID] = pid;
+    },
+    ahead(unshared, clone, fileSystems) {
+      words[WORD.NAMESPACES] = unshared;
+      words[WORD.CLONE] = clone;
+      words[WORD.FILE_SYSTEMS] = fileSystems;
+    },
+    cgroup() {
+      words[WORD.CGROUPS]!++;
     },
   };
 }

@@ -101,6 +101,7 @@ const DESCRIBERS: Describers = {
   "proc.open": () => "/proc",
   "cgroup.open": ({ files }) => words(files),
   "cgroup.openDirectory": path,
+  "cgroup.openTree": ({ path: directory, slot, made }) => `${quote(directory)} as slot ${slot}, once cgroup ${made} is made`,
   "namespace.join": ({ flag, path: file }) => `${namespaceNames(flag)} of ${quote(file)}`,
   "namespace.unshare": ({ flags }) => namespaceNames(flags),
   "time.offsets": timeOffsets,

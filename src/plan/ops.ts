@@ -51,7 +51,7 @@ export const MESSAGES = {
   pid: 1,
   /** runtime -> init: id maps are written, network devices are there: go on. */
   go: 2,
-  /** init -> runtime: everything that can fail before execve is done. */
+  /** init -> runtime: everything that can fail before execve is done; in a plan of run perhaps only all that has to do with mounts. */
   ready: 3,
   /** helper -> runtime: an operation failed; the helper exits after it. value = status of a child if there was one. */
   error: 4,
@@ -73,6 +73,8 @@ export const MESSAGES = {
   filter: 12,
   /** runtime -> outer: the plan's descriptor, for a helper that was started before there was a plan. */
   plan: 13,
+  /** runtime -> outer, before the plan: which namespaces to make is told in the shared page (src/container/progress.ts). */
+  namespaces: 14,
 } as const;
 export type MessageName = keyof typeof MESSAGES;
 
@@ -203,6 +205,12 @@ export const OPS = {
     actors: ["outer"],
     doc: "Open a cgroup v2 directory (O_PATH|O_DIRECTORY) for CLONE_INTO_CGROUP.",
     fields: { path: "str", slot: "slot" },
+  },
+  "cgroup.openTree": {
+    id: 144,
+    actors: ["init"],
+    doc: "mount.open of a cgroup directory, as soon as the runtime has made this many of the container's cgroups. A word of the memory shared with it tells so, or the message `cgroup` does.",
+    fields: { path: "str", slot: "slot", made: "u32" },
   },
   "namespace.join": {
     id: 34,

@@ -74,19 +74,38 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
 
   test("init is there before the plan, unless something has to be done before it", async () => {
     const path = bundle((config) => shell(config, "true"));
-    const lines = await trace(id(), path);
-    const clone = place(lines, /clone3\(\{flags=CLONE_PARENT/);
-    const outer = lines[clone]!.split(" ")[0]!;
-    // Whoever waits for the plan has not made a process: outer has told of init and ended.
-    expect(lines.slice(0, clone).filter((line) => line.startsWith(`${outer} `) && line.includes("recvmsg("))).toEqual([]);
+    const messages = (lines: readonly string[]) => {
+      const clone = place(lines, /clone3\(\{flags=CLONE_PARENT/);
+      const outer = lines[clone]!.split(" ")[0]!;
+      return lines.slice(0, clone).filter((line) => line.startsWith(`${outer} `) && line.includes("recvmsg(")).length;
+    };
+    // Of the namespaces alone: outer has told of init and ended before there was a plan.
+    expect(messages(await trace(id(), path))).toBe(1);
     const timed = bundle((config) => {
       shell(config, "true");
       (config.linux.namespaces as { type: string }[]).push({ type: "time" });
     });
-    const other = await trace(id(), timed);
-    const after = place(other, /clone3\(\{flags=CLONE_PARENT/);
-    const waiting = other[after]!.split(" ")[0]!;
-    expect(other.slice(0, after).filter((line) => line.startsWith(`${waiting} `) && line.includes("recvmsg("))).not.toEqual([]);
+    expect(messages(await trace(id(), timed))).toBe(2);
+  });
+
+  test("init makes the usual file systems before the plan, and those that the plan wants otherwise anew", async () => {
+    const usual = bundle((config) => shell(config, "true"));
+    const made = (lines: readonly string[]) => lines.filter((line) => line.includes("fsopen(")).length;
+    const ordinary = await trace(id(), usual);
+    const other = bundle((config) => {
+      shell(config, "grep ' /dev/pts ' /proc/self/mountinfo; grep ' /dev/shm ' /proc/self/mountinfo");
+      for (const mount of config.mounts ?? []) {
+        if (mount.destination === "/dev/pts")
+          mount.options = (mount.options ?? []).map((option) => option.replace("mode=0620", "mode=0600"));
+        if (mount.destination === "/dev/shm") mount.options = ["size=4096k"];
+      }
+    });
+    const changed = await trace(id(), other);
+    // Those two were made twice.
+    expect(made(changed)).toBe(made(ordinary) + 2);
+    const { stdout } = await runtime(["run", "-b", other, id()]);
+    expect(stdout).toMatch(/ \/dev\/pts .*mode=600/);
+    expect(stdout).toMatch(/ \/dev\/shm rw,relatime .*size=4096k/);
   });
 
   test("an init that was made for nothing is gone, too", async () => {

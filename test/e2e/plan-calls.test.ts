@@ -90,7 +90,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`plans and traces of 
       const at = ops.findIndex(({ op }) => op === name);
       expect([name, at]).not.toEqual([name, -1]);
       expect([name, differences(ops.toSpliced(at, 1)).length]).toEqual([name, 1]);
-      expect([name, differences(ops.toSpliced(at, 0, ops[at]!)).length]).toEqual([name, 1]);
+      expect([name, differences(ops.toSpliced(at, 0, ops[at]!))]).not.toEqual([name, []]);
     }
     const other = (name: string, args: Record<string, unknown>) =>
       differences(ops.map((op) => (op.op === name ? { ...op, args: { ...op.args, ...args } } : op)));

@@ -8,6 +8,8 @@
 //   --soft N        soft RLIMIT_NOFILE of the helper
 //   --console PATH  listen at this console socket and show what the terminal that arrives prints
 //   --filter PATH   after `pid`, send a descriptor of this file as message `filter`
+//   --page N        share a page, in which N cgroups are made (src/container/progress.ts)
+//   --cgroup PATH   after `pid`, make this directory, then send `cgroup`
 //   --map           after `pid`, map container ids 0-65535 to 100000 and up
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +29,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PID = 1, GO = 2, READY = 3, ERROR = 4, COMMIT = 6, CONSOLE = 7, FILTER = 12 };
+enum { PID = 1, GO = 2, READY = 3, ERROR = 4, COMMIT = 6, CONSOLE = 7, CGROUP = 11, FILTER = 12 };
+
+// Of the shared page.
+enum { CGROUPS = 11, PAGE = 4096 };
 
 static FILE *report;
 
@@ -47,6 +52,12 @@ static int sealed_plan(const char *path) {
   if (getenv("DRIVE_UNSEALED") == NULL && fcntl(out, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) die("seals");
   close(in);
   return out;
+}
+
+static int shared_page(uint32_t made) {
+  int page = memfd_create("page", 0);
+  if (page < 0 || ftruncate(page, PAGE) < 0 || pwrite(page, &made, sizeof made, CGROUPS * sizeof made) != sizeof made) die("page");
+  return page;
 }
 
 static void put_string(const char *key, const char *text, uint32_t length) {
@@ -138,8 +149,8 @@ static int accept_console(int listener) {
 int main(int count, char **arguments) {
   bool go = false, commit = false, map = false;
   uint32_t die_at = 0;
-  const char *start = NULL, *filter = NULL;
-  int listener = -1;
+  const char *start = NULL, *filter = NULL, *cgroup = NULL;
+  int listener = -1, page = -1;
   rlim_t limit = 0, soft = 0;
   int at = 1, pair[2], init = -1, status, master = -1;
   for (; at < count && strcmp(arguments[at], "--") != 0; at++) {
@@ -147,6 +158,8 @@ int main(int count, char **arguments) {
     else if (!strcmp(arguments[at], "--commit")) commit = true;
     else if (!strcmp(arguments[at], "--map")) map = true;
     else if (!strcmp(arguments[at], "--start")) start = arguments[++at];
+    else if (!strcmp(arguments[at], "--page")) page = shared_page((uint32_t)atoi(arguments[++at]));
+    else if (!strcmp(arguments[at], "--cgroup")) cgroup = arguments[++at];
     else if (!strcmp(arguments[at], "--filter")) filter = arguments[++at];
     else if (!strcmp(arguments[at], "--die-at")) die_at = (uint32_t)atoi(arguments[++at]);
     else if (!strcmp(arguments[at], "--console")) listener = listen_at(arguments[++at]);
@@ -166,7 +179,7 @@ int main(int count, char **arguments) {
 
   pid_t outer = fork();
   if (outer == 0) {
-    char socket_text[16], plan_text[16];
+    char socket_text[16], plan_text[16], page_text[16];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (soft != 0) {
       struct rlimit both;
@@ -184,6 +197,8 @@ int main(int count, char **arguments) {
     command[words++] = "plan";
     command[words++] = socket_text;
     command[words++] = plan_text;
+    snprintf(page_text, sizeof page_text, "%d", page);
+    if (page >= 0) command[words++] = page_text;
     command[words] = NULL;
     execv(command[0], command);
     die(command[0]);
@@ -223,6 +238,10 @@ int main(int count, char **arguments) {
       }
       if (go) answer(pair[0], GO);
       if (filter != NULL) send_file(pair[0], filter);
+      if (cgroup != NULL) {
+        if (mkdir(cgroup, 0755) < 0) die(cgroup);
+        answer(pair[0], CGROUP);
+      }
     }
     // outer's `pid` and init's `ready` race.
     if (message.type == READY) is_ready = true;

@@ -216,11 +216,14 @@ function withoutEarly(steps: readonly Step[], all: readonly TracedCall[]): { cal
   const calls = [...all];
   const missing: string[] = [];
   for (const { op, patterns, label } of steps) {
+    const never: string[] = [];
     for (const pattern of patterns.filter(({ early }) => early)) {
-      const at = calls.findIndex((call) => matches(pattern, op, call));
-      if (at >= 0) calls.splice(at, 1);
-      else if (!pattern.optional) missing.push(`${label}: never ${pattern.text}`);
+      const fitting = calls.filter((call) => matches(pattern, op, call));
+      const taken = pattern.many ? fitting : fitting.slice(0, 1);
+      for (const call of taken) calls.splice(calls.indexOf(call), 1);
+      if (taken.length === 0 && !pattern.optional) never.push(pattern.text);
     }
+    if (never.length > 0) missing.push(`${label}: never ${never.join(", ")}`);
   }
   return { calls, missing };
 }

@@ -51,6 +51,10 @@ function open(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source:
   const slot = builder.slot();
   const unified = scope.host.cgroupVersion === 2;
   const directory = unified ? boundDirectory(scope)! : source.directory;
+  if (scope.joinsLast) {
+    builder.add("init", "mounts", "cgroup.openTree", { path: directory, slot, made: madeWith(scope, directory) }, mount.from);
+    return slot;
+  }
   builder.add(
     actor,
     actor === "outer" ? "namespaces" : "mounts",
@@ -59,6 +63,13 @@ function open(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source:
     mount.from,
   );
   return slot;
+}
+
+/** How many cgroups the runtime has made when this one is there. */
+function madeWith({ host }: Scope, directory: string): number {
+  const { create } = host.cgroup!;
+  for (let at = 0; at < create.length; at++) if (create[at]!.path === directory) return at + 1;
+  return create.length;
 }
 
 /** The slot of the directory to bind. */

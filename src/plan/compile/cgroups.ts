@@ -77,8 +77,25 @@ export function addLateJoin(scope: Scope): void {
   if (!scope.joinsLate || scope.hasJoined || !join) return;
   scope.hasJoined = true;
   if (!tellsEarly(scope)) scope.builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
-  scope.builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
+  if (!scope.joinsLast) addWait(scope);
   if (scope.beginsFirst) openFifo(scope, "init");
-  if ("tasks" in join) addJoin(scope, addTasksFiles(scope, "init", join.tasks), join.tasks.length);
-  else addCgroupNamespace(scope);
+  if (!("tasks" in join)) {
+    addCgroupNamespace(scope);
+    return;
+  }
+  const slot = addTasksFiles(scope, "init", join.tasks);
+  if (scope.joinsLast) scope.tasksSlot = slot;
+  else addJoin(scope, slot, join.tasks.length);
+}
+
+function addWait({ builder }: Scope): void {
+  builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
+}
+
+/** Behind the pivot, by the files that were opened before it: what init does with mounts need not wait for limits. */
+export function addLastJoin(scope: Scope): void {
+  const join = scope.host.cgroup?.join;
+  if (!scope.joinsLast || !join || !("tasks" in join)) return;
+  addWait(scope);
+  addJoin(scope, scope.tasksSlot, join.tasks.length);
 }

@@ -4,8 +4,8 @@
  */
 import { PLAN_VERSION, type Plan } from "../ops.ts";
 import { createBuilder } from "./builder.ts";
-import { addLateJoin, addUnit } from "./cgroups.ts";
-import { addCommit, addReady } from "./commit.ts";
+import { addLastJoin, addLateJoin, addUnit } from "./cgroups.ts";
+import { addCommit, addEarlyReady, addReady } from "./commit.ts";
 import type { CompileInput } from "./context.ts";
 import { addDevices } from "./devices.ts";
 import { addCreateHooks, addPoststartHooks } from "./hooks.ts";
@@ -35,6 +35,8 @@ export function compile(given: CompileInput): Plan {
   addPivot(scope);
   addPaths(scope);
   addFinalPropagation(scope);
+  addEarlyReady(scope);
+  addLastJoin(scope);
   addProcess(scope);
   addReady(scope);
   addCommit(scope);

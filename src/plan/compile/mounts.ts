@@ -21,7 +21,7 @@ function addMount(scope: Scope, mount: MountConfig, index: number): void {
   else if (mount.kind === "remount") addRemount(scope, mount);
   else {
     addWhileWaiting(scope, index);
-    addLateJoin(scope);
+    if (!scope.joinsLast) addLateJoin(scope);
     addCgroupMount(scope, mount);
   }
 }

@@ -22,12 +22,18 @@ export interface Scope {
   readonly onlyClones: boolean;
   /** init may begin before the container's record is written: all that it finds on the host is there already, until it waits for its cgroups. */
   readonly beginsFirst: boolean;
+  /** init binds each of its cgroups as soon as it is made, and joins them behind the pivot (while-waiting.ts). */
+  joinsLast: boolean;
+  /** First slot of the tasks files that such a join writes to. */
+  tasksSlot: number;
   /** Whether the late join stands in the plan already. */
   hasJoined: boolean;
   /** Whether these stand in the plan already (while-waiting.ts). */
   hasDevices: boolean;
   hasProtectedPaths: boolean;
   hasBoundingSet: boolean;
+  /** Whether init has reported `ready` already. */
+  isReady: boolean;
   /** Whether init loads the system call filter already. */
   hasFilter: boolean;
   /** Slots of the mounts that outer has opened or made, by the JSON pointer of the mount. */
@@ -74,10 +80,13 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     joinsLate: join !== undefined && joinsLate(join, !inUserNamespace && !joinsMount),
     onlyClones,
     beginsFirst: onlyClones && join !== undefined && "tasks" in join && !input.host.resctrl && input.invocation.notifySocket === undefined,
+    joinsLast: false,
+    tasksSlot: NO_SLOT,
     hasJoined: false,
     hasDevices: false,
     hasProtectedPaths: false,
     hasBoundingSet: false,
+    isReady: false,
     hasFilter: false,
     openedMounts: new Map(),
     openedIdMaps: new Map(),

@@ -26,14 +26,15 @@ interface Change {
   hooks?: Spec["hooks"];
   mode?: "create" | "run";
   facts?: Partial<HostFacts>;
-  invocation?: { consoleSocket?: string; notifySocket?: string };
+  invocation?: { consoleSocket?: string; notifySocket?: string; pidFile?: string; pidfdSocket?: string };
+  terminal?: boolean;
 }
 
-function opsOf({ mounts = MOUNTS, linux, hooks, mode = "create", facts, invocation }: Change) {
+function opsOf({ mounts = MOUNTS, linux, hooks, mode = "create", facts, invocation, terminal }: Change) {
   const spec: Spec = {
     ociVersion: "1.2.0",
     root: { path: "rootfs" },
-    process: { args: ["true"], cwd: "/", user: { uid: 0, gid: 0 }, capabilities: {} },
+    process: { args: ["true"], cwd: "/", user: { uid: 0, gid: 0 }, capabilities: {}, ...(terminal && { terminal }) },
     mounts: [...mounts],
     linux: { namespaces: NEW, maskedPaths: ["/proc/kcore"], readonlyPaths: ["/proc/sys"], ...linux },
     ...(hooks && { hooks }),
@@ -93,12 +94,73 @@ describe("what init does while the cgroups are made", () => {
   });
 
   it("keeps every operation once", () => {
-    const names = (change: Change) =>
-      opsOf(change)
-        .map(({ op, actor }) => `${actor} ${op}`)
-        .sort();
     const late = opsOf({ mounts: [...MOUNTS, bound("/data")] }).filter(({ from }) => from !== "/mounts/4");
-    expect(names({})).toEqual(late.map(({ op, actor }) => `${actor} ${op}`).sort());
+    const names = (ops: ReturnType<typeof opsOf>) =>
+      ops.map(({ op, actor }) => `${actor} ${op}`.replace("cgroup.openTree", "mount.open")).sort();
+    expect(names(opsOf({}))).toEqual(names(late));
+  });
+});
+
+describe("cgroups that are bound as they are made", () => {
+  const HIERARCHIES = ["cpu", "memory", "pids"];
+  const cgroup = { create: HIERARCHIES.map((name) => ({ path: `/cg/${name}/x` })), writes: [], join: { tasks: ["/cg/cpu/x/tasks"] } };
+  const sources = HIERARCHIES.map((name) => ({ mountpoint: `/cg/${name}`, name, controllers: [name], directory: `/cg/${name}/x` }));
+  const FACTS = { cgroup, cgroupSources: sources } as const;
+  const initOps = (change: Change) => opsOf({ facts: FACTS, ...change }).flatMap(({ op, actor }) => (actor === "init" ? [op] : []));
+  const made = (change: Change) =>
+    opsOf({ facts: FACTS, ...change }).flatMap(({ op, args }) => (op === "cgroup.openTree" ? [(args as { made: number }).made] : []));
+  const bindsFirst = (change: Change) => initOps(change).lastIndexOf("mount.bind") < initOps(change).indexOf("cgroup.join");
+  const joinsLast = (change: Change) => initOps(change).slice(0, initOps(change).indexOf("cgroup.join")).includes("root.pivot");
+
+  it("waits for each cgroup alone, and joins all of them behind the pivot", () => {
+    expect(made({})).toEqual([1, 2, 3]);
+    expect(bindsFirst({}) && joinsLast({})).toBe(true);
+    const ops = initOps({});
+    const order = ["cgroup.openTree", "file.open", "cgroup.open", "root.pivot", "sync.wait", "cgroup.join", "process.user"] as const;
+    expect(order.map((name) => ops.indexOf(name))).toEqual(order.map((name) => ops.indexOf(name)).sort((a, b) => a - b));
+  });
+
+  it("waits for all of them where it is not known which one it shows", () => {
+    const elsewhere = { ...FACTS, cgroupSources: [{ ...sources[0]!, directory: "/cg/cpu/other" }] };
+    expect(made({ facts: elsewhere })).toEqual([3]);
+  });
+
+  it.each<readonly [string, Change]>([
+    ["a hook before the pivot", { hooks: { createContainer: [{ path: "/bin/true" }] } }],
+    ["a cgroup namespace", { linux: { namespaces: [...NEW, { type: "cgroup" }] } }],
+    ["another mount behind", { mounts: [...MOUNTS, bound("/data")] }],
+    ["nothing to show", { facts: { ...FACTS, cgroupSources: [] } }],
+    ["a mount namespace that is joined", { linux: { namespaces: [{ type: "mount", path: "/m" }] } }],
+  ])("joins first with %s", (_, change) => {
+    expect(made(change)).toEqual([]);
+    expect(joinsLast(change)).toBe(false);
+  });
+});
+
+describe("an init that is ready before it is done", () => {
+  const isEarly = (change: Change) => {
+    const ops = opsOf(change).filter(({ actor }) => actor === "init");
+    const ready = ops.filter(({ op, args }) => op === "sync.send" && (args as { message: number }).message === MESSAGES.ready);
+    expect(ready).toHaveLength(1);
+    expect(ops.indexOf(ready[0]!)).toBeGreaterThan(ops.findIndex(({ op }) => op === "root.pivot"));
+    return ops.indexOf(ready[0]!) < ops.findIndex(({ op }) => op === "process.user");
+  };
+  const syscalls = [{ names: ["mkdir"], action: "SCMP_ACT_NOTIFY" as const }];
+  const listener = { defaultAction: "SCMP_ACT_ALLOW" as const, listenerPath: "/l", syscalls };
+
+  it("is one of run, whose runtime hears of the rest", () => {
+    expect(isEarly({ mode: "run" })).toBe(true);
+    expect(isEarly({ mode: "create" })).toBe(false);
+  });
+
+  it.each<readonly [string, Change]>([
+    ["a pid file", { invocation: { pidFile: "/p" } }],
+    ["a socket for the pidfd", { invocation: { pidfdSocket: "/p" } }],
+    ["a listener", { linux: { seccomp: listener } }],
+    ["a hook between", { hooks: { createRuntime: [{ path: "/bin/true" }] } }],
+    ["a terminal", { terminal: true }],
+  ])("is none with %s", (_, change) => {
+    expect(isEarly({ mode: "run", ...change })).toBe(false);
   });
 });
 
@@ -120,7 +182,7 @@ describe("who is told of the cgroups, and when", () => {
     expect(place({}, "helper.spawn")).toBe(0);
     expect(place({}, "state.intent")).toBe(1);
     expect(outer({})).toEqual(["process.clone"]);
-    expect(place({}, "file.open", "init")).toBeGreaterThan(place({}, "sync.wait", "init"));
+    expect(place({}, "file.open", "init")).toBeGreaterThan(place({}, "cgroup.openTree", "init"));
   });
 
   it.each<readonly [string, Change]>([

@@ -1,6 +1,7 @@
 /**
  * What init does while the runtime still makes the cgroups: devices, read-only and masked paths, and the bounding set come before the cgroup
- * mount where nothing can tell. A configuration that is not plainly so keeps the usual order.
+ * mount where nothing can tell; then the cgroups are bound one by one as they are made, and joined behind the pivot. A configuration that is not
+ * plainly so keeps the usual order.
  */
 import { cleanPath } from "../../spec/path.ts";
 import { addDevices } from "./devices.ts";
@@ -29,7 +30,14 @@ export function addWhileWaiting(scope: Scope, index: number): void {
     scope.hasProtectedPaths = true;
     addBoundingSet(scope);
     scope.hasBoundingSet = true;
+    scope.joinsLast = bindsMade(scope);
   }
+}
+
+/** Whether the cgroup mount that comes now shows directories which the runtime makes. */
+function bindsMade({ host, isNew }: Scope): boolean {
+  const join = host.cgroup?.join;
+  return join !== undefined && "tasks" in join && host.cgroupVersion === 1 && host.cgroupSources.length > 0 && !isNew("cgroup");
 }
 
 /** Whether a mount before `index` puts a file system of this type there. */

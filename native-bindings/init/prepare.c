@@ -1,0 +1,91 @@
+/*
+ * File systems that an init which waits for its plan makes in the meantime: those that nearly every configuration mounts, with the options that
+ * it gives them. The plan decides: what it wants otherwise is made anew, and what was made for nothing goes with the process.
+ */
+#include "prepare.h"
+
+#include "run.h"
+#include "sys.h"
+
+#define OPTIONS_MAX 4
+#define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+struct option {
+  const char *key, *value;
+};
+
+struct standard {
+  /* CLONE_NEW*: shows a namespace that init must have anew. */
+  uint64_t shows;
+  const char *fstype, *source;
+  struct option options[OPTIONS_MAX];
+  uint64_t super_flags, attributes;
+};
+
+/* In the order of the bits (src/container/file-systems.ts). */
+static const struct standard STANDARD[PREPARED_COUNT] = {
+    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, 0},
+    {0, "tmpfs", "tmpfs", {{"mode", "755"}, {"size", "65536k"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_STRICTATIME},
+    {0, "devpts", "devpts", {{"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", "5"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC},
+    {0, "tmpfs", "shm", {{"mode", "1777"}, {"size", "65536k"}}, 0, SAFE},
+    {CLONE_NEWIPC, "mqueue", "mqueue", {{NULL, NULL}}, 0, SAFE},
+    {CLONE_NEWNET, "sysfs", "sysfs", {{NULL, NULL}}, MS_RDONLY, SAFE | MOUNT_ATTR_RDONLY},
+    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, SAFE},
+};
+
+/* Without a report: the operation that wants it tries again. */
+static int make(const struct standard *standard) {
+  int context = (int)sys(__NR_fsopen, standard->fstype, FSOPEN_CLOEXEC);
+  if (context < 0) return context;
+  long error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", standard->source, 0);
+  if (error >= 0 && (standard->super_flags & MS_RDONLY) != 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
+  for (unsigned i = 0; i < OPTIONS_MAX && standard->options[i].key != NULL && error >= 0; i++) {
+    const struct option *option = &standard->options[i];
+    error = sys(__NR_fsconfig, context, option->value == NULL ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING, option->key, option->value, 0);
+  }
+  if (error >= 0) error = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+  if (error >= 0) error = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, standard->attributes);
+  sys_close(context);
+  return (int)error;
+}
+
+void prepare_filesystems(struct run *run, uint32_t wanted) {
+  for (unsigned i = 0; i < PREPARED_COUNT; i++) {
+    const struct standard *standard = &STANDARD[i];
+    if ((wanted >> i & 1) == 0 || (standard->shows & ~run->cloned_ahead) != 0) continue;
+    int mount = make(standard);
+    run->prepared[i] = mount < 0 ? 0 : mount + 1;
+  }
+}
+
+static bool has_options(const struct list *data, const struct option options[OPTIONS_MAX]) {
+  const uint8_t *at = data->at;
+  unsigned i = 0;
+  for (; i < data->count && i < OPTIONS_MAX && options[i].key != NULL; i++) {
+    const char *text = list_text(&at).at, *value = options[i].value;
+    const size_t length = strlen(options[i].key);
+    if (!text_starts_with(text, options[i].key)) return false;
+    if (value == NULL ? text[length] != 0 : text[length] != '=' || !text_equal(text + length + 1, value)) return false;
+  }
+  return i == data->count && (i == OPTIONS_MAX || options[i].key == NULL);
+}
+
+int prepared_take(struct run *run, const struct instance *wanted) {
+  for (unsigned i = 0; i < PREPARED_COUNT; i++) {
+    const struct standard *standard = &STANDARD[i];
+    if (run->prepared[i] == 0 || !text_equal(wanted->fstype, standard->fstype) || !text_equal(wanted->source, standard->source)) continue;
+    if (wanted->super_flags != standard->super_flags || wanted->attributes != standard->attributes) continue;
+    if (!has_options(wanted->data, standard->options)) continue;
+    int mount = run->prepared[i] - 1;
+    run->prepared[i] = 0;
+    return mount;
+  }
+  return -1;
+}
+
+void prepared_close(struct run *run) {
+  for (unsigned i = 0; i < PREPARED_COUNT; i++) {
+    if (run->prepared[i] != 0) sys_close(run->prepared[i] - 1);
+    run->prepared[i] = 0;
+  }
+}

@@ -1,0 +1,21 @@
+/* File systems that are made before the plan asks for them (prepare.c). */
+#ifndef RUNT_PREPARE_H
+#define RUNT_PREPARE_H
+#include "plan.h"
+
+struct run;
+
+/* A new file system, detached. */
+struct instance {
+  const char *fstype, *source;
+  const struct list *data;
+  uint64_t super_flags, attributes;
+};
+
+/* `wanted`: bits in the order of src/container/file-systems.ts. */
+void prepare_filesystems(struct run *run, uint32_t wanted);
+/* One that is just so, or -1. The caller owns it. */
+int prepared_take(struct run *run, const struct instance *wanted);
+/* Those that nobody wanted. */
+void prepared_close(struct run *run);
+#endif

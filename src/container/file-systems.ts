@@ -1,0 +1,29 @@
+/**
+ * The file systems that nearly every configuration mounts. An init that waits for its plan makes them in the meantime, with their usual options
+ * (native-bindings/init/prepare.c), and the plan takes those that are as it wants them.
+ */
+import type { Spec } from "../spec/index.ts";
+
+const PROC = 1;
+/** With nosuid, nodev, noexec, as engines ask for it. */
+const SAFE_PROC = 64;
+
+/** Bits of the shared page, in the order of prepare.c. */
+const BITS: Readonly<Record<string, number>> = {
+  "proc /proc": PROC,
+  "tmpfs /dev": 2,
+  "devpts /dev/pts": 4,
+  "tmpfs /dev/shm": 8,
+  "mqueue /dev/mqueue": 16,
+  "sysfs /sys": 32,
+};
+
+/** A hint from the configuration, which need not be sound. */
+export function usualFileSystems({ mounts }: Spec): number {
+  let bits = 0;
+  for (const { type, destination, options } of mounts ?? []) {
+    const bit = BITS[`${type} ${destination}`] ?? 0;
+    bits |= bit === PROC && options && options.length > 0 ? SAFE_PROC : bit;
+  }
+  return bits;
+}
