@@ -17,6 +17,7 @@ static const char *message_name(uint32_t type) {
       [MESSAGE_PID] = "pid",         [MESSAGE_GO] = "go",           [MESSAGE_READY] = "ready",       [MESSAGE_ERROR] = "error",
       [MESSAGE_WARNING] = "warning", [MESSAGE_COMMIT] = "commit",   [MESSAGE_CONSOLE] = "console",   [MESSAGE_HOOKS] = "hooks",
       [MESSAGE_RESUME] = "resume",   [MESSAGE_LISTENER] = "listener", [MESSAGE_CGROUP] = "cgroup", [MESSAGE_FILTER] = "filter",
+      [MESSAGE_PLAN] = "plan",       [MESSAGE_NAMESPACES] = "namespaces",
   };
   return type < sizeof names / sizeof *names && names[type] != NULL ? names[type] : "unknown";
 }

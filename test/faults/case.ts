@@ -93,7 +93,9 @@ export class Cases {
   #judge(fault: Fault, answer: world.Answer): string[] {
     const { survives, undoes } = this.#scenario;
     const passed = this.#passed();
-    const hit = passed.some((line) => line.startsWith(`${fault.point.process} ${fault.point.number} `));
+    // How far a helper got that was dropped differs, and with it the numbers of what comes then.
+    const [when = "", what = ""] = fault.point.name.split(" ");
+    const hit = passed.some((line) => `${line} `.startsWith(`${fault.point.process} ${fault.point.number} ${when} ${what} `));
     const problems = hit || answer.status !== 0 ? judgeAnswer(this.#scenario, fault, answer, passed) : [];
     if (undoes && answer.status !== 0 && answer.status !== 137 && existsSync(`${world.ROOT}/${ID}`))
       problems.push("the failed verb leaves a container");
