@@ -22,29 +22,57 @@ int inroot_open(int root, const char *path, unsigned how) {
   return fd;
 }
 
+/* The directory in which one was made last: the next mount point is often beside it (inroot_forget). */
+static struct {
+  bool is_open;
+  int fd;
+  unsigned how;
+  char path[PATH_MAX];
+} parent;
+
+void inroot_forget(void) {
+  if (parent.is_open) sys_close(parent.fd);
+  parent.is_open = false;
+}
+
+/* O_DIRECTORY: what somebody else puts there in the meantime, a link above all, is not what was made. */
+static int make_in_parent(const char *name, unsigned mode) {
+  long error = sys(__NR_mkdirat, parent.fd, name, mode);
+  return error < 0 ? (int)error : sys_openat(parent.fd, name, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
+}
+
 /* The usual case: only the last level is missing. Anything else (-ENOENT) is for the walk, which begins anew. */
 static int make_last(int root, const char *path, unsigned how, unsigned mode) {
-  char directory[PATH_MAX];
   const size_t length = strlen(path);
   size_t start = length;
   while (start > 0 && path[start - 1] != '/') start--;
   const char *name = path + start;
-  if (start < 2 || start == length || length >= sizeof directory || text_equal(name, ".") || text_equal(name, "..")) return -ENOENT;
-  memcpy(directory, path, start);
-  directory[start] = 0;
-  int parent = inroot_open(root, directory, how);
-  if (parent < 0) return -ENOENT;
-  int fd = -ENOENT;
-  // O_DIRECTORY: what somebody else puts there in the meantime, a link above all, is not what was made.
-  if (sys(__NR_mkdirat, parent, name, mode) >= 0) fd = sys_openat(parent, name, O_PATH | O_NOFOLLOW | O_DIRECTORY, 0);
-  sys_close(parent);
+  if (start < 2 || start == length || length >= PATH_MAX || text_equal(name, ".") || text_equal(name, "..")) return -ENOENT;
+  const bool is_known = parent.is_open && parent.how == how && text_starts_with(path, parent.path) && parent.path[start] == 0;
+  if (!is_known) {
+    inroot_forget();
+    memcpy(parent.path, path, start);
+    parent.path[start] = 0;
+    parent.how = how;
+    parent.fd = inroot_open(root, parent.path, how);
+    parent.is_open = parent.fd >= 0;
+  }
+  int fd = parent.is_open ? make_in_parent(name, mode) : -ENOENT;
   return fd < 0 ? -ENOENT : fd;
 }
 
-int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode) {
-  int fd = inroot_open(root, path, how);
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, bool *is_new) {
+  const bool may_be_quick = make == INROOT_DIRECTORY && !WEAKENED(make_by_path) && !WEAKENED(in_root) && !WEAKENED(path_descriptors);
+  int fd = may_be_quick && parent.is_open ? make_last(root, path, how, mode) : -ENOENT;
+  *is_new = fd >= 0;
+  if (fd >= 0) return fd;
+  inroot_forget();
+  fd = inroot_open(root, path, how);
   if (fd != -ENOENT || make == INROOT_EXISTING) return fd;
-  if (make == INROOT_DIRECTORY && !WEAKENED(make_by_path) && (fd = make_last(root, path, how, mode)) >= 0) return fd;
+  if (may_be_quick && (fd = make_last(root, path, how, mode)) >= 0) {
+    *is_new = true;
+    return fd;
+  }
   if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
   return inroot_walk(root, path, how, make, mode);
 }
@@ -60,7 +88,8 @@ int inroot_parent(int root, const char *path, unsigned how, const char **name) {
   if (start >= sizeof directory) return -ENAMETOOLONG;
   memcpy(directory, path, start);
   directory[start] = 0;
-  return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755);
+  bool is_new;
+  return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755, &is_new);
 }
 
 bool inroot_same(int a, int b) {

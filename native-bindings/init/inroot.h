@@ -17,8 +17,12 @@ enum {
 enum inroot_make { INROOT_EXISTING, INROOT_DIRECTORY, INROOT_FILE };
 
 int inroot_open(int root, const char *path, unsigned how);
-/* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. */
-int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode);
+/* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. `is_new`: it is a directory that
+ * this call has made. */
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, bool *is_new);
+/* inroot_make keeps the directory in which it made one, for the next beside it. To be called before something is mounted where that, or what is
+ * above it, may be covered. */
+void inroot_forget(void);
 /* The directory of the path (made if missing, 0755) and its last component, which is not looked at. -EINVAL if that is not a name. */
 int inroot_parent(int root, const char *path, unsigned how, const char **name);
 /* True if both are the same directory of the same mount. */

@@ -2,6 +2,7 @@
  * (`notify ...`). */
 #include "../testing/points.h"
 #include "../testing/weaken.h"
+#include "inroot.h"
 #include "notify.h"
 #include "run.h"
 #include "sys.h"
@@ -109,6 +110,8 @@ static long execute_all(struct run *run) {
     run->failed_path = NULL;
     run->failed_text[0] = 0;
     if (operation.number == OP_process_clone) hide_init(run);
+    // A bind covers the directory that it finds or makes, and finds none by what is kept.
+    if (operation.number != OP_mount_bind && operation.number != OP_cgroup_open_tree && operation.number != OP_mount_open) inroot_forget();
     long error = POINT_OPERATION(run, "before", operation.number);
     if (error == 0) error = execute(run, &operation);
     if (run->is_init && operation.number == OP_process_clone) TESTING_BECOME("init");

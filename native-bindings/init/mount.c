@@ -211,8 +211,11 @@ int mount_target(struct run *run, const char *path, uint32_t create, bool direct
   if (root < 0) return root;
   if (WEAKENED(plain_directory)) how &= ~(unsigned)INROOT_NO_LINKS;
   enum inroot_make make = create == CREATE_NEVER ? INROOT_EXISTING : directory ? INROOT_DIRECTORY : INROOT_FILE;
-  int target = inroot_make(root, path, how, make, 0755);
+  bool is_new;
+  int target = inroot_make(root, path, how, make, 0755, &is_new);
   if (target < 0) return (int)fail(run, target, path, how & INROOT_NO_LINKS && directory && target == -ELOOP ? ordinary : "mount target");
+  // A directory that was missing is neither the root nor in a procfs.
+  if (is_new) return target;
   struct stat info;
   long error = 0;
   if (inroot_same(target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");

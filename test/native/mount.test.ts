@@ -1,5 +1,5 @@
 /** Mounts, read-only and masked paths, in every variant of the kernel. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -52,6 +52,22 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     expect(out.slice(0, 3)).toEqual(["content", "sub", "0"]);
     expect(out[3]).toContain(" ro,noexec,relatime ");
     expect(out[4]).toContain(" rw,nosuid,relatime ");
+  });
+
+  test("mount points that are made beside each other are made where the path leads by then", () => {
+    const targets = ["/new/a", "/new/b", "/link/c", "/new", "/new/d", "/link/e", "/new/a/sub/f"];
+    symlinkSync("new", join(root, "link"));
+    const out = lines({
+      outer: targets.map((_, index) => outer("mount.open", { source: join(host, "directory"), slot: 5 + index })),
+      mounts: [PROC, ...targets.map((target, index) => init("mount.bind", { slot: 5 + index, target, create: 0 }))],
+      script: "grep -o ' /new[^ ]* ' /proc/self/mountinfo; ls /new",
+    });
+    const points = targets.map((target) => ` ${target.replace("link", "new")} `);
+    expect(out.slice(0, points.length)).toEqual(points);
+    // What was made before /new was covered is below; what came after is in the mount.
+    expect(out.slice(points.length)).toEqual(["a", "d", "e", "sub"]);
+    expect(readdirSync(join(host, "directory")).sort()).toEqual(["a", "d", "e", "sub"]);
+    expect(readdirSync(join(root, "new")).sort()).toEqual(["a", "b", "c"]);
   });
 
   test("a read-only bind refuses writes, and clearing attributes works", () => {

@@ -72,8 +72,8 @@ export const HELPER_CALLS: Allowed = {
   "native-bindings/init/inroot.c": {
     "openat2(root, path)": "the in-root module",
     "openat(current, name)": "the in-root module",
-    "mkdirat(parent, name)": "the in-root module",
-    "openat(parent, name)": "the in-root module",
+    "mkdirat(parent.fd, name)": "the in-root module",
+    "openat(parent.fd, name)": "the in-root module",
   },
   "native-bindings/init/inroot_walk.c": {
     "openat(fd, name)": "the in-root module",
