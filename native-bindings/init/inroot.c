@@ -58,7 +58,10 @@ static int make_last(int root, const char *path, unsigned how, unsigned mode) {
     parent.is_open = parent.fd >= 0;
   }
   int fd = parent.is_open ? make_in_parent(name, mode) : -ENOENT;
-  return fd < 0 ? -ENOENT : fd;
+  if (fd >= 0) return fd;
+  // Below a procfs the walk would find this very descriptor.
+  inroot_forget();
+  return -ENOENT;
 }
 
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, bool *is_new) {

@@ -22,15 +22,15 @@ struct standard {
   uint64_t super_flags, attributes;
 };
 
-/* In the order of the bits (src/container/file-systems.ts). */
+/* In the order of the bits (src/container/file-systems.ts), and of the usual configuration: the kernel lists mounts in the order of their making. */
 static const struct standard STANDARD[PREPARED_COUNT] = {
     {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, 0},
+    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, SAFE},
     {0, "tmpfs", "tmpfs", {{"mode", "755"}, {"size", "65536k"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_STRICTATIME},
     {0, "devpts", "devpts", {{"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", "5"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC},
     {0, "tmpfs", "shm", {{"mode", "1777"}, {"size", "65536k"}}, 0, SAFE},
     {CLONE_NEWIPC, "mqueue", "mqueue", {{NULL, NULL}}, 0, SAFE},
     {CLONE_NEWNET, "sysfs", "sysfs", {{NULL, NULL}}, MS_RDONLY, SAFE | MOUNT_ATTR_RDONLY},
-    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, SAFE},
 };
 
 /* Without a report: the operation that wants it tries again. */

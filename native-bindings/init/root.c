@@ -2,6 +2,7 @@
 #include "../testing/weaken.h"
 #include "inroot.h"
 #include "mount.h"
+#include "prepare.h"
 #include "sys.h"
 
 /* pivot_root(2) refuses a root below a shared mount. The mount is found by trying the path and then its parents. */
@@ -87,6 +88,7 @@ static long detach_old_root(int old) {
 
 long op_root_pivot(struct run *run, const struct op_root_pivot *op) {
   (void)op;
+  prepared_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // The fallbacks of later operations go through the host's procfs, which is out of sight after this.
@@ -104,6 +106,7 @@ long op_root_pivot(struct run *run, const struct op_root_pivot *op) {
 
 long op_root_enter(struct run *run, const struct op_root_enter *op) {
   (void)op;
+  prepared_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   int proc = proc_get(run);

@@ -2,6 +2,7 @@
  * sysfs outside the root filesystem goes first. */
 #include "inroot.h"
 #include "mount.h"
+#include "prepare.h"
 #include "sys.h"
 
 struct mount_line {
@@ -74,6 +75,7 @@ static long hide_all(struct run *run, char *table) {
 
 long op_root_move(struct run *run, const struct op_root_move *op) {
   (void)op;
+  prepared_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // Without root.open nobody knows which mounts are outside.

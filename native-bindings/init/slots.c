@@ -1,6 +1,5 @@
 /* Descriptor slots, the limit on descriptors, and close-on-exec for all that must not reach the program. */
 #include "../testing/weaken.h"
-#include "prepare.h"
 #include "run.h"
 #include "sys.h"
 
@@ -136,7 +135,6 @@ long op_descriptors_sweep(struct run *run, const struct op_descriptors_sweep *op
   // A waiting init may be looked at for a long time: it keeps what it still needs.
   for (uint32_t slot = 0; slot < run->plan.slot_count; slot++)
     if (slot != SLOT_FIFO && !has_number(&op->keep, slot)) slot_close(run, slot);
-  prepared_close(run);
   if (run->mask_directory >= 0) sys_close(run->mask_directory);
   if (run->mask_file >= 0) sys_close(run->mask_file);
   run->mask_directory = run->mask_file = -1;

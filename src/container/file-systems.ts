@@ -6,16 +6,16 @@ import type { Spec } from "../spec/index.ts";
 
 const PROC = 1;
 /** With nosuid, nodev, noexec, as engines ask for it. */
-const SAFE_PROC = 64;
+const SAFE_PROC = 2;
 
 /** Bits of the shared page, in the order of prepare.c. */
 const BITS: Readonly<Record<string, number>> = {
   "proc /proc": PROC,
-  "tmpfs /dev": 2,
-  "devpts /dev/pts": 4,
-  "tmpfs /dev/shm": 8,
-  "mqueue /dev/mqueue": 16,
-  "sysfs /sys": 32,
+  "tmpfs /dev": 4,
+  "devpts /dev/pts": 8,
+  "tmpfs /dev/shm": 16,
+  "mqueue /dev/mqueue": 32,
+  "sysfs /sys": 64,
 };
 
 /** A hint from the configuration, which need not be sound. */

@@ -147,7 +147,13 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     "?move_mount(_, _, _, _, _)",
     "?mount($path, $path, NULL, MS_BIND|MS_REC, NULL)",
   ],
-  "mount.bind": [...MAKE_TARGET, ...ATTACH, "?mount(_, _, NULL, MS_BIND, NULL)", "?symlinkat(_, _, _)"],
+  // Beside the one that was made before, a directory is made without being looked for.
+  "mount.bind": [
+    ...MAKE_TARGET.map((call) => call.replace(/^\+openat2/, "?+openat2")),
+    ...ATTACH,
+    "?mount(_, _, NULL, MS_BIND, NULL)",
+    "?symlinkat(_, _, _)",
+  ],
   "mount.filesystem": [...MAKE_TARGET, ...NEW_FILESYSTEM.map((call) => `<${call}`), ...ATTACH, "?mount($source, _, $fstype, _, _)"],
   "mount.remount": [TARGET, '?+mount_setattr(_, "", AT_EMPTY_PATH, _)', "?+fsconfig(_, _, _, _, 0)", "?mount(_, _, _, MS_REMOUNT, _)"],
   "directory.create": [FIND, ...MAKE_LEVELS],

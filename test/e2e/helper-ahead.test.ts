@@ -108,6 +108,19 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
     expect(stdout).toMatch(/ \/dev\/shm rw,relatime .*size=4096k/);
   });
 
+  test("what it has made for nothing is no way out of the masks", async () => {
+    for (let fd = 3; fd < 20; fd++) {
+      const path = bundle((config) => {
+        shell(config, "true");
+        config.process.cwd = `/proc/self/fd/${fd}`;
+        // Another /proc and /sys than the usual ones, which are made all the same.
+        for (const mount of config.mounts ?? []) if (/^\/(proc|sys)$/.test(mount.destination)) mount.options = ["nosuid"];
+      });
+      const { status } = await runtime(["run", "-b", path, id()]);
+      expect({ fd, status }).not.toEqual({ fd, status: 0 });
+    }
+  });
+
   test("an init that was made for nothing is gone, too", async () => {
     const name = id();
     const path = bundle((config) => {
