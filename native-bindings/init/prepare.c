@@ -1,6 +1,7 @@
 /*
  * File systems that an init which waits for its plan makes in the meantime: those that nearly every configuration mounts, with the options that
- * it gives them. The plan decides: what it wants otherwise is made anew, and what was made for nothing goes with the process.
+ * it gives them. The plan decides: what it wants otherwise is made anew, and what was made for nothing is
+ * closed before the root is entered (prepared_close).
  */
 #include "prepare.h"
 
