@@ -4,7 +4,8 @@
 # The collector of cycles is left as it is: this program never starts it.
 #
 # What is searched from anywhere lies apart, at the beginning of the image (js_image_allocate, while it is made; then NULL): shapes, and the
-# tables of shapes and atoms. JS_SealImage moves the tables there, and puts the atoms of one hash in the order of their age: who looks for one
+# tables of shapes and atoms. JS_SealImage moves the tables there, makes that of shapes twice as large (when it grows at run time, every shape
+# is written to), and puts the atoms of one hash in the order of their age: who looks for one
 # of a verb that is early in the image does not touch those of later ones.
 
 # quickjs.h
@@ -106,6 +107,47 @@ s/^\( *\)res = (js_string_compare(ctx, JS_VALUE_GET_STRING(op1),/\1res = JS_VALU
                 continue;\
             }\
         }/
+# join: of a list of strings, none of which is wide or made of parts yet, the text is as long as their sum.
+/^static JSValue js_array_join(/i\
+static JSValue js_join_strings(JSContext *ctx, JSValueConst list, JSValueConst separator)\
+{\
+    JSValue *values;\
+    JSString *p, *sep = NULL, *joined;\
+    uint32_t i, count, length;\
+    uint64_t size;\
+    uint8_t *to;\
+    if (!js_get_fast_array(ctx, list, \&values, \&count) || count == 0 || JS_VALUE_GET_TAG(separator) != JS_TAG_STRING) return JS_UNDEFINED;\
+    if (JS_VALUE_GET_TAG(JS_VALUE_GET_OBJ(list)->prop[0].u.value) != JS_TAG_INT || JS_VALUE_GET_INT(JS_VALUE_GET_OBJ(list)->prop[0].u.value) != (int)count) return JS_UNDEFINED;\
+    sep = JS_VALUE_GET_STRING(separator);\
+    if (sep->is_wide_char) return JS_UNDEFINED;\
+    size = (uint64_t)sep->len * (count - 1);\
+    for (i = 0; i < count; i++) {\
+        if (JS_VALUE_GET_TAG(values[i]) != JS_TAG_STRING) return JS_UNDEFINED;\
+        p = JS_VALUE_GET_STRING(values[i]);\
+        if (p->is_wide_char) return JS_UNDEFINED;\
+        size += p->len;\
+    }\
+    if (size > JS_STRING_LEN_MAX) return JS_UNDEFINED;\
+    joined = js_alloc_string(ctx, (int)size, 0);\
+    if (!joined) return JS_EXCEPTION;\
+    to = joined->u.str8;\
+    for (i = 0; i < count; i++) {\
+        length = sep->len;\
+        if (i > 0) memcpy(to, sep->u.str8, length), to += length;\
+        p = JS_VALUE_GET_STRING(values[i]);\
+        length = p->len;\
+        memcpy(to, p->u.str8, length);\
+        to += length;\
+    }\
+    *to = 0;\
+    return JS_MKPTR(JS_TAG_STRING, joined);\
+}\
+
+/^static JSValue js_array_join(/,/^}/s/^    obj = JS_ToObject(ctx, this_val);/    if (!toLocaleString \&\& argc > 0) {\
+        el = js_join_strings(ctx, this_val, argv[0]);\
+        if (!JS_IsUndefined(el)) return el;\
+    }\
+&/
 # Room for four properties from the beginning, which the shape does not promise: js_realloc then finds that there is room. Not in the image.
 /^static JSValue JS_NewObjectFromShape(/,/^}/s/p->prop = js_malloc(ctx, sizeof(JSProperty) \* sh->prop_size);/p->prop = js_malloc(ctx, sizeof(JSProperty) * (js_image_size \&\& class_id == JS_CLASS_OBJECT \&\& sh->prop_size < 4 ? 4 : sh->prop_size));/
 
@@ -122,10 +164,13 @@ static void *js_image_move(JSRuntime *rt, void *table, size_t size)\
     return moved;\
 }\
 \
+static int resize_shape_hash(JSRuntime *rt, int new_shape_hash_bits);\
+\
 void JS_SealImage(JSRuntime *rt)\
 {\
     uint32_t i, *head;\
     JSAtomStruct *p;\
+    if (resize_shape_hash(rt, rt->shape_hash_bits + 1) < 0) abort();\
     memset(rt->atom_hash, 0, sizeof(rt->atom_hash[0]) * rt->atom_hash_size);\
     for (i = rt->atom_size - 1; i > 0; i--) {\
         p = rt->atom_array[i];\

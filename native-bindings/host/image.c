@@ -55,6 +55,36 @@ static JSContext *new_context(JSRuntime *rt) {
     return ctx;
 }
 
+/* The engine makes functions of a built-in object when they are first looked at: now, so that no process writes to these pages of the image. */
+static void complete(JSContext *ctx, JSValueConst object) {
+    JSPropertyEnum *properties;
+    uint32_t count;
+    if (JS_GetOwnPropertyNames(ctx, &properties, &count, object, JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK) < 0) _exit(1);
+    for (uint32_t i = 0; i < count; i++) {
+        JSPropertyDescriptor property;
+        if (JS_GetOwnProperty(ctx, &property, object, properties[i].atom) <= 0) _exit(1);
+        JS_FreeValue(ctx, property.value);
+        JS_FreeValue(ctx, property.getter);
+        JS_FreeValue(ctx, property.setter);
+        JS_FreeAtom(ctx, properties[i].atom);
+    }
+    js_free(ctx, properties);
+}
+
+static void complete_builtins(JSContext *ctx) {
+    static const char *const names[] = { "Object", "Function", "Array", "String", "Number", "BigInt", "Date", "Promise", "Map", "Set", "JSON", "Uint32Array" };
+    JSValue global = JS_GetGlobalObject(ctx);
+    complete(ctx, global);
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        JSValue builtin = JS_GetPropertyStr(ctx, global, names[i]), prototype = JS_GetPropertyStr(ctx, builtin, "prototype");
+        complete(ctx, builtin);
+        if (JS_IsObject(prototype)) complete(ctx, prototype);
+        JS_FreeValue(ctx, prototype);
+        JS_FreeValue(ctx, builtin);
+    }
+    JS_FreeValue(ctx, global);
+}
+
 /* Takes the place of musl's. The engine seeds Math.random with it. */
 int gettimeofday(struct timeval *restrict now, void *restrict zone) {
     (void)zone;
@@ -95,6 +125,7 @@ static void start_engine(void) {
     /* The heap of a whole run is small: collecting cycles would cost more than it gives back. */
     JS_SetGCThreshold(engine.rt, (size_t)-1);
     engine.ctx = new_context(engine.rt);
+    if (engine.ctx && host_building_image) complete_builtins(engine.ctx);
     if (!engine.ctx || !(engine.host_module = host_new_module(engine.ctx))) _exit(1);
     host_init_loader(engine.rt);
 }
