@@ -139,9 +139,28 @@ function compress(code: string): string {
         `return fail(${validate}, ${path ?? "instancePath"}, ${params});`,
     )
     .replaceAll(", parentData, parentDataProperty, rootData=data", "")
-    .replace(/,parentData:\s*\w+,parentDataProperty:\s*[\w"]+,rootData/g, "");
-  if (/schemaPath|parentData|rootData/.test(short)) throw new Error("the code of this ajv is not what tools/gen-schema.ts expects");
+    .replace(/,parentData:\s*\w+,parentDataProperty:\s*[\w"]+,rootData/g, "")
+    .split(/^(?=function validate\d+\()/m)
+    .map(withoutCounts)
+    .join("");
+  if (/schemaPath|parentData|rootData|[eE]rrors (?!= )|\bvalid\d|_errs/.test(short))
+    throw new Error("the code of this ajv is not what tools/gen-schema.ts expects");
   return `${short}\nfunction fail(f, instancePath, params) { f.errors = [{ instancePath, params }]; return false; }\n`;
+}
+
+/** ajv counts violations; here the first one is the end, so what compares counts is true wherever it is reached. */
+function withoutCounts(validator: string): string {
+  const name = /^function (\w+)/.exec(validator)?.[1];
+  return validator
+    .replace(
+      /vErrors = vErrors === null \? (\w+)\.errors : vErrors\.concat\(\1\.errors\);\s*errors = vErrors\.length;/g,
+      `${name}.errors = $1.errors;\nreturn false;`,
+    )
+    .replace(/let vErrors = null;|let errors = 0;|const _errs\d+ = errors;|var valid\d+ = (?:_errs\d+ === errors|true);/g, "")
+    .replace(/if\(!valid\d+\)\{\s*break;\s*\}|else \{\s*\}/g, "")
+    .replace(/if\((?:valid\d+|errors === (?:0|_errs\d+))\)\{/g, "{")
+    .replace(`${name}.errors = vErrors;`, "")
+    .replace("return errors === 0;", "return true;");
 }
 
 /** JSON with bigints written as plain integers. */
