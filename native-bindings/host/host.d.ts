@@ -119,8 +119,11 @@ declare module "runt:host" {
   export function stat(path: string): Stat | undefined;
   export function lstat(path: string): Stat | undefined;
   export function fstat(fd: number): Stat;
-  /** What a descriptor of a process is open at, by its link /proc/PID/fd/N: the mount as in mountinfo (-1: unknown) and the inode. */
-  export function openFile(path: string): { readonly mountId: number; readonly inode: bigint };
+  /** What descriptors 0, 1 and 2 of a process (`self`, or a pid) are open at: the link in /proc, and where that is a path the mount as in
+   *  mountinfo (-1: unknown) and the inode; undefined where none is open. */
+  export function standardStreams(
+    process: string,
+  ): readonly ({ readonly link: string; readonly mountId?: number; readonly inode?: bigint } | undefined)[];
   /** f_type of statfs(2). */
   export function statfsType(path: string): number;
   /** access(2) as the effective user (AT_EACCESS). `directory`: descriptor of that which the path is relative to. */
@@ -294,6 +297,8 @@ declare module "runt:host" {
    *  INDEX:OPERATOR:A:B with commas between. Architectures are added to the native one. What libseccomp refuses throws with its
    *  function as `syscall` and the token or name as `path`. */
   export function seccompCompile(profile: string): SeccompProgram;
+  /** The same answers to every system call in fewer instructions; the program itself where that cannot be had. TypeError: no BPF program. */
+  export function compactFilter(program: ArrayBuffer): ArrayBuffer;
   /** Connect to a unix stream socket by path (any length), send the text with one descriptor (SCM_RIGHTS), close. */
   export function sendDescriptor(path: string, text: string, descriptor: number): void;
 

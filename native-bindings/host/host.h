@@ -158,7 +158,7 @@ HOST_FUNCTION(host_close_on_exec_from);
 HOST_FUNCTION(host_stat);
 HOST_FUNCTION(host_lstat);
 HOST_FUNCTION(host_fstat);
-HOST_FUNCTION(host_open_file);
+HOST_FUNCTION(host_standard_streams);
 HOST_FUNCTION(host_statfs_type);
 HOST_FUNCTION(host_access);
 HOST_FUNCTION(host_setxattr);
@@ -311,7 +311,9 @@ struct spawn_request {
 };
 /* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
-/* Waits for the exec of the child that was started ahead. False: it has failed. */
+/* The child that was started ahead has not executed yet, nor ended. */
+bool host_ahead_prepares(void);
+/* Waits for its exec. False: it has failed. */
 bool host_ahead_executes(void);
 /* Whether it has had a processor of its own since, and this process its. */
 bool host_ahead_is_undisturbed(void);
@@ -321,6 +323,11 @@ void host_ignore_signals(void);
 void host_reset_signals(void);
 /* execveat(2) of this very file, or execve(2) through /proc where that is refused. Returns with errno. */
 int host_execute(int fd, char *const *argv, char *const *envp);
+
+/* ---- cgroup.c */
+/* /proc/self/mountinfo, read by a child that shares this memory and uses raw calls alone; expected before it is made. */
+void host_expect_mounts(void);
+void host_fetch_mounts(void);
 
 /* ---- rendezvous.c */
 /* The page of an optional argument (an ArrayBuffer), NULL where there is none. False: an exception. */
@@ -359,6 +366,7 @@ int64_t host_monotonic_ms(void);
 /* ---- seccomp.c */
 extern const char host_seccomp_version[];
 HOST_FUNCTION(host_seccomp_compile);
+HOST_FUNCTION(host_compact_filter);
 
 /* ---- stream.c */
 /* A connected, close-on-exec stream socket; "@name" is abstract. -1 and errno. */

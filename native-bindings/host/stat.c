@@ -2,7 +2,9 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/stat.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -56,23 +58,47 @@ HOST_FUNCTION(host_fstat) {
 }
 
 /* Where a filter refuses statx(2), the mount is not known. */
-HOST_FUNCTION(host_open_file) {
-    (void)this_value;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+/* Mount and inode of what is open there, in two members. False: errno says why. */
+static bool set_open_file(JSContext *ctx, JSValueConst object, const char *path) {
     struct statx both;
     struct stat status;
     bool known = syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_MNT_ID, &both) == 0 && (both.stx_mask & STATX_MNT_ID);
-    JSValue result;
-    if (!known && stat(path, &status) < 0) {
-        result = host_throw(ctx, errno, "stat", path);
-    } else {
-        result = JS_NewObject(ctx);
-        host_set(ctx, result, "mountId", JS_NewInt64(ctx, known ? (int64_t)both.stx_mnt_id : -1));
-        host_set(ctx, result, "inode", JS_NewBigUint64(ctx, known ? both.stx_ino : status.st_ino));
+    if (!known && stat(path, &status) < 0) return false;
+    host_set(ctx, object, "mountId", JS_NewInt64(ctx, known ? (int64_t)both.stx_mnt_id : -1));
+    host_set(ctx, object, "inode", JS_NewBigUint64(ctx, known ? both.stx_ino : status.st_ino));
+    return true;
+}
+
+/* Undefined: not open. */
+static JSValue stream_of(JSContext *ctx, const char *path) {
+    char target[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof(target));
+    if (length < 0) return errno == ENOENT ? JS_UNDEFINED : host_throw(ctx, errno, "readlink", path);
+    JSValue stream = JS_NewObject(ctx);
+    host_set(ctx, stream, "link", JS_NewStringLen(ctx, target, (size_t)length));
+    if (length == 0 || target[0] != '/' || set_open_file(ctx, stream, path)) return stream;
+    JS_FreeValue(ctx, stream);
+    return errno == ENOENT ? JS_UNDEFINED : host_throw(ctx, errno, "stat", path);
+}
+
+HOST_FUNCTION(host_standard_streams) {
+    (void)this_value;
+    const char *process = host_text(ctx, host_arg(argc, argv, 0));
+    if (!process) return JS_EXCEPTION;
+    JSValue streams = JS_NewArray(ctx);
+    for (uint32_t fd = 0; fd < 3; fd++) {
+        char path[64];
+        snprintf(path, sizeof(path), "/proc/%.20s/fd/%u", process, fd);
+        JSValue stream = stream_of(ctx, path);
+        if (JS_IsException(stream)) {
+            JS_FreeValue(ctx, streams);
+            streams = JS_EXCEPTION;
+            break;
+        }
+        JS_DefinePropertyValueUint32(ctx, streams, fd, stream, JS_PROP_C_W_E);
     }
-    JS_FreeCString(ctx, path);
-    return result;
+    JS_FreeCString(ctx, process);
+    return streams;
 }
 
 HOST_FUNCTION(host_statfs_type) {

@@ -5,7 +5,7 @@ import { cachedPath, type Filter, lookup, store } from "./cache.ts";
 import { enosysStub } from "./stub.ts";
 
 /** Changes when the same profile gives another program for reasons that are not in the key. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface FilterRequest {
   /** Canonical text (src/plan/compile/seccomp-profile.ts). */
@@ -37,7 +37,7 @@ export function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
 
 function compile({ profile, enosysForNewer }: FilterRequest): Filter {
   const { program, unknown, highest } = callLibrary(profile);
-  return { program: enosysForNewer ? join(enosysStub(highest), program) : program, unknown };
+  return { program: host.compactFilter(enosysForNewer ? join(enosysStub(highest), program) : program), unknown };
 }
 
 function callLibrary(profile: string): host.SeccompProgram {

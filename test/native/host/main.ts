@@ -3,6 +3,7 @@ import "../../../src/host/polyfill.ts";
 import * as host from "../../../src/host/index.ts";
 import { bytesTests } from "./bytes.ts";
 import { cgroupTests } from "./cgroup.ts";
+import { compactTests } from "./compact.ts";
 import { containerTests } from "./containers.ts";
 import { engineTests } from "./engine.ts";
 import { fileTests } from "./files.ts";
@@ -55,6 +56,7 @@ switch (mode) {
       notifyTests,
       helperTests,
       seccompTests,
+      compactTests,
       streamTests,
     ]) {
       for (const [name, test] of tests) run(name, test);

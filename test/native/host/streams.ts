@@ -4,6 +4,27 @@ import { equal, ok, type Test, throws } from "./harness.ts";
 const PATIENCE_MS = 20;
 
 export const streamTests: readonly Test[] = [
+  [
+    "standard streams: files with mount and inode, pipes by their names, and what is closed",
+    () => {
+      const streams = host.standardStreams("self");
+      equal(streams.length, 3);
+      for (const [fd, stream] of streams.entries()) {
+        const link = host.readlink(`/proc/self/fd/${fd}`);
+        equal(stream?.link, link);
+        equal(stream?.inode, link.startsWith("/") ? BigInt(host.fstat(fd).ino) : undefined);
+        const mount = /^mnt_id:\s*(\d+)$/m.exec(host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true))?.[1];
+        equal(stream?.mountId, link.startsWith("/") ? Number(mount) : undefined);
+      }
+      const kept = host.openat(-100, "/dev/null", host.O.RDONLY);
+      host.close(0);
+      equal(host.standardStreams(String(host.getpid()))[0], undefined);
+      // The lowest number that is free.
+      equal(host.open("/dev/null", host.O.RDONLY), 0);
+      host.close(kept);
+      equal(host.standardStreams("1x"), [undefined, undefined, undefined]);
+    },
+  ],
   ["connect to nobody", () => throws("ENOENT", () => host.connect("/nonexistent/socket"))],
   ["connect to what is no socket", () => throws("ECONNREFUSED", () => host.connect("/proc/self/exe"))],
   ["connect to an abstract socket that is not there", () => throws("ECONNREFUSED", () => host.connect("@runt-test-nobody"))],
