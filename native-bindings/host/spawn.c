@@ -99,6 +99,7 @@ static int child_main(void *opaque) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
     }
+    if (request->ahead) host_fetch_mounts();
     /* While SIGXFSZ is ignored still: a limit is an error. */
     if (request->fills && !helper_fill_beside(request->program_fd)) {
         child->failed_call = "write";
@@ -224,6 +225,7 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
     sigprocmask(SIG_SETMASK, &all, &before);
+    if (request->ahead) host_expect_mounts();
     pid_t pid = clone_child(child, stack);
     int error = errno;
     if (request->ahead) stack = NULL;
@@ -241,6 +243,10 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         return -1;
     }
     return pid;
+}
+
+bool host_ahead_prepares(void) {
+    return child_ahead.before_exec != 0;
 }
 
 bool host_ahead_executes(void) {

@@ -20,7 +20,8 @@ export interface CgroupDriver {
   // ---- create: what the plan's operations do
   /** @throws RuntError cgroup when it is in use or frozen */
   refuseUsed(cgroup: CgroupRef): CgroupBefore;
-  createCgroup(directory: string): void;
+  /** `later` gets what is left to do before a process can join. */
+  createCgroup(directory: string, later?: (rest: () => void) => void): void;
   writeCgroupFile(path: string, value: string, pointer?: string): void;
   attachDeviceProgram(directory: string, rules: readonly string[]): void;
   /** Returns a warning when the caller has no right to. */

@@ -10,7 +10,7 @@ const SYSTEMD_FORM = /^[^/:]*:[^/:]*:[^/:]+$/;
  */
 export function resolveCgroup(cgroupsPath: string, id: string): string {
   if (cgroupsPath === "") return `${DEFAULT_PARENT}/${id}`;
-  if (SYSTEMD_FORM.test(cgroupsPath)) {
+  if (cgroupsPath.includes(":") && SYSTEMD_FORM.test(cgroupsPath)) {
     throw new RuntError("config-invalid", `cgroupsPath "${cgroupsPath}" has systemd's form slice:prefix:name`, {
       pointer: "/linux/cgroupsPath",
       hint: "use --systemd-cgroup, or a path",

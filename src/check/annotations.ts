@@ -10,6 +10,7 @@ export const annotationKeys: Check = ({ annotations }, report) => {
 
 /** An engine for Kubernetes says what it makes: a sandbox or a container. Other words are none of its own. */
 export const containerType: Check = ({ annotations }, report) => {
+  if (!annotations) return;
   const [found] = findAll(annotations, "typeKey");
   if (found && roleOf(found.value) === undefined)
     report.error("container-type", `/annotations/${pointerToken(found.key)}`, `unknown container type "${found.value}"`);

@@ -13,6 +13,7 @@ function* eachHook({ hooks }: Spec): Generator<readonly [name: string, pointer: 
 
 /** config, POSIX-platform hooks: path is absolute, a timeout is greater than zero, and nothing is cut short by a NUL byte. */
 export const hooks: Check = (spec, report) => {
+  if (!spec.hooks) return;
   for (const [name, pointer, { path, args, env, timeout }] of eachHook(spec)) {
     if (!path.startsWith("/")) report.error("hook-path-relative", `${pointer}/path`, `${name}: "${path}" is not an absolute path`);
     if (timeout !== null && timeout !== undefined && timeout <= 0)

@@ -34,7 +34,8 @@ const WINDOWS_PATH = /^(?:[A-Za-z]:[\\/]|\\\\[?.]\\)/;
 
 /** config, root: on POSIX a path of this host. */
 export const rootOfWindows: Check = ({ root }, report) => {
-  if (root && WINDOWS_PATH.test(root.path))
+  // The first regular expression of a start costs twenty microseconds.
+  if (root && (root.path.includes(":") || root.path.includes("\\")) && WINDOWS_PATH.test(root.path))
     report.error(
       "root-path-windows",
       "/root/path",

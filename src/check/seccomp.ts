@@ -26,10 +26,9 @@ export const seccompProfile: Check = ({ linux }, report) => {
   checkNames(report, seccomp.architectures ?? [], SECCOMP_ARCHITECTURES, "architectures", "seccomp-architecture");
   checkNames(report, seccomp.flags ?? [], SECCOMP_FLAGS, "flags", "seccomp-flag");
   syscalls.forEach(({ action, errnoRet, names }, index) => {
-    const pointer = `${BASE}/syscalls/${index}`;
-    checkAction(report, action, errnoRet, pointer, ["action", "errnoRet"]);
+    checkAction(report, action, errnoRet, `${BASE}/syscalls/${index}`, RULE_FIELDS);
     if ((names ?? []).length === 0)
-      report.error("seccomp-names", `${pointer}/names`, "linux.seccomp.syscalls: an entry names no system call");
+      report.error("seccomp-names", `${BASE}/syscalls/${index}/names`, "linux.seccomp.syscalls: an entry names no system call");
   });
   checkArguments(report, syscalls);
 };
@@ -57,6 +56,8 @@ export const seccompListener: Check = ({ linux }, report) => {
       "linux.seccomp: SCMP_ACT_NOTIFY needs sendmsg to be allowed, which hands the listener over",
     );
 };
+
+const RULE_FIELDS = ["action", "errnoRet"] as const;
 
 type Syscalls = NonNullable<SpecSeccomp["syscalls"]>;
 
@@ -87,13 +88,15 @@ function checkNames(report: Report, names: readonly string[], known: object, fie
 }
 
 function checkArguments(report: Report, syscalls: Syscalls): void {
-  syscalls.forEach(({ args }, index) => {
-    (args ?? []).forEach((argument, position) => {
-      const pointer = `${BASE}/syscalls/${index}/args/${position}`;
-      if (argument.index >= ARGUMENTS)
-        report.error("seccomp-argument", `${pointer}/index`, `linux.seccomp: argument ${argument.index} is not one of 0 to 5`);
-      if (!Object.hasOwn(SECCOMP_OPERATORS, argument.op))
-        report.error("seccomp-operator", `${pointer}/op`, `linux.seccomp: unknown operator ${JSON.stringify(argument.op)}`);
-    });
-  });
+  for (let rule = 0; rule < syscalls.length; rule++) {
+    const args = syscalls[rule]!.args ?? [];
+    for (let position = 0; position < args.length; position++) {
+      const { index, op } = args[position]!;
+      if (index < ARGUMENTS && Object.hasOwn(SECCOMP_OPERATORS, op)) continue;
+      const pointer = `${BASE}/syscalls/${rule}/args/${position}`;
+      if (index >= ARGUMENTS) report.error("seccomp-argument", `${pointer}/index`, `linux.seccomp: argument ${index} is not one of 0 to 5`);
+      if (!Object.hasOwn(SECCOMP_OPERATORS, op))
+        report.error("seccomp-operator", `${pointer}/op`, `linux.seccomp: unknown operator ${JSON.stringify(op)}`);
+    }
+  }
 }

@@ -1,4 +1,5 @@
 /** The global flags, resolved: what every verb starts from. */
+import type { Beginning } from "../container/beginning.ts";
 import type { RuntimeOptions } from "../container/options.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -21,8 +22,8 @@ export interface VerbContext {
 
 const MANAGERS: ReadonlySet<string> = new Set(["cgroupfs", "systemd", "disabled"]);
 
-/** A verb: returns the exit status. */
-export type Verb = (context: VerbContext) => number;
+/** A verb: returns the exit status. `beginning`: what its `begin` returned. */
+export type Verb = (context: VerbContext, beginning?: Beginning) => number;
 
 export function createContext({ global, flags, positionals }: CommandLine): VerbContext {
   const manager = text(global["cgroup-manager"]) ?? (global["systemd-cgroup"] ? "systemd" : "cgroupfs");
@@ -40,7 +41,7 @@ export function createContext({ global, flags, positionals }: CommandLine): Verb
     debug: global["debug"] === true || global["log-level"] === "debug",
     rootGiven: global["root"] !== undefined,
     ...(typeof global["criu"] === "string" && global["criu"] !== "" && { criu: global["criu"] }),
-    rootlessGiven: /^(true|false)$/.test(text(global["rootless"]) ?? ""),
+    rootlessGiven: global["rootless"] === "true" || global["rootless"] === "false",
     globalWords: ["--root", root],
   };
 }

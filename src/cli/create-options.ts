@@ -1,8 +1,16 @@
 /** The flags that create, run and plan share -> CreateOptions. */
+import { type Beginning, beginCreate } from "../container/beginning.ts";
 import type { CreateOptions } from "../container/options.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { absolutePath, text, type VerbContext } from "./context.ts";
+import type { CommandLine, FlagValues } from "./parse.ts";
+
+/** The first thing that create and run do; undefined where nothing is made, or there is more to be done first. */
+export function begin({ flags }: Pick<CommandLine, "flags">): Beginning | undefined {
+  if (flags["dry-run"] || flags["exit-record"] !== undefined || flags["expect-plan"] !== undefined) return undefined;
+  return beginCreate(preservedFds(flags), true);
+}
 
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
   const consoleSocket = text(flags["console-socket"]);
@@ -17,7 +25,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     detach: flags["detach"] === true,
     noPivot: flags["no-pivot"] === true,
     noNewKeyring: flags["no-new-keyring"] === true,
-    preserveFds: typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0,
+    preserveFds: preservedFds(flags),
     ...(typeof flags["expect-plan"] === "string" && { expectPlan: flags["expect-plan"] }),
     ...(cgroupParent === undefined ? {} : { cgroupParent }),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
@@ -25,6 +33,10 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
     ...(configFile && configFile !== "config.json" ? { configFile: absolutePath(configFile) } : {}),
   };
+}
+
+function preservedFds(flags: FlagValues): number {
+  return typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0;
 }
 
 function bundleDirectory(given: string | undefined): string {

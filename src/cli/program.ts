@@ -1,14 +1,21 @@
 /** `runt`: parse, load the one verb that was asked for, run it, report. */
+import type { Beginning } from "../container/beginning.ts";
 import { RuntError } from "../errors/index.ts";
 import { clock } from "../host/index.ts";
 import { phase } from "../host/tracing.ts";
 import { absolutePath, createContext, type Verb } from "./context.ts";
 import { print } from "./output.ts";
-import { parseCommandLine } from "./parse.ts";
+import { type CommandLine, parseCommandLine } from "./parse.ts";
 import { createReporter, type Reporter } from "./report.ts";
 import type { VerbName } from "./table/index.ts";
 
-const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>> = {
+interface VerbModule {
+  readonly verb: Verb;
+  /** Called first of all, where a verb has it. */
+  readonly begin?: (line: CommandLine) => Beginning | undefined;
+}
+
+const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
   create: () => import("./verbs/create.ts"),
   start: () => import("./verbs/start.ts"),
   state: () => import("./verbs/state.ts"),
@@ -40,6 +47,7 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<{ readonly verb: Verb }>>
 export async function main(words: readonly string[]): Promise<number> {
   let reporter: Reporter = createReporter({});
   let failureStatus: number | undefined;
+  let beginning: Beginning | undefined;
   try {
     const line = parseCommandLine(words);
     failureStatus = line.verb?.failureStatus;
@@ -60,10 +68,11 @@ export async function main(words: readonly string[]): Promise<number> {
       const { printVersion } = await import("./version.ts");
       return printVersion();
     }
-    const context = createContext(line);
-    const { verb } = await LOADERS[line.verb.name]();
-    return verb(context);
+    const { begin, verb } = await LOADERS[line.verb.name]();
+    beginning = begin?.(line);
+    return verb(createContext(line), beginning);
   } catch (error) {
+    beginning?.end();
     reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
     return failureStatus ?? (error instanceof RuntError ? error.exitStatus : 1);
   }

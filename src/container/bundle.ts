@@ -6,7 +6,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
-import { parseSpec, type Spec } from "../spec/index.ts";
+import { parseSpec } from "../spec/index.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
 export interface LoadedBundle {
@@ -15,21 +15,14 @@ export interface LoadedBundle {
   readonly text: string;
 }
 
-/** Who makes a container hears of its configuration before the rest is known. */
-export interface LoadListener {
-  /** There is one. */
-  read(): void;
-  /** Its structure is sound; whether it makes sense is not known yet. */
-  parsed(spec: Spec): void;
-}
+/** Who makes a container hears of its configuration as soon as it is JSON: not even its structure is known to be sound. */
+export type ParsedListener = (value: unknown) => void;
 
 /** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, listener?: LoadListener): LoadedBundle {
+export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, parsed?: ParsedListener): LoadedBundle {
   phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
-  listener?.read();
-  const spec = parseSpec(text, host.hasLongNumber(text));
-  listener?.parsed(spec);
+  const spec = parseSpec(text, host.hasLongNumber(text), parsed);
   phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
   phase?.("derive");

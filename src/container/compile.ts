@@ -7,7 +7,7 @@ import { phase } from "../host/tracing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
-import { type LoadListener, loadBundle } from "./bundle.ts";
+import { loadBundle, type ParsedListener } from "./bundle.ts";
 import { countListenFds } from "./descriptors.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -28,10 +28,10 @@ export function compileBundle(
   options: RuntimeOptions,
   create: CreateOptions,
   knowledge: HostKnowledge = LIVE,
-  listener?: LoadListener,
+  parsed?: ParsedListener,
 ): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, listener);
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, parsed);
   phase?.("facts");
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();

@@ -5,22 +5,30 @@ import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
 import type { StateRecord } from "../state/index.ts";
 import { refuseExisting, STATE_MINOR, STATE_SCHEMA } from "../state/index.ts";
-import type { LoadListener } from "./bundle.ts";
+import { type Beginning, beginCreate } from "./beginning.ts";
+import type { ParsedListener } from "./bundle.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { separateDescriptors } from "./descriptors.ts";
 import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
-import { type HelperAhead, startAhead, tellNamespaces } from "./helper-ahead.ts";
+import { tellParsed } from "./helper-ahead.ts";
 import { hooksRecord } from "./hooks.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
-import { type Progress, showProgress } from "./progress.ts";
+import { showProgress } from "./progress.ts";
 import { checkTerminal } from "./terminal.ts";
 
-/** Make the container. Returns what a foreground run has to look after; `meanwhile` is called while init becomes the program. */
-export function create(options: RuntimeOptions, request: CreateOptions, meanwhile?: (execution: Execution) => void): Execution {
-  separateDescriptors(request.preserveFds);
-  const execution = prepare(options, request);
+/**
+ * Make the container. Returns what a foreground run has to look after.
+ * @param beginning what the caller has begun already
+ * @param meanwhile is called while init becomes the program
+ */
+export function create(
+  options: RuntimeOptions,
+  request: CreateOptions,
+  beginning = beginCreate(request.preserveFds, request.expectPlan === undefined),
+  meanwhile?: (execution: Execution) => void,
+): Execution {
+  const execution = prepare(options, request, beginning);
   if (meanwhile) execution.meanwhile = () => meanwhile(execution);
   phase?.("execute");
   try {
@@ -33,18 +41,11 @@ export function create(options: RuntimeOptions, request: CreateOptions, meanwhil
 }
 
 /** Everything before the first operation; of it only the helper, which waits for the plan, is outside of this process. */
-function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
-  let progress: Progress | undefined;
-  let helper: HelperAhead | undefined;
+function prepare(options: RuntimeOptions, request: CreateOptions, beginning: Beginning): Execution {
+  const { progress, helper } = beginning;
   try {
-    const compiled = compileFor(options, request, {
-      read() {
-        progress = showProgress();
-        helper = startAhead(progress);
-      },
-      parsed(spec) {
-        if (progress && helper) tellNamespaces(helper, progress, options, request, spec);
-      },
+    const compiled = compileFor(options, request, (value) => {
+      if (progress && helper) tellParsed(helper, progress, options, request, value);
     });
     checkTerminal(compiled.config, request);
     refuseExisting(options.root, request.id);
@@ -52,12 +53,14 @@ function prepare(options: RuntimeOptions, request: CreateOptions): Execution {
       const before = compiled.cgroup ? lookBefore(options.root, request.id, compiled.cgroup) : {};
       return intentRecord(compiled, request, before);
     });
+    execution.forExec = () => execRecord(compiled.config, !request.noNewKeyring);
     execution.progress = progress ?? showProgress();
     execution.configText = compiled.configText;
     if (helper) execution.ahead = helper;
+    delete beginning.helper;
     return execution;
   } catch (error) {
-    if (helper) onFailure().endAhead(helper);
+    beginning.end();
     throw error;
   }
 }
@@ -72,15 +75,15 @@ function lookBefore(root: string, id: string, cgroup: NonNullable<Compiled["cgro
   }
 }
 
-function compileFor(options: RuntimeOptions, request: CreateOptions, listener: LoadListener): Compiled & { readonly digest?: string } {
-  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, listener);
+function compileFor(options: RuntimeOptions, request: CreateOptions, parsed: ParsedListener): Compiled & { readonly digest?: string } {
+  if (request.expectPlan === undefined) return compileBundle(options, request, undefined, parsed);
   // Few ask for it: loaded for them only.
   return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, request.expectPlan);
 }
 
 export function intentRecord(
   { config, cgroup, resctrl, warnings, digest }: ReturnType<typeof compileFor>,
-  { id, bundle, noNewKeyring }: CreateOptions,
+  { id, bundle }: CreateOptions,
   before: CgroupBefore,
 ): StateRecord {
   return {
@@ -102,12 +105,15 @@ export function intentRecord(
     ...(resctrl ? { resctrl } : {}),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
-    exec: execRecord(config, !noNewKeyring),
+    exec: NOT_YET,
     ...hooksRecord(config.hooks),
     ...(digest === undefined ? {} : { planDigest: digest }),
     warnings,
   };
 }
+
+/** There is no exec while the container is being made. */
+const NOT_YET = { unknown: true, namespaces: [], chroot: false, keyring: false } as const;
 
 /** RFC 3339 with nanoseconds, UTC. */
 export function timestamp(): string {

@@ -9,7 +9,7 @@ import { weakened } from "../host/testing.ts";
 import { operation } from "../host/tracing.ts";
 import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_MAGIC, type Plan, SHAPES } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
-import { keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { type ExecRecord, keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { type HelperAhead, handOver } from "./helper-ahead.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
@@ -29,6 +29,8 @@ export interface Execution {
   record: StateRecord;
   /** The record to begin with; called once, before anything is done that lasts. */
   readonly intent?: () => StateRecord;
+  /** What the record does not need to begin with, while init waits for its cgroups. */
+  forExec?: () => ExecRecord;
   lock: number;
   helper: number;
   socket: number;
@@ -45,8 +47,12 @@ export interface Execution {
   /** Received before it was waited for: outer's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
+  /** What is left to do of cgroups that are made. */
+  readonly unfinished: (() => void)[];
   /** How many warnings the staged record has; -1 before there is one. */
   staged: number;
+  /** The record that is staged, and which it was made from. */
+  stagedAs?: { readonly from: StateRecord; readonly record: StateRecord };
   /** What can be made ready while init becomes the program. */
   meanwhile?: () => void;
   /** A cgroup says whose it is. */
@@ -113,7 +119,20 @@ export let held: Execution | undefined;
 
 export function newExecution(root: string, plan: Plan, record: StateRecord | (() => StateRecord)): Execution {
   const begun = typeof record === "function" ? { intent: record, record: NO_RECORD } : { record };
-  held = { root, plan, ...begun, lock: -1, helper: 0, socket: -1, pid: 0, console: -1, early: [], warnings: [], staged: -1 };
+  held = {
+    root,
+    plan,
+    ...begun,
+    lock: -1,
+    helper: 0,
+    socket: -1,
+    pid: 0,
+    console: -1,
+    early: [],
+    warnings: [],
+    unfinished: [],
+    staged: -1,
+  };
   return held;
 }
 
@@ -137,9 +156,16 @@ export function runOperations(execution: Execution, names: ReadonlySet<OpName>, 
   for (const op of execution.plan.ops) {
     if (op.actor === "runtime" && names.has(op.op) && chosen(op.args)) runHandler(execution, op);
   }
+  finishCgroups(execution);
+}
+
+/** init binds a cgroup as soon as it is there: all of them are made before what only a process that joins needs. */
+function finishCgroups({ unfinished }: Execution): void {
+  for (const rest of unfinished.splice(0)) rest();
 }
 
 function runHandler(execution: Execution, op: Op): void {
+  if (execution.unfinished.length > 0 && op.op !== "cgroup.create") finishCgroups(execution);
   const handler = HANDLERS[op.op as RuntimeOp] as (execution: Execution, args: Op["args"], pointer: string) => void;
   try {
     handler(execution, op.args, op.from);
@@ -152,7 +178,7 @@ function runHandler(execution: Execution, op: Op): void {
 
 /** The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost. */
 function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
-  createCgroup(path);
+  createCgroup(path, (rest) => execution.unfinished.push(rest));
   execution.progress?.cgroup();
   const { root, record } = execution;
   const { kept, systemd: unit } = record.cgroup ?? {};
@@ -322,19 +348,26 @@ function hasExecuted(pid: number): boolean {
 function stage(execution: Execution): void {
   const started = host.procStat(execution.pid);
   if (!started) return;
-  const { record, pid } = execution;
+  const { pid } = execution;
+  const record = execution.forExec ? { ...execution.record, exec: execution.forExec() } : execution.record;
   const streams = callerStreams(record.exec.process?.["terminal"]);
   execution.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
-  stageRecord(execution.root, committed(execution));
+  const whole = committed(execution);
+  execution.stagedAs = { from: execution.record, record: whole };
+  stageRecord(execution.root, whole);
   execution.staged = execution.warnings.length;
 }
 
 function commit(execution: Execution): void {
   const { root, warnings } = execution;
   if (execution.record.startTime === "0") throw helperError().died(execution);
-  execution.record = committed(execution);
-  if (execution.staged !== warnings.length) stageRecord(root, execution.record);
-  execution.staged = warnings.length;
+  const { staged, stagedAs } = execution;
+  if (staged === warnings.length && stagedAs?.from === execution.record) execution.record = stagedAs.record;
+  else {
+    execution.record = committed(execution);
+    stageRecord(root, execution.record);
+    execution.staged = warnings.length;
+  }
   publishRecord(root, execution.record.id);
 }
 

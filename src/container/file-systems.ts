@@ -2,7 +2,7 @@
  * The file systems that nearly every configuration mounts. An init that waits for its plan makes them in the meantime, with their usual options
  * (native-bindings/init/prepare.c), and the plan takes those that are as it wants them.
  */
-import type { Spec } from "../spec/index.ts";
+import { member } from "../spec/index.ts";
 
 const PROC = 1;
 /** With nosuid, nodev, noexec, as engines ask for it. */
@@ -18,12 +18,13 @@ const BITS: Readonly<Record<string, number>> = {
   "sysfs /sys": 64,
 };
 
-/** A hint from the configuration, which need not be sound. */
-export function usualFileSystems({ mounts }: Spec): number {
+/** A hint. `mounts`: of the configuration, not checked in any way. */
+export function usualFileSystems(mounts: unknown): number {
   let bits = 0;
-  for (const { type, destination, options } of mounts ?? []) {
-    const bit = BITS[`${type} ${destination}`] ?? 0;
-    bits |= bit === PROC && options && options.length > 0 ? SAFE_PROC : bit;
+  if (!Array.isArray(mounts)) return bits;
+  for (const mount of mounts) {
+    const bit = BITS[`${member(mount, "type")} ${member(mount, "destination")}`] ?? 0;
+    bits |= bit === PROC && member(member(mount, "options"), "length") ? SAFE_PROC : bit;
   }
   return bits;
 }

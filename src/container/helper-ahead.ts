@@ -1,7 +1,7 @@
 /**
- * The helper is started when there is a config.json, and as soon as that is parsed makes a new network namespace, and init where nothing has to
- * be done before it, while the plan is still compiled: all of it takes as long as that. It holds nothing but itself and ends with this process,
- * so nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
+ * The helper is started before config.json is read, and as soon as that is parsed makes a new network namespace, and init where nothing has to
+ * be done before it, while the configuration is checked and compiled: all of it takes as long as that. It holds nothing but itself and ends with
+ * this process, so nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
  */
 import { isUnified, readHierarchies } from "../cgroup/index.ts";
 import { deriveNamespaces } from "../config/namespaces.ts";
@@ -9,7 +9,7 @@ import type { NamespaceConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
-import type { Spec } from "../spec/index.ts";
+import { member, type SpecNamespace } from "../spec/index.ts";
 import { NAMESPACE_TYPES } from "../spec/names.ts";
 import { usualFileSystems } from "./file-systems.ts";
 import { onFailure } from "./on-failure.ts";
@@ -44,27 +44,36 @@ export function startAhead({ fd, page }: Progress): HelperAhead | undefined {
   return undefined;
 }
 
-/** Before it is checked: what is made for a configuration with errors goes with the helper. */
-export function tellNamespaces(helper: HelperAhead, progress: Progress, options: RuntimeOptions, request: CreateOptions, spec: Spec): void {
-  const listed = spec.linux?.namespaces ?? [];
-  // What is made before a user namespace is entered would not be owned by it; what has no known name is refused soon.
-  if (listed.every(({ type }) => type !== "user" && (NAMESPACE_TYPES as readonly string[]).includes(type))) {
+/** What is made for a configuration with errors goes with the helper. `value`: config.json, not checked in any way. */
+export function tellParsed(helper: HelperAhead, progress: Progress, options: RuntimeOptions, request: CreateOptions, value: unknown): void {
+  const listed = listedNamespaces(value);
+  if (listed) {
     const namespaces = deriveNamespaces(listed);
     const flags = cloneFlags(namespaces);
     helper.namespaces = flags & CLONE_NEW.network;
-    if (mayClone(options, request, spec, namespaces)) helper.clone = flags;
+    if (mayClone(options, request, value, namespaces)) helper.clone = flags;
   }
-  if (helper.clone !== 0) readMounts();
-  progress.ahead(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(spec));
+  progress.ahead(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(member(value, "mounts")));
   try {
     host.sendMessage(helper.socket, MESSAGES.namespaces, undefined, helper.page);
   } catch (error) {
     // It could not be executed, which handOver finds.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
   }
+  // Who reads mountinfo waits while a clone copies the mounts: before it, if the helper has not read it before its exec.
+  if (helper.clone !== 0) readMounts();
 }
 
-/** Who reads mountinfo waits while a clone copies the mounts: before it, then. */
+/** undefined: made before a user namespace is entered, they would not be owned by it; or the configuration will be refused. */
+function listedNamespaces(value: unknown): readonly SpecNamespace[] | undefined {
+  const listed = member(member(value, "linux"), "namespaces") ?? [];
+  const isPlain = (namespace: unknown): namespace is SpecNamespace => {
+    const type = member(namespace, "type");
+    return type !== "user" && (NAMESPACE_TYPES as readonly unknown[]).includes(type);
+  };
+  return Array.isArray(listed) && listed.every(isPlain) ? listed : undefined;
+}
+
 function readMounts(): void {
   try {
     readHierarchies();
@@ -78,11 +87,11 @@ function readMounts(): void {
 function mayClone(
   { rootless, systemd }: RuntimeOptions,
   { consoleSocket, mode }: CreateOptions,
-  { hooks, linux }: Spec,
+  value: unknown,
   namespaces: readonly NamespaceConfig[],
 ): boolean {
-  if (rootless || host.geteuid() !== 0 || consoleSocket !== undefined || linux?.netDevices) return false;
-  if (mode === "create" && hooks?.startContainer) return false;
+  if (rootless || host.geteuid() !== 0 || consoleSocket !== undefined || member(member(value, "linux"), "netDevices")) return false;
+  if (mode === "create" && member(member(value, "hooks"), "startContainer")) return false;
   if (namespaces.some(({ path, type }) => path !== undefined || type === "time")) return false;
   // In a cgroup of v2 init is born, unless systemd moves it there.
   return namespaces.some(({ type }) => type === "mount") && (systemd === true || !isUnified());

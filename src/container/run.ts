@@ -4,6 +4,7 @@ import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
 import { containerDirectory } from "../state/index.ts";
+import type { Beginning } from "./beginning.ts";
 import { create } from "./create.ts";
 import { separateDescriptors } from "./descriptors.ts";
 import type { Execution } from "./execute.ts";
@@ -22,14 +23,14 @@ export interface RunOptions {
 }
 
 /** Returns for a detached container; in the foreground it never does. */
-export function run(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions): void {
+export function run(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions, beginning?: Beginning): void {
   const { keep, subreaper, deleteCommand, exitRecord } = runOptions;
   if (exitRecord !== undefined) {
     const { runRecorded } = loadedNow(import("./exit-record.ts"));
     runRecorded(options, request, exitRecord, runOptions, { separateDescriptors, create, becomeMonitor, memoryPressure });
   }
   if (request.detach) {
-    const { notification: sockets, pid } = create(options, request);
+    const { notification: sockets, pid } = create(options, request, beginning);
     if (sockets) notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
     return;
   }
@@ -37,7 +38,7 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
   let prepared: Preparation | undefined;
-  const execution = create(options, request, (begun) => {
+  const execution = create(options, request, beginning, (begun) => {
     prepared = prepareMonitor(options, begun, keep);
   });
   becomeMonitor(options, execution, { keep, deleteCommand }, undefined, prepared);

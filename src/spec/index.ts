@@ -1,5 +1,6 @@
 export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
 export { parsePart, parseSpec } from "./load.ts";
+export { member } from "./member.ts";
 export type {
   Integer,
   Spec,

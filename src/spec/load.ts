@@ -9,10 +9,13 @@ import type { Spec } from "./types.ts";
 /**
  * Parse and validate config.json.
  * @param exact the text holds an integer of 16 or more digits, which JSON.parse would round
+ * @param parsed gets the value before its structure is checked
  * @throws RuntError "config-syntax" (line, column) or "config-schema" (pointer, line, column)
  */
-export function parseSpec(text: string, exact: boolean): Spec {
-  const { value, changed } = flatCapabilities(exact ? parseJson(text) : parseFast(text));
+export function parseSpec(text: string, exact: boolean, parsed?: (value: unknown) => void): Spec {
+  const json = exact ? parseJson(text) : parseFast(text);
+  parsed?.(json);
+  const { value, changed } = flatCapabilities(json);
   if (value === null) throw new RuntError("config-schema", "config cannot be null", { pointer: "" });
   if (!validate(value)) {
     const error = validate.errors?.[0];

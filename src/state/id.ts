@@ -5,8 +5,12 @@ const MAXIMUM_LENGTH = 1024;
 /** Those of which an id is made: \w, +, -, and the dot. */
 export const ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-.";
 
+/** Without a regular expression: the first one of a start costs twenty microseconds. */
 export function isId(text: string): boolean {
-  return /^[\w+\-.]+$/.test(text) && text !== "." && text !== ".." && text.length <= MAXIMUM_LENGTH;
+  const { length } = text;
+  if (length === 0 || length > MAXIMUM_LENGTH || text === "." || text === "..") return false;
+  for (let i = 0; i < length; i++) if (!ID_CHARACTERS.includes(text[i]!)) return false;
+  return true;
 }
 
 /** The id that was found to be one last: a verb asks for the same one again and again. */

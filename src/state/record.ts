@@ -127,25 +127,8 @@ export type StateSummary = Pick<
   "id" | "phase" | "ociVersion" | "bundle" | "rootfs" | "created" | "owner" | "pid" | "startTime" | "annotations" | "cgroup"
 >;
 
-/** Of the record written last: each member's name and value, and their text. */
-const written: { readonly names: string[]; readonly values: unknown[]; readonly texts: string[] } = { names: [], values: [], texts: [] };
-
-/** create writes its record twice: what is the same object as before is not made into text again. */
 export function serializeRecord(record: StateRecord): string {
-  const { names, values, texts } = written;
-  let at = 0;
-  for (const name in record) {
-    const value = record[name as keyof StateRecord];
-    if (value === undefined) continue;
-    if (values[at] !== value || names[at] !== name) {
-      names[at] = name;
-      values[at] = value;
-      texts[at] = `"${name}":${JSON.stringify(value)}`;
-    }
-    at++;
-  }
-  names.length = values.length = texts.length = at;
-  return `{${texts.join(",")}}`;
+  return JSON.stringify(record);
 }
 
 /** What a record may be before it is known to be one of this build's. */

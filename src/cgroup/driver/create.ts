@@ -15,15 +15,25 @@ const ATTEMPTS = 16;
  * Make the directory of a cgroup and every missing level above it. An existing directory is used as it is.
  * v1 cpuset: a new level gets its parent's cpus and mems (the kernel refuses tasks without them).
  * v2: the controllers are enabled from the root down to the parent.
- * @throws RuntError cgroup
+ * @param later gets what is left to do before a process can join; without it that is done at once
+ * @throws RuntError cgroup, `later`'s argument, too
  */
-export function createCgroup(directory: string): void {
+export function createCgroup(directory: string, later: Later = atOnce): void {
   const facts = readHierarchies();
   const hierarchy = hierarchyOf(facts, directory);
   if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
-  try {
+  named(directory, () => {
     if (facts.version === 2) createUnified(hierarchy, directory);
-    else createV1(hierarchy, directory);
+    else createV1(hierarchy, directory, (rest) => later(() => named(directory, rest)));
+  });
+}
+
+type Later = (rest: () => void) => void;
+const atOnce: Later = (rest) => rest();
+
+function named(directory: string, action: () => void): void {
+  try {
+    action();
   } catch (error) {
     if (error instanceof RuntError) throw error;
     throw new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
@@ -42,9 +52,13 @@ function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHie
   return undefined;
 }
 
-function createV1(hierarchy: CgroupHierarchy, directory: string): void {
-  const { controllers, mountpoint } = hierarchy;
-  createLevels(mountpoint, directory, controllers.includes("cpuset") ? inheritCpuset : undefined);
+function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, later: Later): void {
+  if (!controllers.includes("cpuset")) {
+    createLevels(mountpoint, directory);
+    return;
+  }
+  const isNew = createLevels(mountpoint, directory, inheritCpuset);
+  later(() => inheritCpuset(mountpoint, directory, isNew));
 }
 
 function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
@@ -53,15 +67,12 @@ function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
   joinThreadedTree(directory);
 }
 
-/** The usual case first: only the last level is missing. */
-function createLevels(mountpoint: string, directory: string, prepare?: typeof inheritCpuset): void {
+/** The usual case first: only the last level is missing. `prepare` is for those above it. Returns whether the last one is new. */
+function createLevels(mountpoint: string, directory: string, prepare?: typeof inheritCpuset): boolean {
   for (let attempt = 1; ; attempt++) {
     try {
       const isNew = host.tryMkdir(directory, MODE);
-      if (isNew !== undefined) {
-        prepare?.(mountpoint, directory, isNew);
-        return;
-      }
+      if (isNew !== undefined) return isNew;
       // For its error.
       if (attempt === ATTEMPTS) host.mkdir(directory, MODE);
     } catch (error) {

@@ -4,10 +4,12 @@ import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";
 import { printWarnings } from "../warnings.ts";
 
-export const verb: Verb = (context) => {
+export { begin } from "../create-options.ts";
+
+export const verb: Verb = (context, beginning) => {
   const request = createOptions(context, context.positionals[0]!, "create");
   if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
-  const { record } = create(context.options, request);
+  const { record } = create(context.options, request, beginning);
   if (context.debug) printWarnings(record.warnings);
   return 0;
 };

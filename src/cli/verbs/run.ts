@@ -4,16 +4,19 @@ import { absolutePath, text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";
 
-export const verb: Verb = (context) => {
+export { begin } from "../create-options.ts";
+
+export const verb: Verb = (context, beginning) => {
   const id = context.positionals[0]!;
   const request = createOptions(context, id, "run");
   if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
   const exitRecord = text(context.flags["exit-record"]);
-  run(context.options, request, {
+  const options = {
     keep: context.flags["keep"] === true,
     subreaper: context.flags["no-subreaper"] !== true,
     ...(exitRecord === undefined ? {} : { exitRecord: absolutePath(exitRecord) }),
     deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force", id],
-  });
+  };
+  run(context.options, request, options, beginning);
   return 0;
 };

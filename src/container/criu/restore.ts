@@ -21,6 +21,7 @@ import { refuseExisting, writeRecord } from "../../state/index.ts";
 import { type Compiled, compileBundle } from "../compile.ts";
 import { intentRecord } from "../create.ts";
 import { separateDescriptors } from "../descriptors.ts";
+import { execRecord } from "../exec-defaults.ts";
 import { type Execution, newExecution, runOperations } from "../execute.ts";
 import type { CreateOptions, RuntimeOptions } from "../options.ts";
 import { becomeMonitor, type RunOptions } from "../run.ts";
@@ -80,7 +81,10 @@ export function restore(options: RuntimeOptions, request: CreateOptions, flags: 
   if (!request.detach && run.subreaper) host.setChildSubreaper(true);
   if (!request.detach) host.blockSignals();
   const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
-  const execution = newExecution(options.root, compiled.plan, intentRecord(compiled, request, before));
+  const execution = newExecution(options.root, compiled.plan, {
+    ...intentRecord(compiled, request, before),
+    exec: execRecord(compiled.config, !request.noNewKeyring),
+  });
   try {
     revive(execution, compiled, { criu, flags, request });
   } catch (error) {

@@ -48,6 +48,7 @@ export function addPoststartHooks(scope: Scope): void {
   const { builder, config, invocation } = scope;
   if (invocation.mode !== "run" || !config.process) return;
   builder.add("runtime", "commit", "sync.end", {});
+  if (!config.hooks.poststart) return;
   addHooks(scope, "runtime", "commit", "poststart", { ...stateOf(scope, "running"), cwd: config.bundle });
 }
 
