@@ -1,7 +1,8 @@
 /** The helper that is started before the plan is known (docs/decisions/0030): when it is, what it makes, and that it goes when nothing comes of it. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { isUnified } from "../support/cgroups.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
 const STRACE = "/usr/bin/strace";
@@ -34,6 +35,61 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
   }
 
   const place = (lines: readonly string[], what: RegExp): number => lines.findIndex((line) => what.test(line));
+
+  test("is started before config.json is looked at, and told of it before the plan", async () => {
+    const path = bundle((config) => shell(config, "true"));
+    const lines = await trace(id(), path);
+    const started = place(lines, STARTED);
+    const opened = place(lines, new RegExp(`"${path}/config.json"`));
+    const told = place(lines, /sendmsg\(\d+, .*iov_base="\\16\\0/);
+    expect(started).toBeGreaterThan(0);
+    expect(opened).toBeGreaterThan(started);
+    expect(told).toBeGreaterThan(opened);
+    expect(place(lines, /memfd_create\("runt-plan"/)).toBeGreaterThan(told);
+  });
+
+  test.skipIf(isUnified)("reads the mounts for the runtime; those of a busy host the runtime reads", async () => {
+    const path = bundle((config) => shell(config, "wc -l </proc/self/cgroup"));
+    const readers = (lines: readonly string[]) => {
+      const pids = lines.filter((line) => line.includes('"/proc/self/mountinfo"')).map((line) => line.split(" ")[0]!);
+      return pids.map((pid) => (pid === lines[0]!.split(" ")[0] ? "runtime" : "helper"));
+    };
+    expect(readers(await trace(id(), path))).toEqual(["helper"]);
+    const many = `mount --make-rprivate /; for i in $(seq 80); do mount --bind ${directory} ${directory}; done; exec "$@"`;
+    const output = join(directory, "many.strace");
+    const run = ["strace", "-f", "-s", "300", "-o", output, RUNTIME, "--root", root, "run", "-b", path, id()];
+    const { status, stdout } = await call(directory, ["unshare", "--mount", "sh", "-c", many, "sh", ...run]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: (await runtime(["run", "-b", path, id()])).stdout });
+    expect(readers(readFileSync(output, "utf8").split("\n"))).toEqual(["helper", "runtime"]);
+  });
+
+  test.each([
+    ["the bundle is missing", ["create", "-b", "/nonexistent", "never"]],
+    ["an option is wrong", ["--cgroup-manager", "none", "create", "-b", "/nonexistent", "never"]],
+    ["the id is none", ["create", "-b", "/nonexistent", "no/id"]],
+  ])("is gone when %s", async (_, words) => {
+    const before = waitingHelpers();
+    const output = join(directory, "wrong.strace");
+    const { status } = await call(directory, [STRACE, "-f", "-o", output, RUNTIME, "--root", root, ...words]);
+    expect(status).toBe(1);
+    expect(place(readFileSync(output, "utf8").split("\n"), STARTED)).toBeGreaterThan(0);
+    expect(waitingHelpers()).toEqual(before);
+  });
+
+  test("is gone when config.json is no JSON, or another thing than is expected", async () => {
+    const path = bundle((config) => shell(config, "true"));
+    const before = waitingHelpers();
+    const shapes = ["{", "null", "7", '"namespaces"', "[]", "{}", '{"linux": 1}', '{"linux": {"namespaces": {"type": "pid"}}}'];
+    shapes.push('{"linux": {"namespaces": [null, 1, {"type": "network", "path": {}}]}, "mounts": [null, {"type": {}}], "hooks": 3}');
+    for (const text of shapes) {
+      writeFileSync(join(path, "config.json"), text);
+      const { status, stderr } = await runtime(["create", "-b", path, "never"]);
+      expect({ text, status }).toEqual({ text, status: 1 });
+      expect(stderr).not.toContain("internal");
+    }
+    expect(waitingHelpers()).toEqual(before);
+    expect(existsSync(join(root, "never"))).toBe(false);
+  });
 
   test("is started before anything is written, makes the network namespace, and gets the plan later", async () => {
     const name = id();
