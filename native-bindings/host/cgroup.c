@@ -174,8 +174,8 @@ static struct {
     enum { NOTHING, BEING_READ, WHOLE } state;
 } fetched;
 
-void host_expect_mounts(void) {
-    fetched.state = BEING_READ;
+void host_expect_mounts(bool is_coming) {
+    fetched.state = is_coming ? BEING_READ : NOTHING;
 }
 
 void host_fetch_mounts(void) {
@@ -195,10 +195,13 @@ void host_fetch_mounts(void) {
     __atomic_store_n(&fetched.state, is_whole ? WHOLE : NOTHING, __ATOMIC_RELEASE);
 }
 
+/* Longer than a child takes that has a processor. */
+#define YIELDS 1000
+
 /* Whether the child has read it all; waits for one that is about to. */
 static bool is_fetched(const char *path) {
     if (strcmp(path, MOUNTINFO) != 0) return false;
-    while (__atomic_load_n(&fetched.state, __ATOMIC_ACQUIRE) == BEING_READ && host_ahead_prepares()) sched_yield();
+    for (unsigned i = 0; i < YIELDS && __atomic_load_n(&fetched.state, __ATOMIC_ACQUIRE) == BEING_READ && host_ahead_prepares(); i++) sched_yield();
     return __atomic_load_n(&fetched.state, __ATOMIC_ACQUIRE) == WHOLE;
 }
 

@@ -325,8 +325,8 @@ void host_reset_signals(void);
 int host_execute(int fd, char *const *argv, char *const *envp);
 
 /* ---- cgroup.c */
-/* /proc/self/mountinfo, read by a child that shares this memory and uses raw calls alone; expected before it is made. */
-void host_expect_mounts(void);
+/* /proc/self/mountinfo, read by a child that shares this memory and uses raw calls alone; expected before it is made, and not if that fails. */
+void host_expect_mounts(bool is_coming);
 void host_fetch_mounts(void);
 
 /* ---- rendezvous.c */

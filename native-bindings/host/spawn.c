@@ -225,12 +225,13 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
     sigprocmask(SIG_SETMASK, &all, &before);
-    if (request->ahead) host_expect_mounts();
+    if (request->ahead) host_expect_mounts(true);
     pid_t pid = clone_child(child, stack);
     int error = errno;
     if (request->ahead) stack = NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
+        if (request->ahead) host_expect_mounts(false);
         *failed_call = "clone";
         errno = error;
         return -1;

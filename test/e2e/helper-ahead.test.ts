@@ -63,6 +63,14 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
     expect(readers(readFileSync(output, "utf8").split("\n"))).toEqual(["helper", "runtime"]);
   });
 
+  test("where it cannot be started another is, with the plan", async () => {
+    const path = bundle((config) => shell(config, "echo here"));
+    const refuse = ["-e", "inject=clone:error=EAGAIN:when=1", "-o", join(directory, "refused.strace")];
+    const { status, stdout } = await call(directory, [STRACE, "-f", ...refuse, RUNTIME, "--root", root, "run", "-b", path, id()]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "here\n" });
+    expect(readFileSync(join(directory, "refused.strace"), "utf8")).toContain("EAGAIN (Resource temporarily unavailable) (INJECTED)");
+  });
+
   test.each([
     ["the bundle is missing", ["create", "-b", "/nonexistent", "never"]],
     ["an option is wrong", ["--cgroup-manager", "none", "create", "-b", "/nonexistent", "never"]],
