@@ -67,7 +67,7 @@ describe.skipIf(!isRoot || !isRunt)("small limits (needs root)", () => {
   test("RLIMIT_AS", async () => {
     const limit = (value: number) => ["prlimit", `--as=${value * KIB}`];
     expect(
-      await widen([4500, 5700, 6000, 6200, 6400, 6600, 6800, 16_000], limit, /out of memory|cannot allocate memory/, 4500),
+      await widen([4500, 5800, 6000, 6200, 6400, 6600, 6800, 16_000], limit, /out of memory|cannot allocate memory/, 4500),
     ).toBeGreaterThan(0);
   });
 
