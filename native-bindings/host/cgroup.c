@@ -4,14 +4,8 @@
  */
 #include "host.h"
 
-#include "raw.h"
-
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -163,52 +157,11 @@ static enum outcome with_controllers(const struct mounts *mounts, enum outcome o
     return outcome == ADDED && !mounts->controlled ? UNUSUAL : outcome;
 }
 
-#define MOUNTINFO "/proc/self/mountinfo"
-/* Some fifty mounts. Of more this process reads what it needs itself: its child would come too late. */
-#define MOST_FETCHED 4096
-
-/* Of a child that shares this memory: what it has read. */
-static struct {
-    char text[MOST_FETCHED];
-    size_t length;
-    enum { NOTHING, BEING_READ, WHOLE } state;
-} fetched;
-
-void host_expect_mounts(bool is_coming) {
-    fetched.state = is_coming ? BEING_READ : NOTHING;
-}
-
-void host_fetch_mounts(void) {
-    struct statfs tree;
-    long length = -1, got = -1;
-    /* Nobody asks for it where there is a tree of v2 alone. */
-    bool is_wanted = raw_call(SYS_statfs, (long)"/sys/fs/cgroup", (long)&tree, 0, 0, 0) == 0 && tree.f_type != CGROUP2_SUPER_MAGIC;
-    long fd = is_wanted ? raw_call(SYS_openat, AT_FDCWD, (long)MOUNTINFO, O_RDONLY | O_CLOEXEC, 0, 0) : -1;
-    if (fd >= 0) {
-        length = 0;
-        while ((got = raw_call(SYS_read, fd, (long)fetched.text + length, MOST_FETCHED - length, 0, 0)) > 0) length += got;
-        raw_call(SYS_close, fd, 0, 0, 0, 0);
-    }
-    fetched.length = (size_t)length;
-    /* With a full buffer the last read says nothing of the end. */
-    const bool is_whole = got == 0 && length > 0 && length < MOST_FETCHED;
-    __atomic_store_n(&fetched.state, is_whole ? WHOLE : NOTHING, __ATOMIC_RELEASE);
-}
-
-/* Longer than a child takes that has a processor. */
-#define YIELDS 1000
-
-/* Whether the child has read it all; waits for one that is about to. */
-static bool is_fetched(const char *path) {
-    if (strcmp(path, MOUNTINFO) != 0) return false;
-    for (unsigned i = 0; i < YIELDS && __atomic_load_n(&fetched.state, __ATOMIC_ACQUIRE) == BEING_READ && host_ahead_prepares(); i++) sched_yield();
-    return __atomic_load_n(&fetched.state, __ATOMIC_ACQUIRE) == WHOLE;
-}
-
 static enum outcome open_mounts(struct mounts *mounts, const char *path) {
-    if (is_fetched(path)) {
+    struct span fetched;
+    if (host_has_fetched(path, &fetched.start, &fetched.length)) {
         mounts->list = JS_NewArray(mounts->ctx);
-        return with_controllers(mounts, read_lines(mounts, (struct span){ fetched.text, fetched.length }));
+        return with_controllers(mounts, read_lines(mounts, fetched));
     }
     int fd = host_open_retry(AT_FDCWD, path, O_RDONLY, 0);
     if (fd < 0) {

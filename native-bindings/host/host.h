@@ -324,10 +324,13 @@ void host_reset_signals(void);
 /* execveat(2) of this very file, or execve(2) through /proc where that is refused. Returns with errno. */
 int host_execute(int fd, char *const *argv, char *const *envp);
 
-/* ---- cgroup.c */
-/* /proc/self/mountinfo, read by a child that shares this memory and uses raw calls alone; expected before it is made, and not if that fails. */
+/* ---- fetch.c */
+/* A child is about to be made that reads mountinfo; or could not be. */
 void host_expect_mounts(bool is_coming);
+/* By that child, with raw calls alone. */
 void host_fetch_mounts(void);
+/* Whether the file of this path has been read whole; waits for a child that is about to. */
+bool host_has_fetched(const char *path, const char **text, size_t *length);
 
 /* ---- rendezvous.c */
 /* The page of an optional argument (an ArrayBuffer), NULL where there is none. False: an exception. */

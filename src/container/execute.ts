@@ -9,7 +9,8 @@ import { weakened } from "../host/testing.ts";
 import { operation } from "../host/tracing.ts";
 import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_MAGIC, type Plan, SHAPES } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
-import { type ExecRecord, keepConfig, publishRecord, reserve, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { type ExecRecord, keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
+import { commit, recordLate, type Staged, stage } from "./commit.ts";
 import { type HelperAhead, handOver } from "./helper-ahead.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
@@ -19,7 +20,6 @@ import type { NotificationSockets } from "./notification.ts";
 import { netDevices, notification, resctrl, systemd } from "./on-demand.ts";
 import { helperError } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
-import { callerStreams } from "./streams.ts";
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -49,10 +49,8 @@ export interface Execution {
   readonly warnings: string[];
   /** What is left to do of cgroups that are made. */
   readonly unfinished: (() => void)[];
-  /** How many warnings the staged record has; -1 before there is one. */
-  staged: number;
-  /** The record that is staged, and which it was made from. */
-  stagedAs?: { readonly from: StateRecord; readonly record: StateRecord };
+  /** What was last written of the record as it will be; undefined before there is an init. */
+  staged?: Staged;
   /** What can be made ready while init becomes the program. */
   meanwhile?: () => void;
   /** A cgroup says whose it is. */
@@ -131,7 +129,6 @@ export function newExecution(root: string, plan: Plan, record: StateRecord | (()
     early: [],
     warnings: [],
     unfinished: [],
-    staged: -1,
   };
   return held;
 }
@@ -342,46 +339,6 @@ function hasExecuted(pid: number): boolean {
   const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
   const flags = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]);
   return (flags & PF_FORKNOEXEC) === 0;
-}
-
-/** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
-function stage(execution: Execution): void {
-  const started = host.procStat(execution.pid);
-  if (!started) return;
-  const { pid } = execution;
-  const record = execution.forExec ? { ...execution.record, exec: execution.forExec() } : execution.record;
-  const streams = callerStreams(record.exec.process?.["terminal"]);
-  execution.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
-  const whole = committed(execution);
-  execution.stagedAs = { from: execution.record, record: whole };
-  stageRecord(execution.root, whole);
-  execution.staged = execution.warnings.length;
-}
-
-function commit(execution: Execution): void {
-  const { root, warnings } = execution;
-  if (execution.record.startTime === "0") throw helperError().died(execution);
-  const { staged, stagedAs } = execution;
-  if (staged === warnings.length && stagedAs?.from === execution.record) execution.record = stagedAs.record;
-  else {
-    execution.record = committed(execution);
-    stageRecord(root, execution.record);
-    execution.staged = warnings.length;
-  }
-  publishRecord(root, execution.record.id);
-}
-
-/** Warnings that came after the record was committed. */
-function recordLate(execution: Execution): void {
-  const { root, record, staged, warnings } = execution;
-  if (staged < 0 || staged === warnings.length) return;
-  execution.record = { ...record, warnings: [...record.warnings, ...warnings.slice(staged)] };
-  execution.staged = warnings.length;
-  writeRecord(root, execution.record);
-}
-
-function committed({ record, warnings }: Execution): StateRecord {
-  return { ...record, phase: "created", netDevices: undefined, warnings: [...record.warnings, ...warnings] };
 }
 
 function sendPidfd(pid: number, path: string, text: string): void {

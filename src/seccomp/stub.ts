@@ -19,7 +19,7 @@ const OFFSET_ARCHITECTURE = 4;
 const X32_BIT = 0x4000_0000;
 const ENOSYS = 38;
 
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+export type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 const RETURN_ENOSYS: Instruction = [RETURN, 0, 0, SECCOMP_ACTIONS.SCMP_ACT_ERRNO + ENOSYS];
 const LOAD_NUMBER: Instruction = [LOAD, 0, 0, OFFSET_NUMBER];
@@ -57,7 +57,8 @@ function compareX32(number: number): readonly Instruction[] {
   return [[JUMP_EQUAL, 2, 0, 0xffff_ffff], ...compare(number)];
 }
 
-function assemble(code: readonly Instruction[]): ArrayBuffer {
+/** 8 bytes each, as the kernel takes them. */
+export function assemble(code: readonly Instruction[]): ArrayBuffer {
   const view = new DataView(new ArrayBuffer(code.length * 8));
   code.forEach(([operation, ifTrue, ifFalse, value], index) => {
     view.setUint16(index * 8, operation, true);

@@ -1,13 +1,12 @@
 /** A compacted filter answers every call as the one that it was made from (native-bindings/host/compact.c). */
 import * as host from "../../../src/host/index.ts";
-import { enosysStub, type Highest } from "../../../src/seccomp/stub.ts";
+import { assemble, enosysStub, type Highest, type Instruction } from "../../../src/seccomp/stub.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../../../src/spec/seccomp.ts";
 import { systemCalls } from "../../../src/spec/syscalls.ts";
 import { random } from "../../support/random.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 
 type Below = (below: number) => number;
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 const { SCMP_ACT_ALLOW: ALLOW, SCMP_ACT_ERRNO: ERRNO, SCMP_ACT_KILL_PROCESS: KILL, SCMP_ACT_LOG: LOG } = SECCOMP_ACTIONS;
 const { SCMP_ARCH_AARCH64, SCMP_ARCH_X32, SCMP_ARCH_X86, SCMP_ARCH_X86_64 } = SECCOMP_ARCHITECTURES;
@@ -54,17 +53,6 @@ function answer(program: DataView, data: Data): number {
     }
   }
   throw new Error("no answer");
-}
-
-function assemble(code: readonly Instruction[]): ArrayBuffer {
-  const view = new DataView(new ArrayBuffer(code.length * 8));
-  code.forEach(([operation, ifTrue, ifFalse, value], index) => {
-    view.setUint16(index * 8, operation, true);
-    view.setUint8(index * 8 + 2, ifTrue);
-    view.setUint8(index * 8 + 3, ifFalse);
-    view.setUint32(index * 8 + 4, value, true);
-  });
-  return view.buffer;
 }
 
 const ARCHITECTURES = [SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_AARCH64, 0, 1, 0xffff_ffff];
