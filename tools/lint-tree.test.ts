@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { LARGEST_BYTES, problemsOf, type TreeFile } from "./lint-tree.ts";
+
+const file = (path: string, text: string | undefined = "", bytes = text?.length ?? 0): TreeFile => ({ path, bytes, text });
+
+describe("what may be committed", () => {
+  it("has no unlisted file or folder at the root", () => {
+    const found = problemsOf([file("README.md"), file("src/a.ts"), file("l.sh"), file("scratch/a.ts")]);
+    expect(found).toEqual([expect.stringMatching(/^l\.sh: not a name/), expect.stringMatching(/^scratch\/a\.ts: not a name/)]);
+  });
+
+  it("has no large file that is no fixture", () => {
+    const large = LARGEST_BYTES + 1;
+    const found = problemsOf([
+      file("docs/a.svg", "", LARGEST_BYTES),
+      file("docs/b.svg", "", large),
+      file("bench/perf.data", undefined, large),
+      file("package-lock.json", "", large),
+    ]);
+    expect(found).toEqual([expect.stringMatching(/^docs\/b\.svg: /), expect.stringMatching(/^bench\/perf\.data: /)]);
+  });
+
+  it.each(["home/somebody/runt", "work/main/bin/runt", "Users/somebody/x", "workspace/runt"])("names no path of a machine: %s", (path) => {
+    const found = problemsOf([file("docs/a.md", `first\nsee /${path} there`)]);
+    expect(found).toEqual([`docs/a.md:2: /${path}: a path of one machine`]);
+  });
+
+  it.each(["/home/me/.config", "a/home/x", "$HOME/work/main", "/path/to/runt", "/tmp/mine", "/work/here"])("takes %s", (path) => {
+    expect(problemsOf([file("docs/a.md", path)])).toEqual([]);
+  });
+});
