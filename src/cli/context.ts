@@ -67,9 +67,8 @@ function defaultRoot(): string {
   // As runc: root of a user namespace is somebody's root only; Podman leaves USER out.
   const isRoot = host.geteuid() === 0;
   if (isRoot && (host.getenv("USER") === "root" || !runtimeDirectory || !inUserNamespace())) return "/run/runt";
-  if (!runtimeDirectory)
-    throw new RuntError("state-root", "XDG_RUNTIME_DIR is not set", { hint: "set it, or name a state directory with --root" });
-  return `${runtimeDirectory}/runt`;
+  // Where logind would put it (pam_systemd(8)). Only a verb that makes something there needs it to exist.
+  return `${runtimeDirectory || `/run/user/${host.geteuid()}`}/runt`;
 }
 
 /** Absolute and without `.`, `..` and doubled slashes; links are left as they are. */

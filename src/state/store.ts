@@ -32,7 +32,10 @@ export function ensureRoot(root: string, isAbove = false): void {
     host.mkdir(root, 0o700);
   } catch (error) {
     if (host.isErrno(error, "EEXIST")) return;
-    throw new RuntError("state-root", `state directory ${root}: ${host.reason(error)}`, { cause: error });
+    throw new RuntError("state-root", `state directory ${root}: ${host.reason(error)}`, {
+      hint: "set XDG_RUNTIME_DIR, or name a directory with --root",
+      cause: error,
+    });
   }
 }
 

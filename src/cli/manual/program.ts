@@ -23,7 +23,7 @@ export const EXIT_STATUS: readonly (readonly [string, string])[] = [
 
 export const FILES: readonly (readonly [string, string])[] = [
   ["/run/runt", "states of the containers of root: ID/state.json, ID/exec.fifo"],
-  ["$XDG_RUNTIME_DIR/runt", "the same of another user, or in a user namespace"],
+  ["$XDG_RUNTIME_DIR/runt", "the same of another user, or in a user namespace; /run/user/UID/runt where the variable is not set"],
   ["ROOT/@cache", "compiled seccomp filters; may be deleted at any time"],
   ["config.json", "what a container is like, in the bundle: the OCI runtime specification describes it"],
 ];
