@@ -2,6 +2,8 @@
  * Where runt and its peers may differ: every line of the probe that is not the same must be listed here, with the reason.
  * A row that matches nothing fails the test too, so that the table stays true.
  */
+import { readFileSync } from "node:fs";
+
 export interface Difference {
   readonly peer: "runc" | "crun";
   /** Matches "PEER: line" of either side. */
@@ -9,7 +11,23 @@ export interface Difference {
   readonly why: string;
 }
 
+const isRootShared = / \/ \/ \S+ .*\bshared:\d+ .*- /.test(
+  readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .findLast((line) => line.split(" ")[4] === "/") ?? "",
+);
+
+/** On hosts whose root mount is shared, which is systemd's default. */
+const SHARED_ROOT: readonly Difference[] = [
+  {
+    peer: "crun",
+    line: /: mount \/(mnt)?: root \/\S+ options .* type /,
+    why: "without rootfsPropagation the mounts of runt and runc are slaves of the host's, those of crun are private",
+  },
+];
+
 export const DIFFERENCES: readonly Difference[] = [
+  ...(isRootShared ? SHARED_ROOT : []),
   {
     peer: "runc",
     line: /: fd [012]: /,

@@ -37,7 +37,7 @@ function containerProcesses(directory: string): string[] {
 function mounts(directory: string): string[] {
   return readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
-    .filter((line) => line.includes(directory) || line.includes("runt"))
+    .filter((line) => line.includes(directory) || line.includes(CGROUP_PARENT))
     .map((line) => `mount ${line}`);
 }
 
@@ -50,6 +50,11 @@ function cgroups(): string[] {
   return walk("/sys/fs/cgroup", 3).filter((line) => line.includes(CGROUP_PARENT));
 }
 
+/** Names that runt gives to devices on their way (src/network/move.ts). Any other one may be a neighbour's, which comes and goes. */
+export const OWN_INTERFACE = /^runt\d+$/;
+
 function interfaces(): string[] {
-  return readdirSync("/sys/class/net").map((name) => `interface ${name}`);
+  return readdirSync("/sys/class/net")
+    .filter((name) => OWN_INTERFACE.test(name))
+    .map((name) => `interface ${name}`);
 }

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { OWN_INTERFACE } from "../../support/leaks.ts";
 import * as assert from "../assert.ts";
 import { cgroupsBelow, hierarchyOf, removeCgroups } from "../cgroups.ts";
 import { type Container, waitFor } from "../container.ts";
@@ -38,7 +39,7 @@ function environment(c: Context): unknown {
   return {
     traces: c.traces(),
     hostname: hostname(),
-    interfaces: readdirSync("/sys/class/net"),
+    interfaces: readdirSync("/sys/class/net").filter((name) => OWN_INTERFACE.test(name)),
     root: existsSync(c.root) ? readdirSync(c.root) : [],
   };
 }
