@@ -60,9 +60,9 @@ describe("mistakes", () => {
   it.each([
     ["frobnicate", "unknown-command", "No help topic for 'frobnicate'"],
     ["help frobnicate", "unknown-command", "No help topic for 'frobnicate'"],
-    ["state", "usage", 'runt: "state" requires exactly 1 argument'],
-    ["state a b", "usage", 'runt: "state" requires exactly 1 argument'],
-    ["kill a b c", "usage", 'runt: "kill" requires a maximum of 2 arguments'],
+    ["state", "usage", '"state" requires exactly 1 argument'],
+    ["state a b", "usage", '"state" requires exactly 1 argument'],
+    ["kill a b c", "usage", '"kill" requires a maximum of 2 arguments'],
     ["create --bundel x id", "usage", "flag provided but not defined: -bundel"],
     ["create id --bundle", "usage", "flag needs an argument: -bundle"],
     ["create --preserve-fds many id", "usage", 'invalid value "many" for flag -preserve-fds: use a number'],

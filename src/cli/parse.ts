@@ -109,7 +109,7 @@ function numberValue(name: string, text: string): number {
 function checkCount({ name, minimum, maximum }: VerbDefinition, count: number): void {
   if (count >= minimum && count <= maximum) return;
   const bound = minimum === maximum ? `exactly ${minimum}` : count < minimum ? `a minimum of ${minimum}` : `a maximum of ${maximum}`;
-  throw new RuntError("usage", `runt: "${name}" requires ${bound} argument${minimum === 1 && maximum === 1 ? "" : "s"}`, {
+  throw new RuntError("usage", `"${name}" requires ${bound} argument${minimum === 1 && maximum === 1 ? "" : "s"}`, {
     hint: `runt ${name} --help`,
   });
 }

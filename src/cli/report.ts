@@ -18,7 +18,7 @@ export interface Reporter {
 export function createReporter(global: FlagValues): Reporter {
   const { file, journal } = logTarget(global["log"]);
   const format = global["log-format"] ?? "text";
-  if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid log-format: ${String(format)}`);
+  if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid log-format: ${String(format)} (use text or json)`);
   if (file !== undefined) checkLog(file);
   return {
     error(error, hint = details(error)) {

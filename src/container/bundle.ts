@@ -2,8 +2,8 @@
 import { type CheckFacts, checkSpec } from "../check/index.ts";
 import { deriveConfig } from "../config/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
-import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
 import { parseSpec } from "../spec/index.ts";
@@ -53,6 +53,6 @@ export function readConfig(path: string, anyType = false): string {
   try {
     return host.readFile(path, undefined, anyType);
   } catch (error) {
-    throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
+    throw loadedNow(import("./unreadable-config.ts")).unreadableConfig(path, error);
   }
 }

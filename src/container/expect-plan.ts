@@ -20,11 +20,11 @@ export function compileExpected(options: RuntimeOptions, request: CreateOptions,
   const changes = before === undefined ? [] : describeChanges(before, now);
   throw new RuntError(
     "plan-changed",
-    `the plan is ${now.digest}, not ${digest} as expected${changes.map((line) => `; ${line}`).join("")}`,
+    `the plan of "${request.id}" is ${now.digest}, not ${digest} as expected${changes.map((line) => `; ${line}`).join("")}`,
     {
       hint:
         before === undefined
-          ? "give the file of runt plan -f json instead of its digest, and what has changed is named"
+          ? "a plan is made for one id; give the file of runt plan -f json instead of its digest, and what has changed is named"
           : "read the plan again",
     },
   );

@@ -34,10 +34,15 @@ export const helperError = {
   died({ record }: Execution): RuntError {
     const pressure = record.cgroup && memoryPressure(record.cgroup);
     const reason =
-      pressure && pressure.kills > 0 ? `: the memory limit of ${pressure.limit} bytes is too low, the kernel has killed it` : "";
+      pressure && pressure.kills > 0 ? `: the memory limit${limitText(pressure.limit)} is too low, the kernel has killed it` : "";
     return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`);
   },
 };
+
+/** The kernel rounds down to whole pages. */
+function limitText(limit: string): string {
+  return limit === "0" ? ", less than one page," : ` of ${limit} bytes`;
+}
 
 function wordsFor({ plan }: Execution, message: host.Message): RuntError {
   const op = plan.ops[message.op];

@@ -16,6 +16,9 @@ const HINTS: Partial<Record<OpName, Readonly<Record<string, string>>>> = {
     ENOSYS: "this kernel is built without NUMA",
   },
   "process.personality": { EINVAL: "this machine runs no 32-bit programs" },
+  "mount.bind": {
+    EINVAL: "a file can be mounted on a file only, and a directory on a directory; a source that is unbindable cannot be mounted at all",
+  },
   // init stands in the user namespace already when it goes there.
   "root.open": { EACCES: "every directory above it must be searchable for the container's root user" },
 };

@@ -7,6 +7,7 @@ import { deriveStatus } from "./status.ts";
 
 export function pause(options: RuntimeOptions, id: string): void {
   const { cgroup, status } = locked(options, id);
+  if (status === "paused") throw new RuntError("wrong-status", WORDS.alreadyPaused);
   if (status !== "running" && status !== "created") throw new RuntError("wrong-status", WORDS.notRunning);
   freeze(cgroup);
 }

@@ -9,7 +9,8 @@ export const WORDS = {
   execStopped: "cannot exec in a stopped container",
   execPaused: "cannot exec in a paused container (use --ignore-paused to override)",
   notPaused: "container not paused",
+  alreadyPaused: "container already paused",
   executableNotFound: "executable file not found in $PATH",
-  consoleSocketMissing: "cannot allocate tty if runc will detach without setting console socket",
-  consoleSocketUnused: "cannot use console socket if runc will not detach or allocate tty",
+  consoleSocketMissing: "cannot allocate tty if runt will detach without setting console socket",
+  consoleSocketUnused: "cannot use console socket if runt will not detach or allocate tty",
 } as const;

@@ -97,7 +97,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   const parseNumber = (): number | bigint => {
     NUMBER.lastIndex = at;
     const match = NUMBER.exec(text);
-    if (match === null) return fail(`expected a value, found ${found()}`);
+    if (match === null) return expected("a value");
     const [digits, fraction, exponent] = match;
     at += digits.length;
     const next = text.charCodeAt(at);
@@ -110,8 +110,13 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     return BigInt(digits);
   };
 
+  const expected = (what: string): never => {
+    const isComment = text.startsWith("//", at) || text.startsWith("/*", at) || text[at] === "#";
+    return fail(isComment ? "JSON has no comments" : `expected ${what}, found ${found()}`);
+  };
+
   const literal = <T>(word: string, value: T): T => {
-    if (!text.startsWith(word, at)) fail(`expected a value, found ${found()}`);
+    if (!text.startsWith(word, at)) expected("a value");
     at += word.length;
     return value;
   };
@@ -132,7 +137,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
         at += 1;
         return items;
       }
-      if (c !== ",") fail(`expected "," or "]" after a list item, found ${found()}`);
+      if (c !== ",") expected('"," or "]" after a list item');
       at += 1;
     }
   };
@@ -147,11 +152,11 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
     for (;;) {
       skipBlanks();
-      if (text[at] !== '"') fail(`expected a field name in double quotes, found ${found()}`);
+      if (text[at] !== '"') expected("a field name in double quotes");
       const key = parseString();
       const here = withPointers ? `${pointer}/${pointerToken(key)}` : "";
       skipBlanks();
-      if (text[at] !== ":") fail(`expected ":" after the field name ${JSON.stringify(key)}, found ${found()}`);
+      if (text[at] !== ":") expected(`":" after the field name ${JSON.stringify(key)}`);
       at += 1;
       const value = parseValue(here);
       if (duplicates !== undefined && Object.hasOwn(members, key)) duplicates.push(here);
@@ -164,7 +169,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
         at += 1;
         return members;
       }
-      if (c !== ",") fail(`expected "," or "}" after a field, found ${found()}`);
+      if (c !== ",") expected('"," or "}" after a field');
       at += 1;
     }
   };

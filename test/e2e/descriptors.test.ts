@@ -97,10 +97,10 @@ describe.skipIf(!isRoot)("descriptors (needs root)", () => {
   test("a terminal for a detached container needs a console socket, and the other way round", async () => {
     const terminal = await runtime(["create", "-b", bundle(() => {}, "shell"), id()]);
     expect(terminal.status).toBe(1);
-    expect(terminal.stderr).toContain("cannot allocate tty if runc will detach without setting console socket");
+    expect(terminal.stderr).toContain("cannot allocate tty if runt will detach without setting console socket");
     const none = await runtime(["create", "--console-socket", "/nonexistent", "-b", bundle(), id()]);
     expect(none.status).toBe(1);
-    expect(none.stderr).toContain("cannot use console socket if runc will not detach or allocate tty");
+    expect(none.stderr).toContain("cannot use console socket if runt will not detach or allocate tty");
   });
 
   test("run with a terminal in the foreground copies it, and the size of the window", async () => {

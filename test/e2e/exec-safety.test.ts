@@ -112,9 +112,9 @@ describe.skipIf(!isRoot)("exec, descriptors and terminals (needs root)", () => {
   });
 
   test.each([
-    [["-t", "-d"], "cannot allocate tty if runc will detach without setting console socket"],
-    [["-d", "--console-socket", "/nowhere"], "cannot use console socket if runc will not detach or allocate tty"],
-    [["-t", "--console-socket", "/nowhere"], "cannot use console socket if runc will not detach or allocate tty"],
+    [["-t", "-d"], "cannot allocate tty if runt will detach without setting console socket"],
+    [["-d", "--console-socket", "/nowhere"], "cannot use console socket if runt will not detach or allocate tty"],
+    [["-t", "--console-socket", "/nowhere"], "cannot use console socket if runt will not detach or allocate tty"],
   ])("%j is refused", async (flags, message) => {
     const result = await runtime(["exec", ...flags, await running(), "true"]);
     expect(result).toMatchObject({ status: 255, stderr: expect.stringContaining(message) });

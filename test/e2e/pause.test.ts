@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("pause, resume, ps, kill --all (needs root)", () => {
       status: 255,
       stderr: expect.stringContaining("cannot exec in a paused container (use --ignore-paused to override)"),
     });
-    expect((await runtime(["pause", name])).stderr).toContain("container not running");
+    expect((await runtime(["pause", name])).stderr).toContain("container already paused");
     const waiting = runtime(["exec", "--ignore-paused", name, "echo", "later"]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await ok(["resume", name])).toBe("");

@@ -1,4 +1,5 @@
 import type { ResourceConfig } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
 import { cpuWeight, HIGHEST_SHARES, LOWEST_SHARES } from "./cpu-weight.ts";
 import type { Sink } from "./sink.ts";
 
@@ -19,9 +20,13 @@ export function writeCpuV1(sink: Sink, cpu: Cpu): void {
 
 /** The kernel would clip the value without a word; runc reads it back and refuses in the same words. */
 function writeShares(sink: Sink, shares: bigint): void {
-  if (shares < LOWEST_SHARES) sink.refuse("cpu/shares", `the minimum allowed cpu-shares is ${LOWEST_SHARES}`);
-  if (shares > HIGHEST_SHARES) sink.refuse("cpu/shares", `the maximum allowed cpu-shares is ${HIGHEST_SHARES}`);
+  if (shares < LOWEST_SHARES) throw outOfRange(`the minimum allowed cpu-shares is ${LOWEST_SHARES}`);
+  if (shares > HIGHEST_SHARES) throw outOfRange(`the maximum allowed cpu-shares is ${HIGHEST_SHARES}`);
   sink.write("cpu", "cpu.shares", shares, "cpu/shares");
+}
+
+function outOfRange(reason: string): RuntError {
+  return new RuntError("config-invalid", `cannot apply linux.resources.cpu.shares: ${reason}`, { pointer: "/linux/resources/cpu/shares" });
 }
 
 export function writeCpuV2(sink: Sink, cpu: Cpu): void {

@@ -34,5 +34,5 @@ it("tells what is adjusted from what is refused", () => {
   expect(cgroupProblems(V2, { ...NOTHING, cpu: { shares: 1n } }, false)).toMatchObject([
     { severity: "warning", pointer: "/linux/resources/cpu/shares" },
   ]);
-  expect(cgroupProblems(V1, { ...NOTHING, cpu: { shares: 1n } }, false)).toMatchObject([{ severity: "error", kind: "field" }]);
+  expect(cgroupProblems(V1, { ...NOTHING, cpu: { shares: 1n } }, false)).toMatchObject([{ severity: "error", kind: "value" }]);
 });

@@ -48,7 +48,7 @@ export const RESOURCES: Entries = {
     "A limit that no kernel takes",
     "config-linux.md#control-groups",
     "The kernel's own rules refuse it.",
-    "correct the value",
+    "use a value in the range that the message names",
     {
       broken: { [`${R}/memory`]: { swap: 1073741824 } },
       fixed: { [`${R}/memory`]: { limit: 536870912, swap: 1073741824 } },
@@ -79,7 +79,7 @@ export const RESOURCES: Entries = {
     "A limit whose file this kernel does not have",
     "cgroups(7)",
     "It was built without it, or is too old.",
-    "leave it out, or boot with swapaccount=1 for swap",
+    "leave it out; limits of swap need a kernel booted with swapaccount=1",
     {
       broken: { [`${R}/cpu`]: { quota: 100000, burst: 10000 } },
       fixed: { [`${R}/cpu`]: { quota: 100000 } },

@@ -27,6 +27,6 @@ function unknownSignal(word: string): RuntError {
   const { closeNames } = loadedNow(import("../../spec/similar.ts"));
   const close = closeNames(word.toUpperCase().replace(/^SIG/, ""), Object.keys(host.SIGNALS));
   return new RuntError("usage", `unknown signal ${JSON.stringify(word)}`, {
-    ...(close.length > 0 && { hint: `did you mean ${close.join(" or ")}?` }),
+    hint: close.length > 0 ? `did you mean ${close.join(" or ")}?` : `use 0 to ${MAXIMUM_SIGNAL}, or a name such as TERM, KILL, HUP`,
   });
 }

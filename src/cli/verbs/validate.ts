@@ -78,11 +78,12 @@ function examineFile(file: string, view: HostView | undefined, rootless: boolean
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);
   } catch (error) {
+    const { encodingText, unreadableConfig } = loadedNow(import("../../container/unreadable-config.ts"));
     if (host.isErrno(error, "EILSEQ")) {
-      const message = "the file has bytes that are not UTF-8";
+      const message = file === "-" ? "it has bytes that are not UTF-8" : encodingText(file);
       return [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }];
     }
-    throw new RuntError("config-read", `open ${file}: ${host.reason(error)}`, { cause: error });
+    throw unreadableConfig(file, error);
   }
   return validate(content, { view, rootless, systemd: options.systemd === true });
 }
