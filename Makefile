@@ -103,7 +103,7 @@ $(B)/.sources: FORCE
 	@mkdir -p $(B)
 	@printf '%s\n' $(sort $(TS_SOURCES)) | cmp -s - $@ || printf '%s\n' $(sort $(TS_SOURCES)) > $@
 
-$(GEN)/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
+$(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
 	@echo "  bundle $@"
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 

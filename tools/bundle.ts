@@ -58,6 +58,8 @@ const SELDOM: readonly string[] = [
   "src/cli/verbs/mounts.ts",
   "src/cli/verbs/restore.ts",
   "src/cli/verbs/schema.ts",
+  "src/cli/verbs/explain.ts",
+  "src/container/unreadable-config.ts",
   "src/container/criu/checkpoint.ts",
   "src/container/expect-plan.ts",
   "src/container/resctrl.ts",
@@ -96,6 +98,7 @@ const IMAGE = { read: 0, evaluated: 1, leftOut: 2 } as const;
 /** Data files that the program reads with host.resource(NAME). */
 const RESOURCES: Readonly<Record<string, string>> = {
   schema: "build/gen/schema.json",
+  troubleshooting: "docs/troubleshooting.md",
   ...Object.fromEntries(
     ["check", "findings", "gc", "inspect", "plan", "state"].map((name) => [`schema-${name}`, `build/gen/schema-${name}.json`]),
   ),

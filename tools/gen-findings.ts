@@ -6,7 +6,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CHAPTERS, type Edits, type Entry, sectionText } from "../src/check/catalogue/index.ts";
+import { exampleText } from "../src/check/catalogue/example-text.ts";
+import { CHAPTERS, type Entry, sectionText } from "../src/check/catalogue/index.ts";
 import { LEFT_OUT } from "./findings-left-out.ts";
 
 export const FILE = resolve(dirname(fileURLToPath(import.meta.url)), "../docs/findings.md");
@@ -27,37 +28,9 @@ Codes are stable. Findings that look at the host (files, kernel, cgroups) need \
 reads the configuration alone. \`create\` and \`run\` refuse the first error of the same checks, with the same words.
 `;
 
-/** A fragment of config.json for some edits. */
-function fragment(edits: Edits): string {
-  const lines = Object.entries(edits).map(([pointer, value]) => {
-    const shown = JSON.stringify(value);
-    return value === null
-      ? `${pointer}  (left out)`
-      : `${pointer.replace(/\/-$/, " +=")}  ${shown.length > 150 ? `${shown.slice(0, 149)}…` : shown}`;
-  });
-  return lines.length === 0 ? "(left out)" : lines.join("\n");
-}
-
-function exampleText({ example, fix }: Entry): string {
-  const { broken, fixed, text, facts, files } = example;
-  const printable = (part: string) =>
-    JSON.stringify(part).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\n", "⏎").replace("\ufeff", "\\ufeff");
-  const failing = text === undefined ? fragment(broken) : printable(text[1]);
-  const working = text === undefined ? (fixed === undefined ? `(${fix})` : fragment(fixed)) : printable(text[0]);
-  const where = [
-    ...Object.entries(files ?? {}).map(
-      ([path, { kind, text: content }]) => `${path} is a ${kind}${content === undefined ? "" : ` (${printable(content)})`}`,
-    ),
-    ...(facts === undefined ? [] : [`host facts ${JSON.stringify(facts)}`]),
-    ...(example.rootless ? ["a caller without rights on the host"] : []),
-    ...(example.systemd ? ["--systemd-cgroup"] : []),
-  ];
-  return ["```", ...where.map((line) => `# with ${line}`), "# found in", failing, "# not in", working, "```"].join("\n");
-}
-
 function entryText(code: string, entry: Entry): string {
   const { level, title, why, fix, section } = entry;
-  return `### ${code}\n\n**${level}**: ${title}. (${sectionText(section)})\n\n${why}\n*Fix:* ${fix}.\n\n${exampleText(entry)}\n`;
+  return `### ${code}\n\n**${level}**: ${title}. (${sectionText(section)})\n\n${why}\n*Fix:* ${fix}.\n\n\`\`\`\n${exampleText(entry)}\n\`\`\`\n`;
 }
 
 /** The generated part. */

@@ -42,6 +42,7 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
   inspect: () => import("./verbs/inspect.ts"),
   diff: () => import("./verbs/diff.ts"),
   schema: () => import("./verbs/schema.ts"),
+  explain: () => import("./verbs/explain.ts"),
 };
 
 export async function main(words: readonly string[]): Promise<number> {

@@ -57,6 +57,7 @@ describe.skipIf(!isRunt)("the binary", () => {
     "inspect",
     "diff",
     "schema",
+    "explain",
   ])("%s --help", async (verb) => {
     const result = await runtime([verb, "--help"]);
     expect(result).toMatchObject({ status: 0, stderr: "" });

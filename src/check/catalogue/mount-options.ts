@@ -86,7 +86,7 @@ export const MOUNT_WORDS: Entries = {
   "mount-copy-up": entry(
     "error",
     "tmpcopyup on something other than a tmpfs",
-    "docs/decisions/0018-mounts.md",
+    "tmpfs(5)",
     "It fills a new tmpfs with what it covers.",
     "leave it out, or use type tmpfs",
     {
@@ -97,7 +97,7 @@ export const MOUNT_WORDS: Entries = {
   "mount-link-option": entry(
     "error",
     "An option about symbolic links where it has no meaning",
-    "docs/decisions/0018-mounts.md",
+    "crun(1)",
     "copy-symlink, src-nofollow and dest-nofollow are for bind mounts, and the first excludes the others.",
     "leave it out",
     { broken: { [NEW]: { ...TMPFS, options: ["copy-symlink"] } }, at: `${AT}/options` },

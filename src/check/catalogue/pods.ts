@@ -5,7 +5,7 @@ const CRI = "io.kubernetes.cri";
 const TYPE = `/annotations/${CRI}.container-type`;
 const ID = `/annotations/${CRI}.sandbox-id`;
 const SIZE = `/annotations/${CRI}.sandbox`;
-const SOURCE = "docs/rows-kata.md";
+const SOURCE = "annotations of CRI engines";
 const POD = { [TYPE]: "sandbox", [ID]: "p1" };
 const ROOT = "/run/runt";
 

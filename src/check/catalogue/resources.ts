@@ -90,7 +90,7 @@ export const RESOURCES: Entries = {
   "cgroup-adjusted": entry(
     "warning",
     "A limit that has another effect than it says",
-    "docs/cgroups.md",
+    "cgroups(7)",
     "The value is clipped, or another one wins.",
     "use a value in range",
     {

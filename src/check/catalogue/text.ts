@@ -165,7 +165,7 @@ export const TEXT: Entries = {
   "annotation-device-rules": entry(
     "error",
     "io.runt.default-device-rules is neither true nor false",
-    "docs/cgroups.md",
+    "runt features",
     "The annotation decides whether the container gets the usual device rules before its own.",
     'write "true" or "false"',
     { broken: { "/annotations/io.runt.default-device-rules": "no" }, fixed: { "/annotations/io.runt.default-device-rules": "false" } },
@@ -173,7 +173,7 @@ export const TEXT: Entries = {
   "annotation-systemd-property": entry(
     "error",
     "A property for systemd that it could not take",
-    "docs/cgroups.md",
+    "systemd.resource-control(5)",
     "Annotations org.systemd.property.NAME are handed to systemd, their values in the text form of GVariant.",
     "correct the name (three or more letters) or the value",
     {

@@ -25,7 +25,7 @@ export const DRY_RUN_MANUAL = {
       "Says everything that is wrong with a bundle, a configuration file, or standard input (-): the structure with line and column, fields and " +
         "words that are unknown with the nearest known one, what the specification and the kernel demand, and what this host lacks. Nothing is " +
         "changed, and root is not needed. An error is what create would refuse; a warning is what is probably not meant; advice is the rest.",
-      "Every finding has a stable code; docs/findings.md explains each with an example.",
+      "Every finding has a stable code; runt explain CODE explains it with an example.",
     ],
     examples: [
       "runt validate -b /bundles/web",
@@ -70,10 +70,19 @@ export const DRY_RUN_MANUAL = {
   },
   schema: {
     description: [
-      "Prints the JSON Schema of config.json, or of a document that runt prints or keeps. docs/editor.md shows how an editor completes and checks " +
-        "config.json with it.",
+      "Prints the JSON Schema of config.json, or of a document that runt prints or keeps. An editor that knows JSON Schema completes and " +
+        "checks config.json with it.",
     ],
     examples: ["runt schema > config.schema.json", "runt schema plan"],
+    seeAlso: ["validate"],
+  },
+  explain: {
+    description: [
+      "Explains a code: of a finding of runt validate (what it means, why, what to do, an example with and without it), or of an error, as the log " +
+        "and validate print it (what it means, its exit status, and what is behind its messages). Without a code it lists all of them. Nothing is " +
+        "looked up anywhere else.",
+    ],
+    examples: ["runt explain", "runt explain mount-kind", "runt explain wrong-status"],
     seeAlso: ["validate"],
   },
 } as const satisfies Readonly<Record<string, VerbManual>>;

@@ -56,6 +56,7 @@ export type VerbName =
   | "inspect"
   | "diff"
   | "schema"
+  | "explain"
   | "completion";
 
 /** A flag in one line. */

@@ -64,4 +64,12 @@ export const DRY_RUN_VERBS: readonly VerbDefinition[] = [
     maximum: 1,
     flags: [],
   },
+  {
+    name: "explain",
+    summary: "explain the code of a finding or of an error",
+    positionals: "[code]",
+    minimum: 0,
+    maximum: 1,
+    flags: [],
+  },
 ];
