@@ -13,12 +13,15 @@ export function troubleRows(page: string, code: string): readonly TroubleRow[] {
     .split("\n")
     .filter((line) => line.startsWith("| ") && !/^\| (text|what is seen|---)/.test(line))
     .map((line) => {
-      const [text = "", cause = "", fix = ""] = line.slice(2).replace(/ \|$/, "").split(" | ");
+      const [text = "", cause = "", fix = ""] = line.replace(/^\| | \|$/g, "").split(/ \|(?= )/);
       return { text: plain(text), cause: plain(cause), fix: plain(fix) };
     });
 }
 
 /** Code marks and links. */
 function plain(text: string): string {
-  return text.replaceAll("`", "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  return text
+    .trim()
+    .replaceAll("`", "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 }
