@@ -6,6 +6,7 @@ import { findStructure, type StrangeName } from "../spec/structure.ts";
 import type { Spec } from "../spec/types.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
 import { CHECKS } from "./index.ts";
+import { otherDocument } from "./other-document.ts";
 import { soundParts } from "./sound.ts";
 import { SPEC_CHECKS } from "./spec/index.ts";
 
@@ -28,6 +29,11 @@ export function examine(text: string, facts: CheckFacts = {}): Examination {
   const positions = new Map<string, number>();
   const value = parse(text, positions, report);
   if (value === undefined) return { findings, positions, broken: true };
+  const other = otherDocument(value);
+  if (other) {
+    report.error("document-kind", "", `this is ${other.what}, not an OCI runtime configuration`, other.remedy);
+    return { findings, positions, broken: true, value };
+  }
   const { spec, broken } = examineStructure(value, text, positions, report);
   if (spec !== undefined) runChecks([...CHECKS, ...SPEC_CHECKS], (check) => check(spec, report, facts), findings, broken);
   return { findings, positions, broken, value, ...(spec && { spec }) };

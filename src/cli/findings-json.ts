@@ -3,12 +3,16 @@ import type { Severity } from "../check/finding.ts";
 import type { LocatedFinding } from "../check/located.ts";
 import type { FindingsHeader, Texts } from "./findings-text.ts";
 
-export function findingsJson(
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export function findingsDocument(
   findings: readonly LocatedFinding[],
   { file, host }: FindingsHeader,
   counts: Readonly<Record<Severity, number>>,
   { entryOf, sectionText }: Texts,
-): string {
+): object {
   const list = findings.map((finding) => {
     const entry = entryOf(finding.code);
     return {
@@ -17,5 +21,5 @@ export function findingsJson(
       ...(entry && { section: sectionText(entry.section), title: entry.title }),
     };
   });
-  return `${JSON.stringify({ file, host, counts, findings: list }, null, 2)}\n`;
+  return { file, host, counts, findings: list };
 }

@@ -1,18 +1,24 @@
 /** Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), which code hosts and editors show beside the file. */
 import type { Severity } from "../check/finding.ts";
 import type { LocatedFinding } from "../check/located.ts";
-import type { FindingsHeader, Texts } from "./findings-text.ts";
+import type { Texts } from "./findings-text.ts";
 
 const SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", advice: "note" };
 
+export interface FindingsOf {
+  /** As the caller named it. */
+  readonly file: string;
+  readonly findings: readonly LocatedFinding[];
+}
+
 /** @param version of this program */
-export function findingsSarif(findings: readonly LocatedFinding[], { file }: FindingsHeader, version: string, texts: Texts): string {
-  const codes = [...new Set(findings.map(({ code }) => code))].sort();
+export function findingsSarif(files: readonly FindingsOf[], version: string, texts: Texts): string {
+  const codes = [...new Set(files.flatMap(({ findings }) => findings.map(({ code }) => code)))].sort();
   const run = {
     tool: { driver: { name: "runt", version, rules: codes.map((code) => rule(code, texts)) } },
     columnKind: "utf16CodeUnits",
-    results: findings.map((finding) => result(finding, file, codes)),
+    results: files.flatMap(({ findings, file }) => findings.map((finding) => result(finding, file, codes))),
   };
   return `${JSON.stringify({ $schema: SCHEMA, version: "2.1.0", runs: [run] }, null, 2)}\n`;
 }

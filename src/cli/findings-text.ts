@@ -2,6 +2,7 @@
 import type { Entry } from "../check/catalogue/index.ts";
 import type { Severity } from "../check/finding.ts";
 import type { LocatedFinding } from "../check/located.ts";
+import type { Style } from "./style.ts";
 
 /** What is printed beside the findings. */
 export interface FindingsHeader {
@@ -21,20 +22,51 @@ const WIDTH = 100;
 const SECTION_END = 91;
 const INDENT = "  ";
 
-export function findingsText(findings: readonly LocatedFinding[], { file }: FindingsHeader, texts: Texts): string {
-  return findings.map((finding) => findingText(finding, file, texts)).join("");
+/** How many findings of one code in one file are told whole. */
+const WHOLE = 3;
+/** How many places of the others are named. */
+const NAMED = 5;
+
+/** `style`: for the word in front of a finding; none: plain text. */
+export function findingsText(findings: readonly LocatedFinding[], { file }: FindingsHeader, texts: Texts, style?: Style): string {
+  const parts: string[] = [];
+  const byCode = new Map<string, LocatedFinding[]>();
+  for (const finding of findings) {
+    const group = byCode.get(finding.code);
+    if (group) group.push(finding);
+    else byCode.set(finding.code, [finding]);
+  }
+  const told = new Map<string, number>();
+  for (const finding of findings) {
+    const group = byCode.get(finding.code) ?? [];
+    const index = told.get(finding.code) ?? 0;
+    told.set(finding.code, index + 1);
+    // One more line would be as long as what it stands for.
+    if (index < WHOLE || group.length <= WHOLE + 1) parts.push(findingText(finding, file, texts, style));
+    else if (index === WHOLE) parts.push(othersText(group.slice(WHOLE)));
+  }
+  return parts.join("");
 }
 
-export function summaryText(counts: Readonly<Record<Severity, number>>, { host }: FindingsHeader): string {
+function othersText(others: readonly LocatedFinding[]): string {
+  const places = others.slice(0, NAMED).map(({ line, pointer }) => (pointer === "" ? `line ${line}` : pointer));
+  const more = others.length > NAMED ? ", ..." : "";
+  return wrap(`and ${others.length} more of ${others[0]?.code}: ${printable(places.join(", "))}${more} (all of them: -f json)`);
+}
+
+/** `files`: how many were looked at. */
+export function summaryText(counts: Readonly<Record<Severity, number>>, { host }: FindingsHeader, files = 1): string {
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
   const advice = counts.advice === 0 ? "" : `, ${counts.advice} advice`;
-  return `${count(counts.error, "error")}, ${count(counts.warning, "warning")}${advice} (${host})\n`;
+  const where = files === 1 ? "" : ` in ${files} files`;
+  return `${count(counts.error, "error")}, ${count(counts.warning, "warning")}${advice}${where} (${host})\n`;
 }
 
-function findingText(finding: LocatedFinding, file: string, { entryOf, sectionText }: Texts): string {
+function findingText(finding: LocatedFinding, file: string, { entryOf, sectionText }: Texts, style?: Style): string {
   const { code, severity, line, column, pointer, message, value, remedy } = finding;
   const entry = entryOf(code);
-  const head = `${severity}[${code}] ${file}:${line}:${column}${pointer === "" ? "" : `  ${pointer}`}\n`;
+  const label = `${severity}[${code}]`;
+  const head = `${style ? style[severity](label) : label} ${file}:${line}:${column}${pointer === "" ? "" : `  ${pointer}`}\n`;
   const shown = value === undefined || namesValue(message, value) ? message : `${message} (found ${value})`;
   const section = entry === undefined ? "" : sectionText(entry.section);
   return head + wrap(printable(shown)) + fixLine(printable(remedy ?? entry?.fix ?? ""), section);

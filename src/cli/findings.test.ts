@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { entryOf, sectionText } from "../check/catalogue/index.ts";
 import type { LocatedFinding } from "../check/located.ts";
-import { findingsJson } from "./findings-json.ts";
+import { findingsDocument } from "./findings-json.ts";
 import { findingsSarif } from "./findings-sarif.ts";
 import { findingsText, summaryText } from "./findings-text.ts";
 
@@ -40,12 +40,26 @@ it("shows the value where the reason does not", () => {
   expect(text.split("\n")[1]).toBe('  it is too long (found "abc")');
 });
 
+it("tells three of many alike whole, and where the others are", () => {
+  const alike = Array.from({ length: 12 }, (_, index) => ({ ...FINDING, pointer: `/mounts/${index}/source` }));
+  const text = findingsText(alike, HEADER, TEXTS);
+  expect(text.match(/^error\[/gm)).toHaveLength(3);
+  expect(text).toContain("and 9 more of mount-source-missing: /mounts/3/source");
+  expect(findingsText(alike.slice(0, 4), HEADER, TEXTS).match(/^error\[/gm)).toHaveLength(4);
+});
+
+it("has colours where they are asked for", () => {
+  const mark = (text: string) => `<${text}>`;
+  const text = findingsText([FINDING], HEADER, TEXTS, { error: mark, warning: mark, advice: mark });
+  expect(text).toMatch(/^<error\[mount-source-missing\]> web/);
+});
+
 it("counts in plain words", () => {
   expect(summaryText({ error: 0, warning: 1, advice: 2 }, HEADER)).toBe("0 errors, 1 warning, 2 advice (live host, cgroup v2)\n");
 });
 
 it("is JSON with remedy, section and title from the catalogue", () => {
-  expect(JSON.parse(findingsJson([FINDING], HEADER, COUNTS, TEXTS))).toEqual({
+  expect(findingsDocument([FINDING], HEADER, COUNTS, TEXTS)).toEqual({
     ...HEADER,
     counts: COUNTS,
     findings: [
@@ -56,7 +70,7 @@ it("is JSON with remedy, section and title from the catalogue", () => {
 
 it("is SARIF: every result has its rule, its place and its level", () => {
   const other: LocatedFinding = { ...FINDING, code: "annotation-name", severity: "advice", pointer: "", value: "1" };
-  const { version, runs } = JSON.parse(findingsSarif([FINDING, other, FINDING], { ...HEADER, file: "a b/config.json" }, "0.1.0", TEXTS));
+  const { version, runs } = JSON.parse(findingsSarif([{ file: "a b/config.json", findings: [FINDING, other, FINDING] }], "0.1.0", TEXTS));
   expect(version).toBe("2.1.0");
   const [{ tool, results }] = runs;
   const ids = tool.driver.rules.map(({ id }: { id: string }) => id);

@@ -73,6 +73,28 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
     expect(stdout.split("\n")[0]).toBe(`error[cwd-relative] ${path}/config.json:${line}:${column}  /process/cwd`);
   });
 
+  test("several files and bundles at once", async () => {
+    const wrong = bundle((config) => Object.assign(config.process, { cwd: "tmp" }));
+    const right = bundle();
+    const both = await runtime(["validate", wrong, join(right, "config.json")]);
+    expect(both.status).toBe(1);
+    expect(both.stdout).toContain(`error[cwd-relative] ${wrong}/config.json`);
+    expect(both.stdout).toMatch(/^1 error, 0 warnings in 2 files \(/m);
+    expect((await runtime(["validate", right, right])).status).toBe(0);
+    const documents = JSON.parse((await runtime(["validate", "-f", "json", wrong, right])).stdout);
+    expect(documents.map(({ file, counts }: { file: string; counts: { error: number } }) => [file, counts.error])).toEqual([
+      [`${wrong}/config.json`, 1],
+      [`${right}/config.json`, 0],
+    ]);
+    const { results } = JSON.parse((await runtime(["validate", "-f", "sarif", wrong, right])).stdout).runs[0];
+    expect(results).toHaveLength(1);
+    // One that is not there does not hide what is wrong with another.
+    const absent = await runtime(["validate", wrong, join(directory, "absent.json")]);
+    expect(absent.status).toBe(2);
+    expect(absent.stdout).toContain("cwd-relative");
+    expect(absent.stderr).toContain("absent.json: no such file");
+  });
+
   test("all of it at once", async () => {
     const path = bundle((config) => {
       Object.assign(config, { hostName: "x", hooks: { prestart: [{ path: "hook" }] } });
@@ -207,7 +229,7 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
         .map((line) => /^\d+ +(\w+)\((.*)/.exec(line))
         .filter((match) => match !== null);
       // A limit that is only read changes nothing.
-      const names = new Set(calls.filter(([line]) => !/ prlimit64\(\S+ \S+ NULL,/.test(line)).map(([, name]) => name ?? ""));
+      const names = new Set(calls.filter(([line]) => !/ (prlimit64\(\S+ \S+ NULL,|ioctl\(\d+, (TCGETS|TIOCGWINSZ))/.test(line)).map(([, name]) => name ?? ""));
       expect([...names].filter((name) => CHANGING.test(name))).toEqual([]);
       const writes = calls.filter(([, name]) => name === "write").map(([, , rest]) => rest?.split(",")[0]);
       expect(writes.every((fd) => fd === "1")).toBe(true);

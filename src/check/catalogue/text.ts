@@ -26,6 +26,14 @@ export const TEXT: Entries = {
     "remove what is behind the last brace",
     { broken: {}, text: ["\n}\n", "\n}\n}\n"], at: "" },
   ),
+  "document-kind": entry(
+    "error",
+    "Another document than a runtime configuration",
+    "config.md#configuration-schema-example",
+    "Engines, Kubernetes and images have documents of their own, from which an engine writes config.json.",
+    "name the bundle's config.json instead",
+    { broken: { "/ociVersion": null, "/apiVersion": "v1", "/kind": "Pod" }, at: "" },
+  ),
   "byte-order-mark": entry(
     "warning",
     "The file begins with a byte order mark",

@@ -22,13 +22,16 @@ export const DRY_RUN_MANUAL = {
   },
   validate: {
     description: [
-      "Says everything that is wrong with a bundle, a configuration file, or standard input (-): the structure with line and column, fields and " +
+      "Says everything that is wrong with bundles, configuration files, or standard input (-): the structure with line and column, fields and " +
         "words that are unknown with the nearest known one, what the specification and the kernel demand, and what this host lacks. Nothing is " +
         "changed, and root is not needed. An error is what create would refuse; a warning is what is probably not meant; advice is the rest.",
+      "Of several files each is looked at, the summary is one, and JSON is a list. Text tells three findings of a code and names the places of " +
+        "the others.",
       "Every finding has a stable code; runt explain CODE explains it with an example.",
     ],
     examples: [
       "runt validate -b /bundles/web",
+      "runt validate bundles/* web/config.json",
       "runt validate --fail-on warning -f sarif web/config.json > web.sarif",
       "runt validate --host node.json -b /bundles/web",
       "runt validate --host none - < config.json",

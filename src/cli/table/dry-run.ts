@@ -25,10 +25,10 @@ export const DRY_RUN_VERBS: readonly VerbDefinition[] = [
   },
   {
     name: "validate",
-    summary: "say everything that is wrong with a bundle or a config.json, and do nothing",
-    positionals: "[file]",
+    summary: "say everything that is wrong with bundles or config.json files, and do nothing",
+    positionals: "[file|bundle]...",
     minimum: 0,
-    maximum: 1,
+    maximum: Number.POSITIVE_INFINITY,
     failureStatus: 2,
     flags: [
       BUNDLE,
