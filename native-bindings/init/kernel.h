@@ -100,6 +100,7 @@ enum {
   F_SEAL_WRITE_ = 8,
   MNT_DETACH_ = 2,
   SEEK_END_ = 2,
+  RENAME_EXCHANGE_ = 2,
 };
 
 #ifndef MS_NOSYMFOLLOW

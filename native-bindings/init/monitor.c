@@ -13,7 +13,7 @@
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
 
-enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_MANAGER, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
 struct monitor {
   int init, init_fd, signals, socket;
@@ -23,6 +23,8 @@ struct monitor {
   struct terminal terminal;
   struct notify notify;
   struct record record;
+  struct cleanup cleanup;
+  struct ending ending;
   struct monitor_trace trace;
 };
 
@@ -102,6 +104,7 @@ static void watch(struct monitor *monitor) {
     rows[ROW_SIGNALS] = (struct pollfd){.fd = monitor->signals, .events = POLLIN};
     rows[ROW_SOCKET] = (struct pollfd){.fd = monitor->socket, .events = POLLIN};
     rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
+    rows[ROW_MANAGER] = (struct pollfd){.fd = monitor->notify.is_pending ? monitor->notify.host : -1, .events = POLLOUT};
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
     const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
     // Where pidfds are refused, SIGCHLD tells of init's end, unless the caller ignores it.
@@ -109,7 +112,7 @@ static void watch(struct monitor *monitor) {
     if (sys_poll(rows, ROW_COUNT, looks ? &pause : NULL) < 0) continue;
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
-    if (rows[ROW_NOTIFY].revents != 0) notify_take(&monitor->notify);
+    if ((rows[ROW_NOTIFY].revents | rows[ROW_MANAGER].revents) != 0) notify_take(&monitor->notify);
     terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
     if (rows[ROW_INIT].revents != 0 || monitor->init_fd < 0) reap(monitor);
   }
@@ -134,7 +137,7 @@ static bool take_option(int count, char **arguments, int *at, const char *name, 
   return true;
 }
 
-/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--trace FD] [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--state FD PATH] [--trace FD] [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
   int numbers[5], first = 5, steps = 5;
@@ -148,6 +151,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   for (int i = 1; i < 5; i++)
     if (numbers[i] >= 0) sys(__NR_fcntl, numbers[i], F_SETFD, FD_CLOEXEC);
   // The service's main process is this one: its end is the container's, with the same status.
+  if (!cleanup_take(&monitor->cleanup, arguments, steps, &first)) return 2;
   monitor->trace.fd = -1;
   take_option(steps, arguments, &first, "--trace", &monitor->trace.fd);
   monitor->trace.began = monitor_time(&monitor->trace);
@@ -162,18 +166,27 @@ int monitor_main(int count, char **arguments, char **environment) {
   monitor->socket = numbers[3];
   monitor->signals = (int)sys(__NR_signalfd4, -1, &all, sizeof all, O_CLOEXEC | O_NONBLOCK);
   if (monitor->signals < 0) return STATUS_FAILED;
+  monitor->ending.signals = monitor->signals;
+  monitor->cleanup.steps = arguments + first;
+  monitor->cleanup.step_count = steps - first;
+  monitor->cleanup.executable = numbers[4];
+  monitor->cleanup.command = arguments + steps + 1;
+  monitor->cleanup.environment = environment;
   terminal_open(&monitor->terminal, numbers[2]);
   record_begin(&monitor->record, numbers[2] >= 0);
+  terminal_own_output(&monitor->terminal);
   POINT("before", "watch");
   watch(monitor);
   POINT("after", "watch");
   monitor->trace.ended = monitor_time(&monitor->trace);
   record_ended(&monitor->record, monitor->wait_status);
-  // The rest of a terminal's output goes to whoever reads, or else into a file: the end must not wait for a reader.
+  // The rest of a terminal's output goes to whoever reads, or else into a file.
   if (numbers[2] >= 0) record_settle(&monitor->record);
-  terminal_finish(&monitor->terminal);
-  bool is_clean = clean_up(arguments + first, steps - first, numbers[4], arguments + steps + 1, environment);
+  // The container's end does not wait for a reader: what he does not take at once, he gets when the container is removed.
+  terminal_flush(&monitor->terminal);
+  bool is_clean = clean_up(&monitor->cleanup, &monitor->ending) == CLEANUP_CLEAN;
   POINT("after", "cleanup");
+  terminal_finish(&monitor->terminal, &monitor->ending);
   record_settle(&monitor->record);
   if (is_clean) record_exited(&monitor->record);
   monitor_append(&monitor->trace);

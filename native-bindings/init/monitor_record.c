@@ -1,6 +1,6 @@
 #include "monitor_record.h"
 
-#include "str.h"
+#include "fresh.h"
 #include "sys.h"
 
 #define RECORD_MAX 8192
@@ -15,11 +15,12 @@ static bool to_descriptor(const char *text, int *out) {
 }
 
 bool record_take(struct record *record, char **arguments, int count, int *at) {
-  *record = (struct record){.ready = -1, .kept = {-1, -1}};
-  if (*at + 2 >= count || !text_equal(arguments[*at], "--record")) return true;
+  *record = (struct record){.own = -1, .ready = -1, .kept = {-1, -1}};
+  if (*at >= count || !text_equal(arguments[*at], "--record")) return true;
+  if (*at + 3 >= count || !to_descriptor(arguments[*at + 3], &record->own)) return false;
   record->path = arguments[*at + 1];
   record->text = arguments[*at + 2];
-  *at += 3;
+  *at += 4;
   if (*at + 2 < count && text_equal(arguments[*at], "--oom")) {
     record->oom_path = arguments[*at + 1];
     if (!text_to_u64(arguments[*at + 2], &record->oom_before)) return false;
@@ -53,20 +54,9 @@ static void keep_outputs(struct record *record) {
   record->kept[1] = reopen(2, O_RDONLY | O_NONBLOCK);
 }
 
-/* A descriptor of the caller's that can read too would pass for a reader. */
-static void only_write(int fd) {
-  struct stat unused;
-  if (!is_fifo(fd, &unused)) return;
-  int writer = reopen(fd, O_WRONLY | O_NONBLOCK);
-  if (writer < 0) return;
-  sys(__NR_dup3, writer, fd, 0);
-  sys_close(writer);
-}
-
 void record_begin(struct record *record, bool terminal) {
   if (record->path == NULL) return;
   keep_outputs(record);
-  if (terminal) only_write(1);
   int null = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
   for (int fd = terminal ? 2 : 0; fd <= 2 && null >= 0; fd++) sys(__NR_dup3, null, fd, 0);
   if (null >= 0) sys_close(null);
@@ -96,8 +86,31 @@ static uint64_t count_oom_kills(const struct record *record) {
   return 0;
 }
 
+/* Whether the file of this name is the one that this container's runt has written last: it is held open, so its inode cannot be another's. */
+static bool is_own(const struct record *record, const char *path) {
+  struct stat held, named;
+  if (sys_fstat(record->own, &held) < 0 || sys(__NR_newfstatat, AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) < 0) return false;
+  return held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+static long exchange(const char *a, const char *b) { return sys(__NR_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE_); }
+
+/* True: the file is the record now. What is no longer the record of before is put back where it was: a caller that has removed the record, or
+ * has given the name to another container, wants to hear no more of this one. */
+static bool replace(const struct record *record, const char *new) {
+  bool is_replaced = is_own(record, record->path);
+  if (is_replaced) {
+    long error = exchange(new, record->path);
+    if (error == -EINVAL || error == -ENOSYS) return sys(__NR_renameat2, AT_FDCWD, new, AT_FDCWD, record->path, 0) >= 0;
+    is_replaced = error >= 0 && is_own(record, new);
+    if (error >= 0 && !is_replaced && exchange(new, record->path) < 0) return false;
+  }
+  sys(__NR_unlinkat, AT_FDCWD, new, 0);
+  return is_replaced;
+}
+
 /* Beside it and by rename: a reader sees the record before or this one. */
-static void publish(const struct record *record, const char *phase) {
+static void publish(struct record *record, const char *phase) {
   char text[RECORD_MAX], path[PATH_MAX];
   struct buffer out = BUFFER(text), name = BUFFER(path);
   int status = record->wait_status;
@@ -116,14 +129,17 @@ static void publish(const struct record *record, const char *phase) {
   put_text(&out, ",\"endedMs\":");
   put_u64(&out, record->ended_ms);
   put_text(&out, "}\n");
-  put_text(&name, record->path);
-  put_text(&name, ".new");
-  if (out.truncated || name.truncated) return;
-  int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  if (out.truncated) return;
+  int fd = fresh_beside(record->path, &name);
   if (fd < 0) return;
   bool is_written = sys_write(fd, text, out.used) == (long)out.used;
-  sys_close(fd);
-  if (is_written) sys(__NR_renameat2, AT_FDCWD, path, AT_FDCWD, record->path, 0);
+  if (!is_written) sys(__NR_unlinkat, AT_FDCWD, path, 0);
+  if (!is_written || !replace(record, path)) {
+    sys_close(fd);
+    return;
+  }
+  sys_close(record->own);
+  record->own = fd;
 }
 
 void record_ended(struct record *record, int wait_status) {
@@ -152,10 +168,10 @@ static void save(int reader, const char *record_path, int output) {
   // A terminal still has something: it goes on where the pipe ends.
   struct stat mine;
   bool has_more = output == 1 && is_fifo(1, &mine);
-  int file = has_more && !name.truncated ? sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600) : -1;
+  int file = has_more && !name.truncated ? fresh_open(path) : -1;
   long size;
   while ((size = sys_read(reader, bytes, sizeof bytes)) > 0 || size == -EINTR) {
-    if (file < 0 && !name.truncated) file = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (file < 0 && !name.truncated) file = fresh_open(path);
     if (file < 0 || size < 0) continue;
     for (long done = 0, written = 1; done < size && written > 0; done += written) written = sys_write(file, bytes + done, (size_t)(size - done));
   }

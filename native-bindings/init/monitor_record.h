@@ -8,6 +8,8 @@ struct record {
   const char *path;
   /* The record as the runtime has begun it: JSON without its closing brace. */
   const char *text;
+  /* The record as it was written last: what has its name by now may be another file. */
+  int own;
   /* The file with the line `oom_kill N`, or NULL; its number before the container. */
   const char *oom_path;
   uint64_t oom_before;
@@ -19,7 +21,7 @@ struct record {
   uint64_t oom_kills, ended_ms;
 };
 
-/* --record FILE TEXT [--oom FILE BEFORE] [--ready FD] at arguments[*at], or nothing of it. False: malformed. */
+/* --record FILE TEXT OWN [--oom FILE BEFORE] [--ready FD] at arguments[*at], or nothing of it. False: malformed. */
 bool record_take(struct record *record, char **arguments, int count, int *at);
 /* Lets go of the caller's stdio (but for what a terminal is copied from and to), and tells the runtime's caller that all is well. */
 void record_begin(struct record *record, bool terminal);

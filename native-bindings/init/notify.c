@@ -8,6 +8,8 @@
 
 /* sd_notify(3) messages are lines; none of a service's is longer. */
 #define DATAGRAM_MAX 4096
+/* More than a queue holds (net.unix.max_dgram_qlen): who goes on sending does not keep the monitor from its other work. */
+#define DATAGRAMS_MOST 1024
 /* As systemd-notify waits. */
 #define BARRIER_SECONDS 30
 
@@ -32,25 +34,31 @@ static long tell(int socket, const char *text, int descriptor) {
     message.control_length = sizeof control;
   }
   long result;
-  do result = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_);
+  do result = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_ | MSG_DONTWAIT_);
   while (result == -EINTR);
   return result;
 }
 
+static void tell_ready(struct notify *notify) {
+  char line[64];
+  struct buffer out = BUFFER(line);
+  put_text(&out, "MAINPID=");
+  put_u64(&out, (uint64_t)notify->main_pid);
+  put_text(&out, "\nREADY=1\n");
+  // A manager that has gone is told nothing.
+  notify->is_ready = tell(notify->host, line, -1) != -EAGAIN;
+  notify->is_pending = !notify->is_ready;
+}
+
 void notify_take(struct notify *notify) {
-  char text[DATAGRAM_MAX], line[64];
-  for (;;) {
+  char text[DATAGRAM_MAX];
+  if (notify->is_pending) tell_ready(notify);
+  for (int i = 0; i < DATAGRAMS_MOST; i++) {
     long size = sys(__NR_recvfrom, notify->container, text, sizeof text, MSG_DONTWAIT_, NULL, 0);
     if (size == -EINTR) continue;
     if (size < 0) return;
     if (WEAKENED(notify_filter)) sys(__NR_sendto, notify->host, text, size, MSG_NOSIGNAL_, NULL, 0);
-    if (notify->is_ready || !says_ready(text, (size_t)size)) continue;
-    struct buffer out = BUFFER(line);
-    put_text(&out, "MAINPID=");
-    put_u64(&out, (uint64_t)notify->main_pid);
-    put_text(&out, "\nREADY=1\n");
-    tell(notify->host, line, -1);
-    notify->is_ready = true;
+    if (!notify->is_ready && !notify->is_pending && says_ready(text, (size_t)size)) tell_ready(notify);
   }
 }
 
@@ -58,10 +66,11 @@ void notify_take(struct notify *notify) {
 static void await_manager(int host) {
   int ends[2];
   if (sys(__NR_pipe2, ends, O_CLOEXEC) < 0) return;
+  const struct __kernel_timespec most = {BARRIER_SECONDS, 0};
+  struct pollfd room = {.fd = host, .events = POLLOUT}, row = {.fd = ends[0]};
+  sys_poll(&room, 1, &most);
   long sent = tell(host, "BARRIER=1", ends[1]);
   sys_close(ends[1]);
-  struct pollfd row = {.fd = ends[0]};
-  const struct __kernel_timespec most = {BARRIER_SECONDS, 0};
   if (sent >= 0) sys_poll(&row, 1, &most);
   sys_close(ends[0]);
 }
@@ -74,8 +83,9 @@ int notify_main(int count, char **arguments) {
   struct notify notify = {.container = (int)numbers[0], .host = (int)numbers[1], .main_pid = (long)numbers[3]};
   bool ended = false;
   while (!notify.is_ready && !ended) {
-    struct pollfd rows[2] = {{.fd = notify.container, .events = POLLIN}, {.fd = (int)numbers[2], .events = POLLIN}};
-    if (sys_poll(rows, 2, NULL) < 0) continue;
+    struct pollfd rows[3] = {{.fd = notify.container, .events = POLLIN}, {.fd = (int)numbers[2], .events = POLLIN}, {.fd = -1}};
+    if (notify.is_pending) rows[2] = (struct pollfd){.fd = notify.host, .events = POLLOUT};
+    if (sys_poll(rows, 3, NULL) < 0) continue;
     // The program's last act may have been to say it.
     ended = rows[1].revents != 0;
     notify_take(&notify);

@@ -8,10 +8,13 @@ struct notify {
   int container, host;
   /* What MAINPID tells. */
   long main_pid;
+  /* It has said so, but the manager's queue was full; then `host` is to be polled for POLLOUT. */
+  bool is_pending;
+  /* And the manager has been told. */
   bool is_ready;
 };
 
-/* Reads what has arrived; the first READY=1 is told to the host, and nothing else ever is. */
+/* Reads what has arrived, and waits for nobody; the first READY=1 is told to the host, and nothing else ever is. */
 void notify_take(struct notify *notify);
 /* CONTAINER HOST INIT_PIDFD INIT_PID: until the container is ready or its init has ended. */
 int notify_main(int count, char **arguments);

@@ -2,6 +2,9 @@
 
 #include "sys.h"
 
+/* Chunks that are copied in one go: more than a terminal holds. Whoever writes on meanwhile does not keep the monitor from its other work. */
+#define FLUSH_MOST 64
+
 static void set_non_blocking(int fd) {
   long flags = sys(__NR_fcntl, fd, F_GETFL, 0);
   if (flags >= 0) sys(__NR_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
@@ -37,6 +40,20 @@ void terminal_resize(struct terminal *terminal) {
   sys_ioctl(terminal->master, TIOCSWINSZ, &size);
 }
 
+void terminal_own_output(struct terminal *terminal) {
+  static const char own[] = "/proc/self/fd/1";
+  struct stat output;
+  if (terminal->master < 0 || sys_fstat(1, &output) < 0) return;
+  const unsigned type = output.st_mode & 0170000;
+  terminal->sends = type == 0140000;
+  if (type != 0010000 && type != 0020000) return;
+  // The flag belongs to the open file, which the caller and others have too.
+  int writer = sys_openat(AT_FDCWD, own, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+  if (writer < 0) return;
+  sys(__NR_dup3, writer, 1, 0);
+  sys_close(writer);
+}
+
 static bool is_empty(const struct copy *copy) { return copy->start == copy->end; }
 
 void terminal_wants(struct terminal *terminal, struct pollfd rows[3]) {
@@ -66,9 +83,18 @@ static long drain(struct copy *copy, int fd) {
   return size;
 }
 
+/* To a socket at stdout, without waiting. */
+static long send_out(struct copy *copy) {
+  long size;
+  do size = sys(__NR_sendto, 1, copy->bytes + copy->start, copy->end - copy->start, MSG_DONTWAIT_ | MSG_NOSIGNAL_, NULL, 0);
+  while (size == -EINTR);
+  if (size > 0) copy->start += (size_t)size;
+  return size;
+}
+
 static void write_out(struct terminal *terminal) {
   if (is_empty(&terminal->out)) return;
-  long size = terminal->output_gone ? -EPIPE : drain(&terminal->out, 1);
+  long size = terminal->output_gone ? -EPIPE : terminal->sends ? send_out(&terminal->out) : drain(&terminal->out, 1);
   if (size >= 0 || size == -EAGAIN) return;
   // The reader is gone. The container must not stop at a full terminal for that: its output is dropped.
   terminal->output_gone = true;
@@ -93,14 +119,25 @@ void terminal_serve(struct terminal *terminal, const struct pollfd rows[3]) {
   }
 }
 
-void terminal_finish(struct terminal *terminal) {
-  if (terminal->master < 0) return;
-  do {
-    while (!is_empty(&terminal->out)) {
-      struct pollfd row = {.fd = 1, .events = POLLOUT};
-      if (!terminal->output_gone) sys_poll(&row, 1, NULL);
+bool terminal_flush(struct terminal *terminal) {
+  const struct __kernel_timespec at_once = {0};
+  if (terminal->master < 0) return true;
+  for (int i = 0; i < FLUSH_MOST; i++) {
+    struct pollfd row = {.fd = 1, .events = POLLOUT};
+    if (!is_empty(&terminal->out)) {
+      if (!terminal->output_gone && sys_poll(&row, 1, &at_once) == 0) return false;
       write_out(terminal);
+    } else if (fill(&terminal->out, terminal->master) <= 0) {
+      return true;
     }
-  } while (fill(&terminal->out, terminal->master) > 0);
+  }
+  return false;
+}
+
+void terminal_finish(struct terminal *terminal, struct ending *ending) {
+  if (terminal->master < 0) return;
+  // First, so that INT can come from there.
   if (terminal->host >= 0) sys_ioctl(terminal->host, TCSETS, &terminal->saved);
+  while (!terminal_flush(terminal))
+    if (!ending_wait(ending, (struct pollfd){.fd = terminal->output_gone ? -1 : 1, .events = POLLOUT}, terminal->output_gone ? 1 : 0)) return;
 }

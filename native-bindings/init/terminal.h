@@ -1,7 +1,7 @@
 /* The caller's terminal on one side, the master of the container's on the other. */
 #ifndef RUNT_TERMINAL_H
 #define RUNT_TERMINAL_H
-#include "kernel.h"
+#include "ending.h"
 
 #define COPY_SIZE 4096
 
@@ -19,6 +19,8 @@ struct terminal {
   struct termios saved;
   struct copy in, out;
   bool input_ended, output_gone;
+  /* stdout is a socket. */
+  bool sends;
   /* No process has the container's side open at the moment: the master would report a hang-up all the time. */
   bool idle;
 };
@@ -28,6 +30,10 @@ void terminal_resize(struct terminal *terminal);
 /* What to poll for; rows with fd -1 are ignored by poll(2). Rows: stdin, stdout, master. */
 void terminal_wants(struct terminal *terminal, struct pollfd rows[3]);
 void terminal_serve(struct terminal *terminal, const struct pollfd rows[3]);
-/* Copies what the container still wrote, and gives the caller's terminal back as it was. */
-void terminal_finish(struct terminal *terminal);
+/* A write to stdout never waits from here on, without a change of what the caller shares. Nothing is done for a file. */
+void terminal_own_output(struct terminal *terminal);
+/* What the container still wrote, as far as the reader takes it at once. False: there may be more. */
+bool terminal_flush(struct terminal *terminal);
+/* The caller's terminal as it was, and then the rest; waits for the reader. */
+void terminal_finish(struct terminal *terminal, struct ending *ending);
 #endif

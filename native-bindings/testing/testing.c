@@ -19,6 +19,7 @@
 #define LOG_DESCRIPTOR_LEAST 900
 #define LINE_MAX_BYTES 512
 #define KILLED 137
+#define STOP (-1)
 
 struct named_error {
   const char *name;
@@ -46,7 +47,7 @@ static struct {
   const char *at_process;
   size_t at_process_length;
   uint64_t at_point;
-  /* 0 = kill. */
+  /* 0 = kill, STOP = stop. */
   int error;
   int log;
 } testing = {.log = -1};
@@ -123,6 +124,7 @@ static void read_fault(const char *value) {
   length = length_of(at);
   uint64_t number;
   if (is_same(at, length, "kill")) testing.error = 0;
+  else if (is_same(at, length, "stop")) testing.error = STOP;
   else if (to_number(at, length, &number) && number > 0 && number < 4096) testing.error = (int)number;
   else {
     for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
@@ -188,5 +190,9 @@ long testing_point(const char *when, const char *what, const char *which) {
       !is_same(testing.at_process, testing.at_process_length, testing.process))
     return 0;
   if (testing.error == 0) die();
+  if (testing.error == STOP) {
+    sys(__NR_kill, sys(__NR_getpid), SIGSTOP);
+    return 0;
+  }
   return -testing.error;
 }

@@ -8,10 +8,12 @@ import { netDevices } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
-export function remove(options: RuntimeOptions, id: string, force: boolean): void {
+/** @param state descriptor, locked by whoever calls: nothing is done when it is not the container's directory any more */
+export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {
   const directory = containerDirectory(options.root, id);
   if (force && !host.stat(directory)) return;
-  const record = lockedRecord(options, id, force);
+  if (state !== undefined && !isBehind(state, directory)) return;
+  const record = lockedRecord(options, id, force, state);
   if (!record) return;
   const status = deriveStatus(options.root, record, true);
   if (!force && status !== "stopped" && status !== "created") {
@@ -29,10 +31,10 @@ export function undoRecorded(root: string, record: StateRecord): void {
 }
 
 /** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */
-function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean): StateRecord | undefined {
+function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, state?: number): StateRecord | undefined {
   try {
     if (!force) readRecord(root, id);
-    lock(containerDirectory(root, id));
+    if (state === undefined) lock(containerDirectory(root, id));
     return readRecord(root, id, true);
   } catch (error) {
     if (!force) throw error;
@@ -40,4 +42,13 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean): Sta
     else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
     return undefined;
   }
+}
+
+/** The lock belongs to the open file, so it is held by who has inherited the descriptor too; who has not got it does nothing here. */
+function isBehind(state: number, directory: string): boolean {
+  if (!host.flock(state, host.LOCK.EX | host.LOCK.NB)) throw new RuntError("usage", `--state-fd ${state}: another verb holds the lock`);
+  // Hooks that outlive this process do not keep it.
+  host.closeOnExecFrom(state);
+  const [named, held] = [host.lstat(directory), host.fstat(state)];
+  return named?.ino === held.ino && named.dev === held.dev;
 }

@@ -8,6 +8,8 @@ import * as host from "../host/index.ts";
 import type { create } from "./create.ts";
 import type { separateDescriptors } from "./descriptors.ts";
 import type { Execution } from "./execute.ts";
+import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
+import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { becomeMonitor, RunOptions } from "./run.ts";
 
@@ -38,14 +40,14 @@ export function runRecorded(
   const ready = host.detach();
   host.setChildSubreaper(true);
   const begun = { schema: RECORD_SCHEMA, id: request.id, root: options.root, monitor: self() };
-  claim(path, { ...begun, phase: "creating" });
+  const first = claim(path, { ...begun, phase: "creating" });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
   let execution: Execution;
   try {
     execution = steps.create(options, { ...request, detach: false });
   } catch (error) {
-    host.unlink(path);
+    if (isAt(path, first)) host.unlink(path);
     throw error;
   }
   const { seconds, nanoseconds } = host.now();
@@ -55,14 +57,22 @@ export function runRecorded(
     startTicks: execution.record.startTime,
     startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
   };
-  replace(path, { ...running, phase: "running" });
+  const own = replaceOrUndo(path, first, { ...running, phase: "running" }, execution);
   steps.becomeMonitor(
     options,
     execution,
     { keep, deleteCommand },
     {
-      args: ["--record", path, JSON.stringify(running).slice(0, -1), ...oomArguments(execution, steps), "--ready", String(ready)],
-      fds: [ready],
+      args: [
+        "--record",
+        path,
+        JSON.stringify(running).slice(0, -1),
+        String(own),
+        ...oomArguments(execution, steps),
+        "--ready",
+        String(ready),
+      ],
+      fds: [ready, own],
     },
   );
 }
@@ -73,32 +83,61 @@ function self(): Fields {
   return { pid, startTicks: String(host.procStat(pid)?.startTime ?? 0) };
 }
 
-/** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. */
-function claim(path: string, fields: Fields): void {
-  const temporary = `${path}.${host.getpid()}`;
-  write(temporary, fields);
+/** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. Returns a descriptor of the file. */
+function claim(path: string, fields: Fields): number {
+  const made = write(path, fields);
   try {
-    host.link(temporary, path);
+    host.link(made.path, path);
   } catch (error) {
-    if (!host.isErrno(error, "EEXIST")) throw error;
+    if (!host.isErrno(error, "EEXIST")) throw failure(path, error);
     throw new RuntError("usage", `--exit-record ${path}: file exists`);
   } finally {
-    host.unlink(temporary);
+    host.unlink(made.path);
   }
+  if (!isAt(path, made.fd)) throw taken(path);
+  return made.fd;
 }
 
-function replace(path: string, fields: Fields): void {
-  write(`${path}.new`, fields);
-  host.rename(`${path}.new`, path);
-}
-
-function write(path: string, fields: Fields): void {
-  const { O } = host;
+/** Without a record nobody would ever hear of this container: then it is undone. */
+function replaceOrUndo(path: string, before: number, fields: Fields, execution: Execution): number {
   try {
-    host.writeFile(path, `${JSON.stringify(fields)}\n`, O.WRONLY | O.CREAT | O.TRUNC | O.NOFOLLOW, 0o600);
+    return replace(path, before, fields);
   } catch (error) {
-    throw new RuntError("operation", `--exit-record ${path}: ${host.reason(error as host.HostError)}`, { cause: error });
+    if (isAt(path, before)) host.unlink(path);
+    // It is closed already.
+    execution.socket = -1;
+    throw onFailure().undone(execution, execution.record.id, error);
   }
+}
+
+/** Whoever has removed the file, or put another there, does not wait for this container. Returns a descriptor of the new one. */
+function replace(path: string, before: number, fields: Fields): number {
+  const made = write(path, fields);
+  try {
+    if (!isAt(path, before)) throw taken(path);
+    host.rename(made.path, path);
+  } catch (error) {
+    host.unlink(made.path);
+    throw error instanceof RuntError ? error : failure(path, error);
+  }
+  host.close(before);
+  return made.fd;
+}
+
+function taken(path: string): RuntError {
+  return new RuntError("operation", `--exit-record ${path}: somebody has removed or replaced it`);
+}
+
+function write(path: string, fields: Fields): FreshFile {
+  try {
+    return writeBeside(path, `${JSON.stringify(fields)}\n`);
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+function failure(path: string, error: unknown): RuntError {
+  return new RuntError("operation", `--exit-record ${path}: ${host.reason(error as host.HostError)}`, { cause: error });
 }
 
 /** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */

@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly subreaper: boolean;
   /** The file that says how a detached container ended. */
   readonly exitRecord?: string;
-  /** Command line of `runt` that deletes the container, argv[0] first. */
+  /** Command line of `runt` that deletes a container, argv[0] first, without the id. */
   readonly deleteCommand: readonly string[];
 }
 
@@ -76,7 +76,9 @@ export function becomeMonitor(
   const pidfd = pidfdOf(execution.pid);
   const { self, cleanup } = prepared ?? prepareMonitor(options, execution, keep);
   const sockets = execution.notification;
+  const { lock, record } = execution;
   const fds = [
+    lock,
     ...(pidfd === REFUSED ? [] : [pidfd]),
     self,
     ...(execution.console === -1 ? [] : [execution.console]),
@@ -91,11 +93,15 @@ export function becomeMonitor(
       String(execution.console),
       "-1",
       String(self),
+      // By it the monitor knows the container's directory from a later one of the same id.
+      "--state",
+      String(lock),
+      containerDirectory(options.root, record.id),
       ...(sockets ? ["--notify", String(sockets.container), "--notify-host", String(sockets.host)] : []),
       ...(exitRecord?.args ?? []),
       ...cleanup,
       "--",
-      ...(keep ? [] : deleteCommand),
+      ...(keep ? [] : [...deleteCommand, "--state-fd", String(lock), record.id]),
     ],
     fds,
   );
@@ -109,6 +115,8 @@ function cleanupArguments(root: string, { record, plan }: Execution): string[] {
     path,
     ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent]),
   ]);
-  const filters = plan.ops.flatMap((step) => (step.op === "seccomp.prepare" ? ["--unlink", step.args.path] : []));
-  return [...removals, ...filters, "--unlink", `${directory}/config.json`, "--unlink", `${directory}/state.json`, "--rmdir", directory];
+  const filters = plan.ops.flatMap((step) =>
+    step.op === "seccomp.prepare" ? ["--unlink", step.args.path.slice(directory.length + 1)] : [],
+  );
+  return [...removals, ...filters, "--unlink", "config.json", "--unlink", "state.json", "--rmdir", directory];
 }

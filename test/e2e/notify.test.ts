@@ -1,4 +1,5 @@
 /** NOTIFY_SOCKET: a container that is a service tells its caller's service manager that it is ready, and nothing else. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +8,24 @@ import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, type Result, shell, useHarness } from "../support/harness.ts";
 import { program } from "../support/programs.ts";
 import { useReceivers } from "../support/receiver.ts";
+
+/** argv: SOCKET GO HEARD. Its queue is full until GO is there; then what a monitor says goes into HEARD. */
+const DEAF = `
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+c = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+c.connect(sys.argv[1])
+c.setblocking(False)
+try:
+    while True: c.send(b"full")
+except BlockingIOError: pass
+print("deaf", flush=True)
+while not os.path.exists(sys.argv[2]): time.sleep(0.05)
+while True:
+    text = s.recv(4096)
+    if text.startswith(b"MAINPID"): open(sys.argv[3], "wb").write(text)
+`;
 
 describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -56,6 +75,36 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
     expect(ended).toBe(false);
     await ok(["exec", name, "touch", "/tmp/go"]);
     await starting;
+  });
+
+  test("a manager that does not listen stops neither the signals of run nor its end, and hears it when it does", async () => {
+    const socket = manager();
+    const go = `${socket}.go`;
+    const heard = `${socket}.heard`;
+    const deaf = spawn("python3", ["-c", DEAF, socket, go, heard], { stdio: ["ignore", "pipe", "inherit"] });
+    await new Promise((resolve) => deaf.stdout.once("data", resolve));
+    try {
+      for (const listens of [false, true]) {
+        const name = id();
+        let send = () => {};
+        const running = runtime(["run", "-b", saying("READY=1", "trap 'exit 9' TERM; while :; do sleep 0.05; done"), name], {
+          env: { NOTIFY_SOCKET: socket },
+          started: (child) => {
+            send = () => child.kill("SIGTERM");
+          },
+        });
+        await until(name, "running");
+        await sleep(500);
+        if (listens) {
+          writeFileSync(go, "");
+          await expect.poll(() => existsSync(heard) && readFileSync(heard, "utf8")).toMatch(/^MAINPID=\d+\nREADY=1\n$/);
+        }
+        send();
+        expect((await running).status).toBe(9);
+      }
+    } finally {
+      deaf.kill("SIGKILL");
+    }
   });
 
   test("start returns when the container ends without having been ready", async () => {

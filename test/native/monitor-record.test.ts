@@ -1,6 +1,6 @@
 /** The monitor's exit record: what is in the file, and what becomes of output that nobody reads. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -13,10 +13,13 @@ describe.each([
   ["sanitized", HELPER_ASAN],
 ])("exit record: %s", (_, helper) => {
   let directory: string;
+  let state: string;
   let record: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "runt-record-"));
     record = join(directory, "record");
+    state = join(directory, "state");
+    mkdirSync(state);
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -30,6 +33,8 @@ describe.each([
       script,
       "--",
       "/bin/true",
+      "--state",
+      state,
       "--record",
       record,
       '{"id":"x"',
@@ -51,7 +56,7 @@ describe.each([
     expect(read()["endedMs"]).toBeLessThanOrEqual(Date.now());
     run("kill -15 $$");
     expect(read()).toMatchObject({ code: 143, signal: 15 });
-    expect(existsSync(`${record}.new`)).toBe(false);
+    expect(readdirSync(directory).sort()).toEqual(["record", "state"]);
   });
 
   test("ended, and not exited, when the clean-up fails", () => {
@@ -63,6 +68,8 @@ describe.each([
       "exit 3",
       "--",
       executable,
+      "--state",
+      state,
       "--record",
       record,
       '{"id":"x"',
@@ -96,16 +103,20 @@ describe.each([
     expect(read()["oomKills"]).toBe(0);
     rmSync(record);
     expect(run("exit 0", ["--oom", join(directory, "absent"), "x"])).toBe(2);
-    expect(existsSync(record)).toBe(false);
+    expect(readFileSync(record, "utf8")).toBe("");
   });
 
   test("a record that does not fit is not cut off", () => {
     const long = `{"id":"${"y".repeat(9000)}"`;
-    const result = spawnSync(WATCH, [helper, "/bin/sh", "-c", "exit 4", "--", "/bin/true", "--record", record, long, "--", "unused"], {
-      env,
-    });
+    const result = spawnSync(
+      WATCH,
+      [helper, "/bin/sh", "-c", "exit 4", "--", "/bin/true", "--state", state, "--record", record, long, "--", "unused"],
+      {
+        env,
+      },
+    );
     expect(result.status).toBe(4);
-    expect(existsSync(record)).toBe(false);
+    expect(readFileSync(record, "utf8")).toBe("");
   });
 
   test("what is in a FIFO without a reader is saved, whole", () => {

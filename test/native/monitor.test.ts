@@ -1,6 +1,6 @@
 /** The foreground monitor: status, signals, terminal, clean-up. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -16,6 +16,8 @@ interface Shape {
   readonly script: string;
   readonly terminal?: boolean;
   readonly executable?: string;
+  /** The test's directory unless given. */
+  readonly state?: string;
   readonly steps?: readonly string[];
   readonly command?: readonly string[];
 }
@@ -31,7 +33,7 @@ describe.each([
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  function command({ script, terminal = false, executable = NUL_EXE, steps = [], command = [] }: Shape): string[] {
+  function command({ script, terminal = false, executable = NUL_EXE, state = directory, steps = [], command = [] }: Shape): string[] {
     return [
       ...prefix,
       WATCH,
@@ -42,6 +44,8 @@ describe.each([
       script,
       "--",
       executable,
+      "--state",
+      state,
       ...steps,
       "--",
       ...command,
@@ -122,17 +126,58 @@ describe.each([
     expect(run({ script: "exit 6" })).toMatchObject({ status: 6, stdout: "", stderr: "" });
   });
 
-  test("the command runs with no signal blocked and the environment kept", () => {
+  test("the command runs with no signal blocked, the environment kept, and the lock of the state directory inherited", () => {
     const { stdout } = run({
       script: ":",
       executable: "/bin/sh",
-      command: ["sh", "-c", "grep -E 'SigBlk' /proc/self/status; echo $PATH; ls /proc/$$/fd; true"],
+      command: [
+        "sh",
+        "-c",
+        `grep -E 'SigBlk' /proc/self/status; echo $PATH; for fd in /proc/$$/fd/*; do readlink $fd; done; flock -n ${directory} true || echo locked`,
+      ],
     });
     expect(stdout).toContain("SigBlk:\t0000000000000000");
     expect(stdout).toContain(process.env["PATH"]);
     // The test runner may itself leak descriptors into its children.
-    const before = spawnSync("sh", ["-c", "ls /proc/$$/fd; true"], { encoding: "utf8" }).stdout;
-    expect(stdout.endsWith(`\n${before}`)).toBe(true);
+    const before = spawnSync("sh", ["-c", "for fd in /proc/$$/fd/*; do readlink $fd; done"], { encoding: "utf8", input: "" }).stdout;
+    const links = stdout.trimEnd().split("\n").slice(2);
+    expect(links.pop()).toBe("locked");
+    expect(links).toContain(directory);
+    expect(links.length).toBe(before.trimEnd().split("\n").length + 1);
+  });
+
+  test("a step's relative path is below the state directory, wherever that is by now", () => {
+    mkdirSync(join(directory, "state"));
+    writeFileSync(join(directory, "state/file"), "");
+    const touch = { executable: "/bin/touch", command: ["touch", join(directory, "ran")] };
+    const steps = ["--unlink", "file", "--rmdir", join(directory, "state")];
+    expect(run({ script: "exit 3", state: join(directory, "state"), steps, ...touch }).status).toBe(3);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("nothing is done when the state directory is another one, or gone", () => {
+    const state = join(directory, "state");
+    const touch = { executable: "/bin/touch", command: ["touch", join(directory, "ran")] };
+    const steps = ["--unlink", "file", "--unlink", join(state, "file"), "--rmdir", state];
+    mkdirSync(state);
+    const remade = `mv ${state} ${directory}/old; mkdir ${state}; : >${state}/file; exit 3`;
+    expect(run({ script: remade, state, steps, ...touch })).toMatchObject({ status: 3, stderr: "" });
+    expect(readdirSync(state)).toEqual(["file"]);
+    expect(run({ script: `rm -r ${state}; exit 4`, state, ...touch })).toMatchObject({ status: 4, stderr: "" });
+    expect(readdirSync(directory)).toEqual(["old"]);
+  });
+
+  test("who has the lock for a moment is waited for", async () => {
+    writeFileSync(join(directory, "b"), "");
+    const holder = spawn("flock", [directory, "sleep", "0.6"], { stdio: "ignore" });
+    await until(() => spawnSync("flock", ["-n", directory, "true"]).status === 1);
+    const [file = "", ...args] = command({ script: "exit 3", steps: ["--unlink", "b"] });
+    const child = spawn(file, args, { stdio: "ignore", env });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(existsSync(join(directory, "b"))).toBe(true);
+    await ended(holder);
+    expect((await ended(child)).status).toBe(3);
+    expect(existsSync(join(directory, "b"))).toBe(false);
   });
 
   test("a terminal: everything the container wrote arrives, without carriage returns in a pipe", () => {

@@ -1,4 +1,5 @@
-// Plays the runtime before a monitor: watch [--terminal] MONITOR INIT... -- DELETE_EXECUTABLE [STEP]... -- [DELETE_ARGV]...
+// Plays the runtime before a monitor: watch [--terminal] MONITOR INIT... -- DELETE_EXECUTABLE [--state DIRECTORY] [STEP]... -- [DELETE_ARGV]...
+// What is an argument of `--state` gets its descriptor before it, and what is one of `--record` (made if it is not there) behind its text.
 // Starts INIT as a child (with a new pty as its stdio if --terminal) and becomes `MONITOR monitor ...` by execve.
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -10,6 +11,12 @@
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
+
+static char *descriptor_of(const char *path, int flags) {
+  char *text = malloc(16);
+  snprintf(text, 16, "%d", open(path, flags, 0600));
+  return text;
+}
 
 int main(int count, char **arguments) {
   int terminal = count > 1 && strcmp(arguments[1], "--terminal") == 0, master = -1, init_at = 2 + terminal, at = init_at;
@@ -43,7 +50,11 @@ int main(int count, char **arguments) {
   snprintf(numbers[3], sizeof numbers[3], "%d", executable);
   char *command[64] = {arguments[1 + terminal], "monitor", numbers[0], numbers[1], numbers[2], "-1", numbers[3]};
   int words = 7;
-  for (int i = at + 2; i < count && words < 63; i++) command[words++] = arguments[i];
+  for (int i = at + 2; i < count && words < 62; i++) {
+    command[words++] = arguments[i];
+    if (strcmp(arguments[i], "--state") == 0) command[words++] = descriptor_of(arguments[i + 1], O_RDONLY | O_DIRECTORY);
+    if (i >= at + 4 && strcmp(arguments[i - 2], "--record") == 0) command[words++] = descriptor_of(arguments[i - 1], O_WRONLY | O_CREAT);
+  }
   execv(command[0], command);
   perror(command[0]);
   return 99;

@@ -22,8 +22,11 @@ export const HELPER_CALLS: Allowed = {
     "openat(AT_FDCWD, op->path.at)": "a directory of the host's cgroup filesystem",
   },
   "native-bindings/init/cleanup.c": {
-    "unlinkat(AT_FDCWD, path)": "cgroups and state that runt has made itself; the monitor has the host's view",
-    "unlinkat(AT_FDCWD, steps[i + 1])": "cgroups and state that runt has made itself; the monitor has the host's view",
+    "newfstatat(AT_FDCWD, cleanup->state_path)":
+      "ROOT/ID, to see whether it is still the directory that is held; the monitor has the host's view",
+    "unlinkat(cleanup->state, steps[i + 1])":
+      "one name in the held directory of the state, or a cgroup that runt has made itself, under the lock",
+    "unlinkat(state, path)": "ROOT/ID itself when it is the held directory, or a cgroup that runt has made itself, under the lock",
     "execve(path)": "/proc/self/fd of the runtime's own executable, held open since the start",
   },
   "native-bindings/init/clone.c": { 'openat(cgroup, "cgroup.procs")': "below a held directory of the host's cgroup filesystem" },
@@ -83,11 +86,20 @@ export const HELPER_CALLS: Allowed = {
   "native-bindings/init/label.c": { 'openat(proc, "self")': PROC },
   "native-bindings/init/live.c": { "umount2(path)": `${PROC}: self/fd/N of a held descriptor` },
   "native-bindings/init/mask.c": { 'openat(AT_FDCWD, "/dev/null")': "the host's /dev/null, before the pivot, verified to be the device" },
+  "native-bindings/init/fresh.c": {
+    "openat(AT_FDCWD, path)": "a new file beside the exit record, which is named on the command line; what is there already is not opened",
+    "unlinkat(AT_FDCWD, path)": "the name of such a file, whosever it is",
+    "unlinkat(AT_FDCWD, name->at)": "the name of such a file, whosever it is",
+  },
   "native-bindings/init/monitor_record.c": {
-    "openat(AT_FDCWD, path)": "the exit record's directory and files, named on the command line; the monitor has the host's view",
+    "openat(AT_FDCWD, path)": "a descriptor of its own, in /proc",
     'openat(AT_FDCWD, "/dev/null")': "the host's",
     "openat(AT_FDCWD, record->oom_path)": "a file of the host's cgroup filesystem",
-    "renameat2(AT_FDCWD, path, AT_FDCWD, record->path)": "the exit record, named on the command line; the monitor has the host's view",
+    "newfstatat(AT_FDCWD, path)": "the exit record, to see whether it is still the file that is held",
+    "renameat2(AT_FDCWD, a, AT_FDCWD, b)": "the exit record, named on the command line; the monitor has the host's view",
+    "renameat2(AT_FDCWD, new, AT_FDCWD, record->path)": "the exit record, named on the command line; the monitor has the host's view",
+    "unlinkat(AT_FDCWD, new)": "a file that fresh_beside has made",
+    "unlinkat(AT_FDCWD, path)": "a file that fresh_beside has made",
   },
   "native-bindings/init/mount.c": {
     "mount(source, path)": `${PROC}: self/fd/N of a held descriptor is the target`,
@@ -134,6 +146,7 @@ export const HELPER_CALLS: Allowed = {
     "openat(AT_FDCWD, op->path.at)": "files of the state directory",
     'openat(proc, "self/fd")': PROC,
   },
+  "native-bindings/init/terminal.c": { "openat(AT_FDCWD, own)": "the caller's own stdout, in /proc" },
 };
 
 const ROOT_ITSELF = "the root file system itself";

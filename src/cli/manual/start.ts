@@ -31,7 +31,10 @@ export const START_MANUAL = {
       "With --detach and --exit-record a process of less than a megabyte stays with the container, in a session of its own. It survives the caller, " +
         "keeps the reading ends of stdout and stderr where those are FIFOs, removes the container at its end, and writes the file: one JSON " +
         "object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
-        "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then.",
+        "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then. " +
+        "A file that was removed or replaced meanwhile is not written again.",
+      "In the foreground, the container is removed before the rest of its terminal's output has been read. When runt then waits for a reader, or for " +
+        "a poststop hook, for two seconds or more, TERM, INT, HUP or QUIT ends the waiting. What could not be removed is said on stderr.",
     ],
     examples: [
       "runt run -b /bundles/hello hello",

@@ -67,7 +67,14 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: [flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" }), REGEX],
+    flags: [
+      flag("force", "boolean", "kill it first if it runs; an unknown id is not an error", { short: "f" }),
+      REGEX,
+      flag("state-fd", "number", "of the monitor: only when this locked descriptor is the container's directory", {
+        hidden: true,
+        value: "N",
+      }),
+    ],
   },
   {
     name: "gc",

@@ -15,7 +15,7 @@ export const verb: Verb = (context) => {
     {
       keep: false,
       subreaper: flags["no-subreaper"] !== true,
-      deleteCommand: [host.argv()[0] ?? "runt", ...globalWords, "delete", "--force", id],
+      deleteCommand: [host.argv()[0] ?? "runt", ...globalWords, "delete", "--force"],
     },
   );
   return 0;

@@ -15,7 +15,7 @@ export const verb: Verb = (context, beginning) => {
     keep: context.flags["keep"] === true,
     subreaper: context.flags["no-subreaper"] !== true,
     ...(exitRecord === undefined ? {} : { exitRecord: absolutePath(exitRecord) }),
-    deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force", id],
+    deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
   };
   run(context.options, request, options, beginning);
   return 0;

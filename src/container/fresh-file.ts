@@ -1,0 +1,53 @@
+/** Files of this process' own making, in directories that others may write to: whatever has their name already is never opened. */
+import * as host from "../host/index.ts";
+
+export interface FreshFile {
+  readonly path: string;
+  /** Open for writing: as long as it is, no other file is taken for this one. */
+  readonly fd: number;
+}
+
+/** Somebody who makes the name again, every time, does not know those that come after the first. */
+const ATTEMPTS = 8;
+const UNKNOWN = "/proc/sys/kernel/random/uuid";
+
+/** A new file with this text at PATH.PID, or with a name that nobody can know if somebody has that one. @throws HostError */
+export function writeBeside(path: string, text: string): FreshFile {
+  const { O } = host;
+  for (let attempt = 1; ; attempt++) {
+    const name = `${path}.${attempt === 1 ? host.getpid() : host.readFile(UNKNOWN, undefined, true).trimEnd()}`;
+    try {
+      const fd = host.open(name, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, 0o600);
+      return fill({ path: name, fd }, text);
+    } catch (error) {
+      if (!host.isErrno(error, "EEXIST") || attempt === ATTEMPTS) throw error;
+      remove(name);
+    }
+  }
+}
+
+function fill(file: FreshFile, text: string): FreshFile {
+  try {
+    host.write(file.fd, text);
+    return file;
+  } catch (error) {
+    remove(file.path);
+    host.close(file.fd);
+    throw error;
+  }
+}
+
+/** Of an earlier process of this pid, or somebody else's; a directory stays. */
+function remove(path: string): void {
+  try {
+    host.unlink(path);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT", "EISDIR", "EPERM")) throw error;
+  }
+}
+
+/** Whether `path` names this file. */
+export function isAt(path: string, fd: number): boolean {
+  const [named, held] = [host.lstat(path), host.fstat(fd)];
+  return named?.ino === held.ino && named.dev === held.dev;
+}
