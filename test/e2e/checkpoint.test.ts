@@ -362,6 +362,25 @@ describe.skipIf(!(isRunt && isRoot))("checkpoint and restore, as criu sees them 
       expect((await runtime(["state", name])).stderr).toContain("container does not exist");
     });
 
+    test("in the foreground, stopped while its container is deleted, it does nothing to the next one of the id", async () => {
+      image();
+      const { name, path } = restoring((config) => {
+        config.process.args = ["/bin/sh", "-c", "exec sleep 1000"];
+      });
+      let monitor: number | undefined;
+      const args = ["--criu", program("fake-criu"), "restore", "--image-path", images, "-b", path, name];
+      const ended = harness.runtime(args, { ...withFake({}), started: (child) => (monitor = child.pid) });
+      await harness.until(name, "running");
+      await expect.poll(() => readFileSync(`/proc/${monitor}/cmdline`, "utf8").split("\0")[1]).toBe("monitor");
+      process.kill(monitor!, "SIGSTOP");
+      await ok(["delete", "--force", name]);
+      await ok(["run", "-d", "-b", path, name]);
+      const { pid } = JSON.parse(await ok(["state", name]));
+      process.kill(monitor!, "SIGCONT");
+      expect((await ended).status).toBe(137);
+      expect(JSON.parse((await runtime(["state", name])).stdout || "{}")).toMatchObject({ pid, status: "running" });
+    });
+
     test.each([
       ["criu refuses", { FAKE_FAIL: "restore" }, "criu failed: type RESTORE errno 52: mnt: the first of two: log file: ", () => {}],
       ["criu dies", { FAKE_FAIL: "die" }, "criu has ended without an answer", () => {}],

@@ -160,10 +160,11 @@ describe.each([
     const touch = { executable: "/bin/touch", command: ["touch", join(directory, "ran")] };
     const steps = ["--unlink", "file", "--unlink", join(state, "file"), "--rmdir", state];
     mkdirSync(state);
-    const remade = `mv ${state} ${directory}/old; mkdir ${state}; : >${state}/file; exit 3`;
+    // When the descriptor has been opened.
+    const remade = `sleep 0.2; mv ${state} ${directory}/old; mkdir ${state}; : >${state}/file; exit 3`;
     expect(run({ script: remade, state, steps, ...touch })).toMatchObject({ status: 3, stderr: "" });
     expect(readdirSync(state)).toEqual(["file"]);
-    expect(run({ script: `rm -r ${state}; exit 4`, state, ...touch })).toMatchObject({ status: 4, stderr: "" });
+    expect(run({ script: `sleep 0.2; rm -r ${state}; exit 4`, state, ...touch })).toMatchObject({ status: 4, stderr: "" });
     expect(readdirSync(directory)).toEqual(["old"]);
   });
 
