@@ -33,7 +33,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
-LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld -Wl,-T,native-bindings/host/text.ld
+LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld -Wl,-T,native-bindings/host/text.ld -Wl,-e,host_start
 
 .PHONY: all
 all: bin/runt

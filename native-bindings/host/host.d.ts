@@ -55,8 +55,11 @@ declare module "runt:host" {
   ): ArrayBuffer;
   /** Lower-case hex SHA-256 (of a text's UTF-8). */
   export function sha256(data: string | ArrayBuffer): string;
-  /** True if the JSON text holds a number with 16 or more digits outside strings (JSON.parse would not be exact). */
-  export function hasLongNumber(text: string): boolean;
+  /**
+   * True if JSON.parse is not the right parser for the JSON text: outside strings there is a number with 16 or more digits, which it would
+   * round, or more than 256 objects and lists within each other, which it would take.
+   */
+  export function needsExactParser(text: string): boolean;
 
   // ---- files
   /** Whole file as text; throws EFBIG above `limit` bytes (default 64 MiB), EILSEQ if not UTF-8, EINVAL if not a regular file

@@ -49,6 +49,9 @@ size_t host_heap_size(void);
 
 /* ---- image.c: the started engine */
 JSContext *host_engine(void);
+/* Stack that the engine may use: a deep document ends in an error. HOST_STACK_RESERVE more is there for what it calls (stack.c). */
+#define HOST_STACK ((size_t)2 << 20)
+#define HOST_STACK_RESERVE ((size_t)512 << 10)
 extern bool host_building_image;
 /* The module "runt:host". */
 JSModuleDef *host_own_module(void);
@@ -114,7 +117,7 @@ size_t host_utf8_prefix(const uint8_t *data, size_t length);
 JSValue host_utf8_string(JSContext *ctx, const uint8_t *data, size_t length, const char *path);
 HOST_FUNCTION(host_utf8_encode);
 HOST_FUNCTION(host_utf8_decode);
-HOST_FUNCTION(host_has_long_number);
+HOST_FUNCTION(host_needs_exact_parser);
 HOST_FUNCTION(host_sha256);
 HOST_FUNCTION(host_pack);
 HOST_FUNCTION(host_pack_plan);

@@ -8,13 +8,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 int host_argc;
 char **host_argv;
-
-#define STACK_LIMIT ((size_t)2 << 20)
 
 /* An exception nobody caught is a defect: one line, the stack only for developers. Null is thrown when there is no memory for an error. */
 int host_report(JSContext *ctx) {
@@ -65,13 +62,6 @@ static void fill_stdio(void) {
         if ((stdio[i].revents & POLLNVAL) && open("/dev/null", O_RDWR) < 0) _exit(1);
 }
 
-/* Half of what the caller allows: arguments and environment take of it too, and a deep document must end in an error. */
-static size_t stack_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur / 2 >= STACK_LIMIT) return STACK_LIMIT;
-    return (size_t)limit.rlim_cur / 2;
-}
-
 int main(int argc, char **argv) {
     host_argc = argc;
     host_argv = argv;
@@ -81,6 +71,6 @@ int main(int argc, char **argv) {
     JSContext *ctx = host_engine();
     HOST_TESTING_BEGIN(ctx);
     fill_stdio();
-    JS_SetMaxStackSize(JS_GetRuntime(ctx), stack_limit());
+    JS_SetMaxStackSize(JS_GetRuntime(ctx), HOST_STACK);
     _exit(run(ctx));
 }

@@ -35,7 +35,7 @@ static const JSCFunctionListEntry exports[] = {
     JS_CFUNC_DEF("findNext", 4, host_find_next),
     JS_CFUNC_DEF("v1Hierarchies", 2, host_v1_hierarchies),
     JS_CFUNC_DEF("sha256", 1, host_sha256),
-    JS_CFUNC_DEF("hasLongNumber", 1, host_has_long_number),
+    JS_CFUNC_DEF("needsExactParser", 1, host_needs_exact_parser),
     JS_CFUNC_DEF("readFile", 1, host_read_file),
     JS_CFUNC_DEF("readFd", 1, host_read_fd),
     JS_CFUNC_DEF("readMembers", 4, host_read_members),

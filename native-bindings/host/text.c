@@ -112,14 +112,37 @@ static bool may_have_long_number(const char *text, size_t length) {
     return false;
 }
 
-HOST_FUNCTION(host_has_long_number) {
+/* Deeper nesting than any configuration has. The exact parser (src/spec/json.ts) has the same limit, and refuses what is beyond. */
+#define DEEPEST 256
+
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+/* Whether more than DEEPEST objects and lists begin, in a string or not. */
+static bool may_be_deep(const char *text, size_t length) {
+    size_t count = 0, i = 0;
+    while (length - i >= sizeof(lanes)) {
+        lanes sums = { 0 };
+        /* A lane counts to 255. */
+        for (size_t end = length - i > 255 * sizeof(lanes) ? i + 255 * sizeof(lanes) : length; end - i >= sizeof(lanes); i += sizeof(lanes)) {
+            lanes bytes;
+            memcpy(&bytes, text + i, sizeof(bytes));
+            /* '[' and '{' differ in this bit. */
+            sums -= (lanes)((bytes | 0x20) == '{');
+        }
+        for (size_t lane = 0; lane < sizeof(lanes); lane++) count += sums[lane];
+    }
+    for (; i < length; i++) count += (text[i] | 0x20) == '{';
+    return count > DEEPEST;
+}
+
+HOST_FUNCTION(host_needs_exact_parser) {
     (void)this_value;
     size_t length;
     const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
     if (!text) return JS_EXCEPTION;
     bool in_string = false, found = false;
-    unsigned digits = 0;
-    if (!may_have_long_number(text, length)) length = 0;
+    unsigned digits = 0, depth = 0;
+    if (!may_have_long_number(text, length) && !may_be_deep(text, length)) length = 0;
     for (size_t i = 0; i < length && !found; i++) {
         char c = text[i];
         if (in_string) {
@@ -132,6 +155,8 @@ HOST_FUNCTION(host_has_long_number) {
             digits = 0;
         } else if (!is_of_number(c)) {
             digits = 0;
+            if (c == '[' || c == '{') found = ++depth > DEEPEST;
+            else if ((c == ']' || c == '}') && depth > 0) depth--;
         }
     }
     JS_FreeCString(ctx, text);

@@ -163,6 +163,8 @@ void reset_process(struct run *run);
 void reset_signals(struct run *run);
 /* Makes a capability of the permitted set effective (capability.c). */
 long capability_raise(unsigned capability);
+/* Loads the filter of seccomp.receive into this process alone, a child of init: without exec_prepare, without a listener (seccomp.c). */
+long seccomp_load_alone(struct run *run, uint32_t flags, bool raise);
 /* Everything process.exec does before execve(2), once (program.c). */
 long exec_prepare(struct run *run);
 bool is_own_user_namespace(int fd);

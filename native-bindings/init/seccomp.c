@@ -36,18 +36,30 @@ long op_seccomp_receive(struct run *run, const struct op_seccomp_receive *op) {
   return error;
 }
 
+/* Returns the result of seccomp(2): 0, or the listener that the flags ask for. */
+static long load(struct run *run, uint32_t flags, bool raise) {
+  if (run->filter == NULL) return fail(run, -EINVAL, NULL, "no filter was read");
+  long error = raise ? capability_raise(CAP_SYS_ADMIN) : 0;
+  if (error < 0) return fail(run, error, NULL, "capset");
+  const struct sock_fprog program = {run->filter_length, run->filter};
+  error = sys(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  return error < 0 ? fail(run, error, NULL, "seccomp") : error;
+}
+
+long seccomp_load_alone(struct run *run, uint32_t flags, bool raise) {
+  // Nobody would take a listener.
+  return load(run, flags & ~(uint32_t)SECCOMP_FILTER_FLAG_NEW_LISTENER, raise);
+}
+
 /* From the load on every system call of init is the filter's business, so it leaves as few as possible for later. */
 long op_seccomp_load(struct run *run, const struct op_seccomp_load *op) {
-  if (run->filter == NULL) return fail(run, -EINVAL, NULL, "no filter was read");
   // The result is a descriptor only if the flags ask for one.
   bool listens = (op->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0;
   if (listens != (op->listener != 0)) return fail(run, -EINVAL, NULL, "flags of seccomp and a listener that do not agree");
   long error = exec_prepare(run);
   if (error < 0) return error;
-  if (op->raise && (error = capability_raise(CAP_SYS_ADMIN)) < 0) return fail(run, error, NULL, "capset");
-  const struct sock_fprog program = {run->filter_length, run->filter};
-  long result = sys(__NR_seccomp, SECCOMP_SET_MODE_FILTER, op->flags, &program);
-  if (result < 0) return fail(run, result, NULL, "seccomp");
+  long result = load(run, op->flags, op->raise != 0);
+  if (result < 0) return result;
   if (!listens) return 0;
   error = send_message(run, MESSAGE_LISTENER, 0, 0, NULL, NULL, (int)result);
   sys_close((int)result);

@@ -44,7 +44,8 @@
   X(state_root, "state-root") \
   X(cgroup_view, "cgroup-view") \
   X(helper_environment, "helper-environment") \
-  X(apparmor_word, "apparmor-word")
+  X(apparmor_word, "apparmor-word") \
+  X(hook_filter, "hook-filter")
 
 #define X(name, text) WEAKNESS_##name,
 enum weakness { WEAKNESSES(X) WEAKNESS_COUNT };

@@ -31,7 +31,7 @@ export interface CgroupDriver {
   /** Where a further process joins. */
   execJoin(cgroup: CgroupRef, init: number, wanted: readonly string[]): Join;
   /** All or nothing. Returns warnings. */
-  updateCgroup(cgroup: CgroupRef, resources: ResourceConfig): readonly string[];
+  updateCgroup(cgroup: CgroupRef, resources: ResourceConfig): void;
   freeze(cgroup: CgroupRef): void;
   thaw(cgroup: CgroupRef): void;
   isFrozen(cgroup: CgroupRef): boolean;

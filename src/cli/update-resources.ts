@@ -29,7 +29,7 @@ function readResources(file: string): SpecResources {
   } catch (error) {
     throw new RuntError("config-read", `open ${name}: ${host.reason(error)}`, { cause: error });
   }
-  const spec = parsePart(document, host.hasLongNumber(document), "resources", name);
+  const spec = parsePart(document, host.needsExactParser(document), "resources", name);
   checkPart(spec, "resources");
   return spec.linux?.resources ?? {};
 }

@@ -22,7 +22,7 @@ export type ParsedListener = (value: unknown) => void;
 export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, parsed?: ParsedListener): LoadedBundle {
   phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
-  const spec = parseSpec(text, host.hasLongNumber(text), parsed);
+  const spec = parseSpec(text, host.needsExactParser(text), parsed);
   phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
   phase?.("derive");

@@ -32,7 +32,7 @@ function parentOf(path: string): string {
 
 function settingsOfFile(path: string, bundle: string): Effective {
   const text = readConfig(path);
-  return effectiveSettings(deriveConfig(parseSpec(text, host.hasLongNumber(text)), { bundle }));
+  return effectiveSettings(deriveConfig(parseSpec(text, host.needsExactParser(text)), { bundle }));
 }
 
 function settingsOfContainer({ root }: RuntimeOptions, id: string): Effective {

@@ -51,7 +51,7 @@ function readProcess(path: string): ProcessConfig {
   } catch (error) {
     throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
   }
-  const spec = parsePart(text, host.hasLongNumber(text), "process", path);
+  const spec = parsePart(text, host.needsExactParser(text), "process", path);
   checkPart(spec, "process", checkFacts());
   return deriveProcess(spec.process!, "", () => {});
 }

@@ -39,7 +39,7 @@ function readMounts(path: string): Spec {
   } catch (error) {
     throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
   }
-  const spec = parsePart(text, host.hasLongNumber(text), "mounts", path);
+  const spec = parsePart(text, host.needsExactParser(text), "mounts", path);
   if (spec.mounts === undefined) throw new RuntError("config-schema", `${path}: no field mounts`);
   checkPart(spec, "mounts", checkFacts());
   return spec;

@@ -6,20 +6,23 @@ import { configPath } from "../state/index.ts";
 
 type Json = { [key: string]: unknown };
 
-/** Temp file and rename. Nothing to do for a container whose configuration was not kept. */
-export function rememberUpdate(root: string, id: string, resources: SpecResources): void {
+/**
+ * Temp file and rename: this does the first and returns the second, which cannot fail for want of space. Nothing to do for a container whose
+ * configuration was not kept.
+ */
+export function rememberUpdate(root: string, id: string, resources: SpecResources): () => void {
   const path = configPath(root, id);
   let text: string;
   try {
     text = host.readFile(path);
   } catch (error) {
-    if (host.isErrno(error, "ENOENT")) return;
+    if (host.isErrno(error, "ENOENT")) return () => {};
     throw error;
   }
-  const config = (host.hasLongNumber(text) ? parseJson(text) : JSON.parse(text)) as Json;
+  const config = (host.needsExactParser(text) ? parseJson(text) : JSON.parse(text)) as Json;
   const merged = merge(config, { linux: { resources } });
   host.writeFile(`${path}.new`, printJson(merged), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
-  host.rename(`${path}.new`, path);
+  return () => host.rename(`${path}.new`, path);
 }
 
 /** Sections are merged field by field, lists replaced; what is not given stays. */

@@ -2,9 +2,10 @@
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
+import * as host from "../host/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
 import type { SpecResources } from "../spec/index.ts";
-import { containerDirectory, lock, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { containerDirectory, lock, publishRecord, readRecord, type StateRecord, stageRecord } from "../state/index.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { rememberUpdate } from "./remember-update.ts";
@@ -32,14 +33,40 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
   const unit = cgroup.systemd;
   const restore = schemata.length > 0 ? changeSchemata(groupOf(record), schemata) : undefined;
   try {
-    warnings.push(...updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes))));
+    updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes)), (more) => {
+      const remembered = "pids" in wanted ? resources : { ...resources, pids: undefined };
+      return stage(root, record, remembered, [...warnings, ...more]);
+    });
   } catch (error) {
     restore?.();
     throw error;
   }
-  rememberUpdate(root, id, "pids" in wanted ? resources : { ...resources, pids: undefined });
+}
+
+/** Write what is to be known of the container from now on. Returns what makes it so. @throws RuntError system */
+function stage(root: string, record: StateRecord, resources: SpecResources, warnings: readonly string[]): () => void {
   const fresh = warnings.filter((warning) => !record.warnings.includes(warning));
-  if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
+  return told(() => {
+    const publishConfig = rememberUpdate(root, record.id, resources);
+    if (fresh.length > 0) stageRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
+    return () =>
+      told(() => {
+        // First what is the lesser loss if the second fails.
+        if (fresh.length > 0) publishRecord(root, record.id);
+        publishConfig();
+      });
+  });
+}
+
+/** A full disk, a file system that has become read-only: the caller is told that the limits are what they were. */
+function told<T>(write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof RuntError || !(error instanceof Error && "errno" in error)) throw error;
+    const { path = "the state of the container" } = error as host.HostError;
+    throw new RuntError("system", `${path}: ${host.reason(error)}: the limits stay as they are`, { cause: error });
+  }
 }
 
 function groupOf({ resctrl }: StateRecord): GroupRef {

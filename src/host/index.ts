@@ -45,7 +45,7 @@ export {
   getppid,
   getxattr,
   type HostError,
-  hasLongNumber,
+  needsExactParser,
   helperAheadRuns,
   isatty,
   kernelRelease,

@@ -46,9 +46,9 @@ function filesystem({ fstype, source, target, data, superFlags, ...attributes }:
   return places(what, target, mountOptions({ ...attributes, data, superFlags }));
 }
 
-function hook({ kind, index, args, path: program, timeout }: OpArgs<"hook.run">): string {
+function hook({ kind, index, args, path: program, timeout, filtered }: OpArgs<"hook.run">): string {
   const rest = args.slice(1);
-  return `${kind} ${index}: ${words([program, ...rest])}${timeout === 0 ? "" : `, at most ${timeout} s`}`;
+  return `${kind} ${index}: ${words([program, ...rest])}${timeout === 0 ? "" : `, at most ${timeout} s`}${filtered ? ", filtered" : ""}`;
 }
 
 function scheduler({ policy, flags, nice, priority, runtime, deadline, period }: OpArgs<"process.scheduler">): string {

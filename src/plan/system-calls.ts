@@ -251,6 +251,8 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     '?chroot(".")',
     "?chdir($cwd)",
     "?umask(_)",
+    "?capset(_, _)",
+    "?seccomp(SECCOMP_SET_MODE_FILTER, $filterFlags, _)",
     "execve($path, $args, _)",
     "?+write(_, _)",
     "?kill(_, SIGKILL)",

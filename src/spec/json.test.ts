@@ -68,7 +68,12 @@ describe("parseJson", () => {
 
   it("has a depth limit instead of a stack overflow", () => {
     expect(failure("[".repeat(100_000)).message).toContain("nested deeper than 256 levels");
-    expect(parseJson("[".repeat(200) + "]".repeat(200))).toBeInstanceOf(Array);
+    const nested = (depth: number, inner: string) => `${"[".repeat(depth)}${inner}${"]".repeat(depth)}`;
+    for (const inner of ["", "1", '"["', '{"a":1}']) {
+      const own = inner.startsWith("{") ? 1 : 0;
+      for (const depth of [255, 256]) expect(parseJson(nested(depth - own, inner))).toBeInstanceOf(Array);
+      for (const depth of [257, 1_000_000]) expect(failure(nested(depth - own, inner)).message).toContain("nested deeper than 256 levels");
+    }
   });
 
   it("skips a byte order mark", () => {

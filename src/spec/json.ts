@@ -17,7 +17,7 @@ export interface JsonOptions {
   readonly file?: string;
 }
 
-/** Deeper nesting than any configuration has, and shallower than the engine's stack. */
+/** Objects and lists within each other: more than any configuration has. The same number stands in native-bindings/host/text.c. */
 const MAX_DEPTH = 256;
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -177,18 +177,16 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   const parseValue = (pointer: string): JsonValue => {
     skipBlanks();
     positions?.set(pointer, at);
+    const first = text[at];
+    if (first !== "{" && first !== "[") return parseScalar();
     if (++depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
-    const value = parseOne(pointer);
+    const value = first === "{" ? parseObject(pointer) : parseArray(pointer);
     depth -= 1;
     return value;
   };
 
-  const parseOne = (pointer: string): JsonValue => {
+  const parseScalar = (): JsonValue => {
     switch (text[at]) {
-      case "{":
-        return parseObject(pointer);
-      case "[":
-        return parseArray(pointer);
       case '"':
         return parseString();
       case "t":

@@ -8,7 +8,7 @@ import type { Spec } from "./types.ts";
 
 /**
  * Parse and validate config.json.
- * @param exact the text holds an integer of 16 or more digits, which JSON.parse would round
+ * @param exact the text is none for JSON.parse: it holds an integer of 16 or more digits, or is nested too deep (host.needsExactParser)
  * @param parsed gets the value before its structure is checked
  * @throws RuntError "config-syntax" (line, column) or "config-schema" (pointer, line, column)
  */

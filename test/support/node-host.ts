@@ -167,7 +167,13 @@ export function strerror(errno: number): string {
   return Object.entries(constants.errno).find(([, value]) => value === Math.abs(errno))?.[0] ?? String(errno);
 }
 
-export function hasLongNumber(text: string): boolean {
+export function needsExactParser(text: string): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > 256) return true;
+  }
   return /\d{16}/.test(text);
 }
 

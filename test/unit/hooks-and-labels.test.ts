@@ -76,6 +76,20 @@ describe("hooks", () => {
     expect(process?.args).toMatchObject({ inheritEnv: false, env: ["PATH=/bin", "LISTEN_FDS=1", "LISTEN_PID=1"], home: true });
   });
 
+  it("get the filter of the program in the container, unless init has it already", () => {
+    const filter = (listens: boolean, noNewPrivileges: boolean) => {
+      const { action, rest } = listens ? { action: "SCMP_ACT_NOTIFY", rest: { listenerPath: "/s" } } : { action: "SCMP_ACT_ERRNO", rest: {} };
+      const seccomp = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls: [{ names: ["mkdir"], action }], ...rest };
+      const ops = operations({ hooks: ALL, linux: { seccomp }, process: { ...PROCESS, noNewPrivileges } } as Partial<Spec>);
+      const hooks = only(ops, "hook.run").map(({ args }) => [args.kind, args.filtered, args.filterFlags, args.raise]);
+      expect(hooks.slice(0, 3).every(([, filtered]) => filtered === false)).toBe(true);
+      return hooks[3];
+    };
+    expect(filter(false, true)).toEqual(["startContainer", true, 2, false]);
+    expect(filter(false, false)).toEqual(["startContainer", true, 2, true]);
+    expect(filter(true, true)).toEqual(["startContainer", false, 0, false]);
+  });
+
   it("get a state document whose pid is filled in", () => {
     const subject = { ociVersion: "1.2.0", id: "c", bundle: '/b "quoted"', annotations: { key: "value" } };
     const { statePrefix, stateSuffix } = hookState(subject, "created");

@@ -14,5 +14,5 @@ export function keptConfig(root: string, { id, bundle }: Pick<StateRecord, "id" 
     if (host.isErrno(error, "ENOENT")) return undefined;
     throw error;
   }
-  return deriveConfig(parseSpec(text, host.hasLongNumber(text)), { bundle });
+  return deriveConfig(parseSpec(text, host.needsExactParser(text)), { bundle });
 }

@@ -4,6 +4,7 @@ import { O } from "../linux.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, type Phase, SLOT } from "../ops.ts";
 import { type HookState, hookState } from "./hook-state.ts";
 import type { Scope } from "./scope.ts";
+import { hookFilter } from "./seccomp.ts";
 
 /** The first two kinds run in the runtime's namespaces when the mounts are made, the third in the container's, all before the pivot. */
 export function addCreateHooks(scope: Scope): void {
@@ -36,11 +37,11 @@ export function addStartReport({ builder, config, host, invocation }: Scope): nu
   return slot;
 }
 
-/** In the container, as the process itself: its user, its rights, its environment unless they have their own. */
+/** In the container, as the process itself: its user, its rights, its filter, its environment unless they have their own. */
 export function addStartContainerHooks(scope: Scope, env: readonly string[]): void {
   if (!scope.config.hooks.startContainer) return;
-  const state = stateOf(scope, "created");
-  addHooks(scope, "init", "commit", "startContainer", { ...state, env, home: true, inheritEnv: false, report: scope.startReport });
+  const place = { ...stateOf(scope, "created"), ...hookFilter(scope), env, home: true, inheritEnv: false, report: scope.startReport };
+  addHooks(scope, "init", "commit", "startContainer", place);
 }
 
 /** `run` starts the program itself; after `create` the verb `start` takes these from the state record. */
@@ -72,4 +73,14 @@ function addHooks(
   }
 }
 
-const NOWHERE = { env: [], inheritEnv: true, home: false, cwd: "", directory: NO_SLOT, report: NO_SLOT } as const;
+const NOWHERE = {
+  env: [],
+  inheritEnv: true,
+  home: false,
+  cwd: "",
+  directory: NO_SLOT,
+  report: NO_SLOT,
+  filtered: false,
+  filterFlags: 0,
+  raise: false,
+} as const;

@@ -1,6 +1,6 @@
 /** The system call filter: compiled by the runtime, loaded by init as late as its errors can still be told. */
 import { CAP_SYS_ADMIN } from "../linux.ts";
-import { MESSAGES } from "../ops.ts";
+import { MESSAGES, type OpArgs } from "../ops.ts";
 import type { Scope } from "./scope.ts";
 import { profileText } from "./seccomp-profile.ts";
 
@@ -43,6 +43,14 @@ export function addEarlyFilter(scope: Scope): void {
   if (!waits && !listener) return;
   addLoad(scope);
   dropCapabilities(scope);
+}
+
+/** How a hook in the container gets the filter of the program: it loads it itself, so that init can still report and end a hook without it. */
+export function hookFilter(scope: Scope): Pick<OpArgs<"hook.run">, "filtered" | "filterFlags" | "raise"> {
+  const { process, seccomp } = scope.config;
+  // One that init has loaded is inherited.
+  if (!process || !seccomp || scope.hasFilter) return { filtered: false, filterFlags: 0, raise: false };
+  return { filtered: true, filterFlags: seccomp.flags, raise: !process.noNewPrivileges };
 }
 
 /** As the last step before execve(2), which takes the capability kept for it away. */
