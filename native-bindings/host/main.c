@@ -3,6 +3,7 @@
 
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
+#include "../init/str.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,9 +24,10 @@ int host_report(JSContext *ctx) {
     (void)!write(2, prefix, sizeof(prefix) - 1);
     if (is_defect) (void)!write(2, defect, sizeof(defect) - 1);
     if (!text) text = unknown;
-    /* The message must stay one line. */
-    size_t length = strcspn(text, "\n");
-    (void)!write(2, text, length);
+    char line[4096];
+    struct buffer out = BUFFER(line);
+    put_printable(&out, text, strlen(text));
+    (void)!write(2, line, out.used);
     (void)!write(2, "\n", 1);
     if (getenv("RUNT_DEBUG")) {
         JSValue stack = JS_GetPropertyStr(ctx, exception, "stack");

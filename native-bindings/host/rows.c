@@ -1,6 +1,8 @@
 /* Rows of a table, kept as bytes until the widths of its columns are known: thousands of them as JavaScript values would be megabytes. */
 #include "host.h"
 
+#include "../init/str.h"
+
 #include <string.h>
 
 #define BLOCK_SIZE ((size_t)16 << 10)
@@ -55,6 +57,29 @@ static bool add_cell(JSContext *ctx, const uint8_t *text, size_t length, bool is
     return true;
 }
 
+/* Whether all of it is printable ASCII: what nearly every cell is. */
+static bool is_plain(const uint8_t *text, size_t length) {
+    bool unusual = false;
+    for (size_t i = 0; i < length; i++) unusual |= (uint8_t)(text[i] - 0x20) > 0x7e - 0x20;
+    return !unusual;
+}
+
+/* What a configuration or an image has put into a cell neither begins a row nor commands the terminal. */
+static bool add_escaped(JSContext *ctx, unsigned column, const struct row_cell *cell) {
+    size_t size = cell->length * 6 + 1;
+    char *text = js_malloc(ctx, size);
+    if (!text) return false;
+    struct buffer out = { text, size, 0, false };
+    put_printable(&out, (const char *)cell->text, cell->length);
+    const uint8_t *bytes = (const uint8_t *)text;
+    bool is_ascii = host_is_ascii(bytes, out.used);
+    size_t width = width_of(bytes, out.used, is_ascii);
+    if (width > widths[column]) widths[column] = width;
+    bool ok = add_cell(ctx, bytes, out.used, is_ascii);
+    js_free(ctx, text);
+    return ok;
+}
+
 bool host_add_cells(JSContext *ctx, const struct row_cell *cells, unsigned count) {
     if (count == 0 || count > MOST_COLUMNS || (columns && columns != count)) {
         JS_ThrowTypeError(ctx, "another number of columns");
@@ -62,10 +87,12 @@ bool host_add_cells(JSContext *ctx, const struct row_cell *cells, unsigned count
     }
     columns = count;
     for (unsigned i = 0; i < count; i++) {
-        bool is_ascii = host_is_ascii(cells[i].text, cells[i].length);
-        size_t width = width_of(cells[i].text, cells[i].length, is_ascii);
-        if (width > widths[i]) widths[i] = width;
-        if (!add_cell(ctx, cells[i].text, cells[i].length, is_ascii)) return false;
+        if (!is_plain(cells[i].text, cells[i].length)) {
+            if (!add_escaped(ctx, i, &cells[i])) return false;
+            continue;
+        }
+        if (cells[i].length > widths[i]) widths[i] = cells[i].length;
+        if (!add_cell(ctx, cells[i].text, cells[i].length, true)) return false;
     }
     return true;
 }

@@ -35,7 +35,8 @@ static void report_to_start(struct run *run, long error) {
   struct buffer out = BUFFER(text);
   put_i64(&out, -error);
   put_text(&out, "\n");
-  put_text(&out, run->failed_path != NULL ? run->failed_path : "");
+  // A line of its own, whatever the image has called it.
+  if (run->failed_path != NULL) put_printable(&out, run->failed_path, strlen(run->failed_path));
   put_text(&out, "\n");
   put_text(&out, run->failed_text);
   sys_write(fd, text, out.used);
@@ -47,10 +48,11 @@ static void report_to_start(struct run *run, long error) {
 static void report_to_stderr(struct run *run, long error) {
   char text[PATH_MAX + 256];
   struct buffer line = BUFFER(text);
-  put_text(&line, run->failed_text);
+  // Text and path may be the image's.
+  put_printable(&line, run->failed_text, strlen(run->failed_text));
   if (run->failed_path != NULL) {
     put_text(&line, " ");
-    put_text(&line, run->failed_path);
+    put_printable(&line, run->failed_path, strlen(run->failed_path));
   }
   put_text(&line, ": ");
   put_error(&line, error);

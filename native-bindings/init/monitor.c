@@ -86,7 +86,7 @@ static void take_message(struct monitor *monitor) {
     char line[PATH_MAX + 512];
     struct buffer out = BUFFER(line);
     put_text(&out, "exec ");
-    put_bytes(&out, bytes + sizeof header, header[4]);
+    put_printable(&out, bytes + sizeof header, header[4]);
     put_text(&out, ": ");
     put_error(&out, -(long)(int32_t)header[2]);
     put_text(&out, "\n");

@@ -97,3 +97,42 @@ void put_i64(struct buffer *out, int64_t value) {
   if (value < 0) put_text(out, "-");
   put_u64(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
+
+/* The character that begins here, and how many bytes it takes; 0 bytes where it is no UTF-8. */
+static unsigned decode(const uint8_t *at, size_t left, uint32_t *character) {
+  unsigned size = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+  if (size == 0 || size > left) return 0;
+  uint32_t value = size == 1 ? at[0] : at[0] & (0x7fu >> size);
+  for (unsigned i = 1; i < size; i++) {
+    if ((at[i] & 0xc0) != 0x80) return 0;
+    value = value << 6 | (at[i] & 0x3fu);
+  }
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return 0;
+  *character = value;
+  return size;
+}
+
+static bool is_unsafe(uint32_t c) {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;
+  return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static void put_escape(struct buffer *out, char kind, uint32_t value, unsigned digits) {
+  char text[6] = {'\\', kind};
+  for (unsigned i = 0; i < digits; i++) text[2 + i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 15];
+  put_bytes(out, text, 2 + digits);
+}
+
+void put_printable(struct buffer *out, const char *text, size_t length) {
+  const uint8_t *bytes = (const uint8_t *)text;
+  for (size_t at = 0; at < length;) {
+    uint32_t c = 0;
+    unsigned size = decode(bytes + at, length - at, &c);
+    if (size == 0) put_escape(out, 'x', bytes[at], 2);
+    else if (c == '\n' || c == '\r' || c == '\t') put_escape(out, c == '\n' ? 'n' : c == '\r' ? 'r' : 't', 0, 0);
+    else if (is_unsafe(c)) put_escape(out, 'u', c, 4);
+    else put_bytes(out, text + at, size);
+    at += size == 0 ? 1 : size;
+  }
+}

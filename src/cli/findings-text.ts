@@ -1,7 +1,9 @@
 /** Findings for people: what, where, why, and what to do; at most 100 columns. */
+
 import type { Entry } from "../check/catalogue/index.ts";
 import type { Severity } from "../check/finding.ts";
 import type { LocatedFinding } from "../check/located.ts";
+import { printable } from "../errors/printable.ts";
 import type { Style } from "./style.ts";
 
 /** What is printed beside the findings. */
@@ -66,7 +68,9 @@ function findingText(finding: LocatedFinding, file: string, { entryOf, sectionTe
   const { code, severity, line, column, pointer, message, value, remedy } = finding;
   const entry = entryOf(code);
   const label = `${severity}[${code}]`;
-  const head = `${style ? style[severity](label) : label} ${file}:${line}:${column}${pointer === "" ? "" : `  ${pointer}`}\n`;
+  const place = `${printable(file)}:${line}:${column}${pointer === "" ? "" : `  ${printable(pointer)}`}`;
+  const head = `${style ? style[severity](label) : label} ${place}
+`;
   const shown = value === undefined || namesValue(message, value) ? message : `${message} (found ${value})`;
   const section = entry === undefined ? "" : sectionText(entry.section);
   return head + wrap(printable(shown)) + fixLine(printable(remedy ?? entry?.fix ?? ""), section);
@@ -76,12 +80,6 @@ function findingText(finding: LocatedFinding, file: string, { entryOf, sectionTe
 function namesValue(message: string, value: string): boolean {
   const bare = value.startsWith('"') ? value.slice(1, -1) : value;
   return bare === "" || message.includes(bare) || message.includes(value);
-}
-
-/** Control characters of a configuration do not reach the terminal. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function wrap(text: string, first = INDENT): string {

@@ -1,3 +1,4 @@
+import { printable } from "../errors/printable.ts";
 import * as host from "../host/index.ts";
 
 export function print(text: string): void {
@@ -11,6 +12,7 @@ export const MINIMUM_WIDTH = 12;
 export function table(rows: readonly (readonly string[])[], minimum = MINIMUM_WIDTH): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(minimum, ...rows.map((row) => (row[column] ?? "").length + 3)));
   return rows
+    .map((row) => row.map(printable))
     .map((row) => `${row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("")}\n`)
     .join("");
 }

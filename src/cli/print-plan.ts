@@ -1,7 +1,9 @@
 /** The dry run: the very plan that create would execute. */
+
 import { compileDigested, type DigestedPlan } from "../container/digest.ts";
 import type { CreateOptions } from "../container/options.ts";
 import { RuntError } from "../errors/index.ts";
+import { printable } from "../errors/printable.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { planJson } from "../plan/json.ts";
@@ -21,7 +23,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       `# ${digest}, ${plan.ops.length} operations`,
       ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
     ];
-    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${warning}\n`).join("")}`;
+    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
   },
   json: ({ config, plan, digest, parts, answers, sources, warnings }) =>
     `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, sandbox: sandboxOf(config) } as typeof plan)}\n`,

@@ -1,6 +1,6 @@
 /**
  * How an error reaches people and programs: one line on stderr, and exactly one line in --log (Podman reads that file as one
- * JSON value, containerd takes its last error line). Nothing is written on success.
+ * JSON value, containerd takes its last error line). What images and programs have put into it is escaped here, once. Nothing is written on success.
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -22,8 +22,11 @@ export function createReporter(global: FlagValues): Reporter {
   if (file !== undefined) checkLog(file);
   return {
     error(error, hint = details(error)) {
-      const message = describeError(error);
-      const line = format === "json" ? jsonLine(message, error) : textLine(message);
+      const { messageLine, printableLines } = loadedNow(import("../errors/printable.ts"));
+      const said = describeError(error);
+      const message = messageLine(said);
+      // JSON has its own escapes, and programs want the text as it was; what it leaves of the unsafe is not ASCII.
+      const line = format === "json" ? printableLines(jsonLine(said, error)) : textLine(message);
       if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
       if (journal !== undefined) {
         record(`to the journal as ${journal}`, () =>
@@ -31,7 +34,7 @@ export function createReporter(global: FlagValues): Reporter {
         );
       }
       if (file === undefined && format === "json") writeError(line);
-      else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${hint})`}\n`);
+      else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${messageLine(hint)})`}\n`);
     },
   };
 }
@@ -79,6 +82,7 @@ function jsonLine(msg: string, error: unknown): string {
   return `${JSON.stringify({ level: "error", msg, time: now(), code, ...(pointer ? { pointer } : {}) })}\n`;
 }
 
+/** `message` has no control characters any more: its quotes and backslashes are all that is left to escape. */
 function textLine(message: string): string {
   return `time=${JSON.stringify(now())} level=error msg=${JSON.stringify(message)}\n`;
 }

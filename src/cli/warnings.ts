@@ -1,3 +1,4 @@
+import { printable } from "../errors/printable.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 
@@ -5,5 +6,5 @@ import { loadedNow } from "../host/lazy.ts";
 export function printWarnings(warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const { warning: style } = loadedNow(import("./style.ts")).styleOf(2);
-  for (const warning of warnings) host.write(2, `${style("warning:")} ${warning}\n`);
+  for (const warning of warnings) host.write(2, `${style("warning:")} ${printable(warning)}\n`);
 }

@@ -1,4 +1,5 @@
 /** A plan as a person reads it: operations in order, grouped by phase, each with the place in config.json it comes from. Pure. */
+import { printable } from "../errors/printable.ts";
 import { describeOperation } from "./describe.ts";
 import type { Op, Phase, Plan } from "./ops.ts";
 
@@ -37,7 +38,7 @@ export function printPlan(plan: Plan, { explain }: PrintOptions = {}): string {
     lines.push(...layOut(head, describeOperation(op), op.from));
     if (explain) lines.push(...layOut(" ".repeat(indent), explanation(op, explain(op)), ""));
   }
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+  return lines.map((line) => `${printable(line.trimEnd())}\n`).join("");
 }
 
 function explanation({ actor }: Op, calls: readonly string[]): string {

@@ -19,12 +19,45 @@ export function containerDirectory(root: string, id: string): string {
   return `${root}/${id}`;
 }
 
-/** Make ROOT (and what is missing above it: `isAbove`). Another user who owns ROOT could put records of his own there. */
+/** Who may write there without owning it. */
+const GROUP_AND_OTHERS = 0o022;
+const OTHERS = 0o002;
+const STICKY = 0o1000;
+
+/** The root that has been looked at: a verb reads its record more than once. */
+let known: { readonly root: string; readonly shared: boolean } | undefined;
+
+/**
+ * A record names processes and cgroups that verbs signal and remove, so it must be the caller's or root's: ROOT belongs to one of them, and others
+ * cannot replace what is in it. Where they can make something of their own beside it (a sticky directory like /tmp, one of a group), ROOT/ID is looked
+ * at, too. An absent ROOT has no records.
+ * @throws RuntError state-root
+ */
+function refuseForeign(root: string, id?: string, found = known?.root === root ? undefined : host.stat(root)): void {
+  if (found) {
+    refuseOwner(root, found);
+    if ((found.mode & OTHERS) !== 0 && (found.mode & STICKY) === 0 && !weakened("state-root")) {
+      throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
+    }
+    known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };
+  }
+  if (id === undefined || known?.root !== root || !known.shared) return;
+  const directory = containerDirectory(root, id);
+  const own = host.lstat(directory);
+  if (own) refuseOwner(directory, own);
+}
+
+function refuseOwner(path: string, { uid }: host.Stat): void {
+  if (uid === 0 || uid === host.geteuid() || weakened("state-root")) return;
+  throw new RuntError("state-root", `state directory ${path}: it belongs to the user ${uid}`);
+}
+
+/** Make ROOT (and what is missing above it: `isAbove`). */
 export function ensureRoot(root: string, isAbove = false): void {
   const found = host.stat(root);
   if (found) {
-    if (isAbove || found.uid === 0 || found.uid === host.geteuid() || weakened("state-root")) return;
-    throw new RuntError("state-root", `state directory ${root}: it belongs to the user ${found.uid}`);
+    if (!isAbove) refuseForeign(root, undefined, found);
+    return;
   }
   const parent = root.slice(0, root.lastIndexOf("/"));
   if (parent !== "") ensureRoot(parent, true);
@@ -84,6 +117,7 @@ function removeEmpty(directory: string): void {
 export function lock(directory: string): number {
   for (;;) {
     const fd = openDirectory(directory);
+    refuseForeign(directory.slice(0, directory.lastIndexOf("/")), directory.slice(directory.lastIndexOf("/") + 1));
     host.flock(fd, host.LOCK.EX);
     // A container of the same id may have been made meanwhile: it has another lock.
     if (host.stat(directory)?.ino === host.fstat(fd).ino) return fd;
@@ -141,7 +175,7 @@ const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
 
 /**
  * Throws "id-unknown" when there is no such directory, "state-unreadable" when its record is damaged or missing, and "state-version" when it is
- * of a newer schema. `locked`: by this verb itself, so nobody else is making or removing it.
+ * of a newer schema, "state-root" when it may be another user's. `locked`: by this verb itself, so nobody else is making or removing it.
  */
 export function readRecord(root: string, id: string, locked = false): StateRecord {
   return readWith(recordAt, root, id, locked);
@@ -154,6 +188,7 @@ export function recordAt(path: string): AnyRecord {
 /** The same with another way to read: what it throws of the host is told by the same words. */
 export function readWith(read: (path: string) => AnyRecord, root: string, id: string, locked: boolean): StateRecord {
   const path = `${containerDirectory(root, id)}/${RECORD}`;
+  refuseForeign(root, id);
   let record: AnyRecord;
   try {
     record = read(path);
@@ -186,9 +221,11 @@ function migrations(): typeof migration {
   return loadedNow(import("./migrate.ts"));
 }
 
-/** Ids found below ROOT, sorted; none when ROOT is absent. What is no id (`@cache`) is no container. */
+/** Ids found below ROOT, sorted; none when ROOT is absent. @throws RuntError state-root. What is no id (`@cache`) is no container. */
 export function listIds(root: string): string[] {
-  if (!host.stat(root)) return [];
+  const found = host.stat(root);
+  if (!found) return [];
+  refuseForeign(root, undefined, found);
   return host.readdir(root, true, ID_CHARACTERS);
 }
 

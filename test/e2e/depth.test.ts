@@ -91,13 +91,21 @@ describe.skipIf(!isRoot || !isRunt)("nested documents (needs root)", () => {
   });
 
   test("update that cannot write down what it has been asked for leaves the limit, and says so", async () => {
-    const name = await running();
+    const name = id();
+    const path = bundle((config) => {
+      config.annotations = { long: "x".repeat(8192) };
+      shell(config, "exec sleep 60");
+    });
+    await ok(["run", "-d", "-b", path, name]);
     const limit = await memoryLimit(name);
     const before = limit();
     // No file may grow further: cgroup files are not meant by that.
     const full = ["prlimit", "--fsize=2048", RUNTIME, "--root", join(directory, "root"), "update", "--memory", "100M", name];
     const result = await call(directory, full);
-    expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/config\.json\.new: file too large: the limits stay as they are/) });
+    expect(result).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/config\.json\.new: file too large: the limits stay as they are/),
+    });
     expect(limit()).toBe(before);
     await ok(["update", "--memory", "100M", name]);
     expect(limit()).not.toBe(before);

@@ -71,7 +71,12 @@ describe.skipIf(!isRoot || !isRunt)("a small stack (needs root)", () => {
     const text = readFileSync(file, "utf8");
     for (const depth of [1_000, 100_000]) {
       writeFileSync(file, text.replace('"DEPTH"', "[".repeat(depth) + "]".repeat(depth)));
-      for (const args of [["create", "-b", path, id()], ["run", "-b", path, id()], ["validate", path], ["plan", "-b", path]]) {
+      for (const args of [
+        ["create", "-b", path, id()],
+        ["run", "-b", path, id()],
+        ["validate", path],
+        ["plan", "-b", path],
+      ]) {
         const { status, stderr, stdout } = await below(limit, ...args);
         expect([args[0], status], stderr).toEqual([args[0], 1]);
         expect(`${stdout}${stderr}`).toContain("nested deeper than 256 levels");

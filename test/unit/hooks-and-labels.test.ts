@@ -78,8 +78,15 @@ describe("hooks", () => {
 
   it("get the filter of the program in the container, unless init has it already", () => {
     const filter = (listens: boolean, noNewPrivileges: boolean) => {
-      const { action, rest } = listens ? { action: "SCMP_ACT_NOTIFY", rest: { listenerPath: "/s" } } : { action: "SCMP_ACT_ERRNO", rest: {} };
-      const seccomp = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls: [{ names: ["mkdir"], action }], ...rest };
+      const { action, rest } = listens
+        ? { action: "SCMP_ACT_NOTIFY", rest: { listenerPath: "/s" } }
+        : { action: "SCMP_ACT_ERRNO", rest: {} };
+      const seccomp = {
+        defaultAction: "SCMP_ACT_ALLOW",
+        flags: ["SECCOMP_FILTER_FLAG_LOG"],
+        syscalls: [{ names: ["mkdir"], action }],
+        ...rest,
+      };
       const ops = operations({ hooks: ALL, linux: { seccomp }, process: { ...PROCESS, noNewPrivileges } } as Partial<Spec>);
       const hooks = only(ops, "hook.run").map(({ args }) => [args.kind, args.filtered, args.filterFlags, args.raise]);
       expect(hooks.slice(0, 3).every(([, filtered]) => filtered === false)).toBe(true);

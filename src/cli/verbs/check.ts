@@ -1,6 +1,7 @@
 import { type FeatureRow, featureRows } from "../../container/host-facts/features.ts";
 import { recordHostFacts } from "../../container/host-facts/record.ts";
 import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 
@@ -26,5 +27,5 @@ function report(rows: readonly FeatureRow[]): string {
   });
   const count = (wanted: FeatureRow["availability"]) => rows.filter(({ availability }) => availability === wanted).length;
   const summary = `${count("available")} of ${rows.length} available, ${count("partly")} partly, ${count("missing")} missing`;
-  return `${[...lines, summary].join("\n")}\n`;
+  return `${[...lines, summary].map(printable).join("\n")}\n`;
 }

@@ -1,5 +1,6 @@
 import { compare, type Difference } from "../../container/compare.ts";
 import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 
@@ -16,7 +17,9 @@ export const verb: Verb = ({ options, flags, positionals }) => {
 function report(found: readonly Difference[]): string {
   return found
     .map(({ setting, before, after }) =>
-      [setting, ...(before === undefined ? [] : [`  - ${before}`]), ...(after === undefined ? [] : [`  + ${after}`]), ""].join("\n"),
+      [setting, ...(before === undefined ? [] : [`  - ${before}`]), ...(after === undefined ? [] : [`  + ${after}`]), ""]
+        .map(printable)
+        .join("\n"),
     )
     .join("");
 }

@@ -1,5 +1,6 @@
 import { type Collected, type Collection, collect } from "../../container/gc/index.ts";
 import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
 import { text, type Verb } from "../context.ts";
 import { print, table } from "../output.ts";
 
@@ -23,7 +24,7 @@ function describe({ objects, otherRoots }: Collection): string {
     processes ? `${reason}: ${processes.join(" ")}` : reason,
   ]);
   const found = rows.length === 0 ? "" : table([["OUTCOME", "KIND", "ID", "PATH", "REASON"], ...rows]);
-  return found + otherRoots.map((root) => `not looked at: containers of runt --root ${root}\n`).join("");
+  return found + otherRoots.map((root) => `not looked at: containers of runt --root ${printable(root)}\n`).join("");
 }
 
 function failure(failures: readonly Collected[]): RuntError {

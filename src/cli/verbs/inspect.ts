@@ -1,5 +1,6 @@
 import { type Inspection, inspect } from "../../container/inspect/index.ts";
 import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 
@@ -25,7 +26,9 @@ function report({ state, planDigest, warnings, operations, cgroup, processes, se
     ...rows(settings),
     ...(settings.length === 0 ? [] : [drift === 0 ? "no drift" : `${drift} of ${settings.length} settings differ`]),
     "",
-  ].join("\n");
+  ]
+    .map(printable)
+    .join("\n");
 }
 
 const UNKNOWN = "-";

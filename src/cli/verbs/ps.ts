@@ -1,5 +1,6 @@
 import { processes } from "../../container/processes.ts";
 import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
 import * as host from "../../host/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
@@ -42,5 +43,5 @@ export function rowsOf(output: string, pids: ReadonlySet<string>): string {
   const column = heading.trim().split(/\s+/).indexOf("PID");
   if (column === -1) throw new RuntError("usage", "couldn't find PID field in ps output");
   const kept = rows.filter((row) => pids.has(row.trim().split(/\s+/)[column] ?? ""));
-  return `${[heading, ...kept].join("\n")}\n`;
+  return `${[heading, ...kept].map(printable).join("\n")}\n`;
 }
