@@ -229,7 +229,9 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
         .map((line) => /^\d+ +(\w+)\((.*)/.exec(line))
         .filter((match) => match !== null);
       // A limit that is only read changes nothing.
-      const names = new Set(calls.filter(([line]) => !/ (prlimit64\(\S+ \S+ NULL,|ioctl\(\d+, (TCGETS|TIOCGWINSZ))/.test(line)).map(([, name]) => name ?? ""));
+      const names = new Set(
+        calls.filter(([line]) => !/ (prlimit64\(\S+ \S+ NULL,|ioctl\(\d+, (TCGETS|TIOCGWINSZ))/.test(line)).map(([, name]) => name ?? ""),
+      );
       expect([...names].filter((name) => CHANGING.test(name))).toEqual([]);
       const writes = calls.filter(([, name]) => name === "write").map(([, , rest]) => rest?.split(",")[0]);
       expect(writes.every((fd) => fd === "1")).toBe(true);
