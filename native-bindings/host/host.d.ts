@@ -173,6 +173,7 @@ declare module "runt:host" {
   export function getppid(): number;
   export function geteuid(): number;
   export function getegid(): number;
+  /** EINVAL for 0 and below, here and wherever a pid names one process: to the kernel these are groups, everybody, or the caller. */
   export function kill(pid: number, signal: number): void;
   export function pidfdOpen(pid: number): number;
   export function pidfdSendSignal(pidfd: number, signal: number): void;

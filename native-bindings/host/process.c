@@ -69,22 +69,28 @@ HOST_FUNCTION(host_getegid) {
     return JS_NewUint32(ctx, getegid());
 }
 
-static JSValue pid_and_signal(JSContext *ctx, int argc, JSValueConst *argv, int *target, int *number) {
-    if (!host_int(ctx, host_arg(argc, argv, 0), target) || !host_int(ctx, host_arg(argc, argv, 1), number)) return JS_EXCEPTION;
-    return JS_UNDEFINED;
+/*
+ * The number of one process. The kernel takes others: 0 is this process or its group, -1 is everybody, and others below 0 are groups. None of them
+ * is ever meant here, and 0 is how the kernel lists a process of another PID namespace. False: an exception is pending.
+ */
+static bool one_process(JSContext *ctx, JSValueConst value, const char *call, int *pid) {
+    if (!host_int(ctx, value, pid)) return false;
+    if (*pid > 0) return true;
+    host_throw(ctx, EINVAL, call, NULL);
+    return false;
 }
 
 HOST_FUNCTION(host_kill) {
     (void)this_value;
     int pid, number;
-    if (JS_IsException(pid_and_signal(ctx, argc, argv, &pid, &number))) return JS_EXCEPTION;
+    if (!one_process(ctx, host_arg(argc, argv, 0), "kill", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
     return kill(pid, number) < 0 ? host_throw(ctx, errno, "kill", NULL) : JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_pidfd_open) {
     (void)this_value;
     int pid;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid)) return JS_EXCEPTION;
+    if (!one_process(ctx, host_arg(argc, argv, 0), "pidfd_open", &pid)) return JS_EXCEPTION;
     long fd = syscall(SYS_pidfd_open, pid, 0);
     return fd < 0 ? host_throw(ctx, errno, "pidfd_open", NULL) : JS_NewInt32(ctx, (int)fd);
 }
@@ -92,7 +98,7 @@ HOST_FUNCTION(host_pidfd_open) {
 HOST_FUNCTION(host_pidfd_send_signal) {
     (void)this_value;
     int pidfd, number;
-    if (JS_IsException(pid_and_signal(ctx, argc, argv, &pidfd, &number))) return JS_EXCEPTION;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &pidfd) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
     return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? host_throw(ctx, errno, "pidfd_send_signal", NULL) : JS_UNDEFINED;
 }
 
@@ -131,7 +137,7 @@ HOST_FUNCTION(host_prlimit) {
     (void)this_value;
     int pid, resource;
     uint64_t limits[2]; /* struct rlimit64 of the kernel */
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &resource) ||
+    if (!one_process(ctx, host_arg(argc, argv, 0), "prlimit", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &resource) ||
         !host_u64(ctx, host_arg(argc, argv, 2), &limits[0]) || !host_u64(ctx, host_arg(argc, argv, 3), &limits[1]))
         return JS_EXCEPTION;
     return syscall(SYS_prlimit64, pid, resource, limits, NULL) < 0 ? host_throw(ctx, errno, "prlimit", NULL) : JS_UNDEFINED;

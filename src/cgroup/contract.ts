@@ -6,7 +6,9 @@
 import type { ResourceConfig } from "../config/types.ts";
 import type { CgroupOptions, CgroupSteps } from "./compile/steps.ts";
 import type { Join } from "./driver/exec-join.ts";
+import type { Left } from "./driver/kill.ts";
 import type { OomWatch } from "./driver/oom-watch.ts";
+import type { Owner } from "./driver/survey.ts";
 import type { CgroupBefore, CgroupFacts, CgroupRef } from "./facts.ts";
 import type { Stats } from "./stats/types.ts";
 
@@ -20,8 +22,8 @@ export interface CgroupDriver {
   // ---- create: what the plan's operations do
   /** @throws RuntError cgroup when it is in use or frozen */
   refuseUsed(cgroup: CgroupRef): CgroupBefore;
-  /** `later` gets what is left to do before a process can join. */
-  createCgroup(directory: string, later?: (rest: () => void) => void): void;
+  /** `later` gets what is left to do before a process can join. Returns whether the directory is new. */
+  createCgroup(directory: string, later?: (rest: () => void) => void): boolean;
   writeCgroupFile(path: string, value: string, pointer?: string): void;
   attachDeviceProgram(directory: string, rules: readonly string[]): void;
   /** Returns a warning when the caller has no right to. */
@@ -37,14 +39,15 @@ export interface CgroupDriver {
   isFrozen(cgroup: CgroupRef): boolean;
   /** Host pids, ascending. */
   cgroupProcesses(cgroup: CgroupRef): number[];
-  signalCgroup(cgroup: CgroupRef, signal: number): void;
+  /** Whom ownership.ts lets it; returns who else is there. */
+  signalCgroup(cgroup: CgroupRef, owner: Owner, signal: number): Left;
   readStats(cgroup: CgroupRef): Stats;
   /** undefined: there is no memory controller. */
   watchOom(cgroup: CgroupRef): OomWatch | undefined;
 
   // ---- the end
-  /** False: some processes do not end. */
-  killCgroup(cgroup: CgroupRef): boolean;
-  /** What runt made and nobody else uses goes; again is fine. */
-  deleteCgroup(cgroup: CgroupRef): void;
+  /** Whom ownership.ts lets it; returns who is left. */
+  killCgroup(cgroup: CgroupRef, owner: Owner): Left;
+  /** What runt made and nobody else uses goes; again is fine. Returns whether others may be in what stays. */
+  deleteCgroup(cgroup: CgroupRef, owner: Owner): boolean;
 }

@@ -8,12 +8,13 @@ export { deleteCgroup, deleteEmptyLevel, markedParents } from "./driver/delete.t
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
-export { killCgroup, signalCgroup, thawForKill } from "./driver/kill.ts";
-export { markContainer } from "./driver/mark.ts";
+export { killCgroup, type Left, lookAround, signalCgroup, thawForKill } from "./driver/kill.ts";
+export { isSameRoot, markContainer, markFor } from "./driver/mark.ts";
 export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
-export { cgroupProcesses, refuseUsed } from "./driver/processes.ts";
+export { type Census, cgroupCensus, cgroupProcesses, refuseUsed } from "./driver/processes.ts";
+export type { Owner } from "./driver/survey.ts";
 export { updateCgroup } from "./driver/update.ts";
 export { writeCgroupFile } from "./driver/write.ts";
 export {

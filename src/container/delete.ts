@@ -22,11 +22,11 @@ export function remove(options: RuntimeOptions, id: string, force: boolean, stat
   undoRecorded(options.root, record);
 }
 
-/** All that a record names, whatever became of it; under the lock. */
-export function undoRecorded(root: string, record: StateRecord): void {
+/** All that a record names, whatever became of it; under the lock. `tell`: as destroy has it. */
+export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
   killInit(record);
   if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
-  destroy(root, record);
+  destroy(root, record, tell);
   runPoststop(record);
 }
 

@@ -173,13 +173,21 @@ function runHandler(execution: Execution, op: Op): void {
   }
 }
 
-/** The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost. */
+/**
+ * The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost, and nobody is killed in one that does
+ * not say it. One that was not there when it was looked for, and is now, is somebody else's. (Those of a unit systemd has made for it.)
+ */
 function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
-  createCgroup(path, (rest) => execution.unfinished.push(rest));
+  const isNew = createCgroup(path, (rest) => execution.unfinished.push(rest));
   execution.progress?.cgroup();
   const { root, record } = execution;
   const { kept, systemd: unit } = record.cgroup ?? {};
-  if (execution.marked || kept?.includes(path)) return;
+  if (kept?.includes(path)) return;
+  if (!isNew && !unit && record.cgroup) {
+    execution.record = { ...record, cgroup: { ...record.cgroup, kept: [...(kept ?? []), path] } };
+    return;
+  }
+  if (execution.marked) return;
   markContainer(path, { root, id: record.id, ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
   execution.marked = true;
 }

@@ -5,6 +5,7 @@ import * as host from "../host/index.ts";
 import { readRecord } from "../state/index.ts";
 import { openPidfd } from "./destroy.ts";
 import type { RuntimeOptions } from "./options.ts";
+import { ownerOf, warnLeft } from "./owner.ts";
 import { signalProcess } from "./pidfd.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -14,8 +15,9 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
   // Without a PID namespace of its own, the death of init leaves the other processes alive: SIGKILL means all of them.
   const everyone = all || (signal === host.signalNumber("KILL") && !record.privatePid);
   if (everyone && record.cgroup) {
-    if (signal === host.signalNumber("KILL")) killCgroup(record.cgroup);
-    else signalCgroup(record.cgroup, signal);
+    const owner = ownerOf(record, root);
+    const isKill = signal === host.signalNumber("KILL");
+    warnLeft(id, isKill ? killCgroup(record.cgroup, owner) : signalCgroup(record.cgroup, owner, signal));
     return;
   }
   const pidfd = status === "stopped" ? undefined : openPidfd(record);
@@ -25,7 +27,7 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
   }
   try {
     signalProcess(pidfd, record.pid, signal);
-    if (status === "paused" && signal === host.signalNumber("KILL") && record.cgroup) thawForKill(record.cgroup);
+    if (status === "paused" && signal === host.signalNumber("KILL") && record.cgroup) thawForKill(record.cgroup, ownerOf(record, root));
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);
     throw error;

@@ -6,10 +6,24 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { delegateCgroup } from "../../src/cgroup/driver/delegate.ts";
 import { waitForEvent } from "../../src/cgroup/driver/wait.ts";
-import { type CgroupRef, cgroupProcesses, deleteCgroup, freeze, isFrozen, killCgroup, refuseUsed, thaw } from "../../src/cgroup/index.ts";
+import {
+  type CgroupRef,
+  cgroupProcesses,
+  deleteCgroup,
+  freeze,
+  isFrozen,
+  killCgroup,
+  markContainer,
+  refuseUsed,
+  thaw,
+} from "../../src/cgroup/index.ts";
 
 const TREE = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));
 const possible = process.geteuid?.() === 0 && TREE !== undefined;
+
+/** No init: what proves that a cgroup is its own is the mark. */
+const OWNER = { mark: { root: "/run/runt-native", id: "native" }, init: () => 0 };
+const NOBODY = { stuck: [], others: [], unseen: 0 };
 
 describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
   const directory = `${TREE}/runt-unified-${process.pid}`;
@@ -26,7 +40,7 @@ describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
   afterEach(() => {
     child?.kill("SIGKILL");
     child = undefined;
-    deleteCgroup(cgroup);
+    deleteCgroup(cgroup, OWNER);
     expect(existsSync(directory)).toBe(false);
   });
 
@@ -49,7 +63,10 @@ describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
     const pid = enter(`${directory}/a/b`);
     freeze({ version: 2, paths: [`${directory}/a`] });
     expect(cgroupProcesses(cgroup)).toEqual([pid]);
-    expect(killCgroup(cgroup)).toBe(true);
+    expect(killCgroup(cgroup, OWNER)).toEqual({ stuck: [], others: [pid], unseen: 0 });
+    expect(waitForEvent(directory, "populated 0", 0)).toBe(false);
+    markContainer(directory, OWNER.mark);
+    expect(killCgroup(cgroup, OWNER)).toEqual(NOBODY);
     expect(waitForEvent(directory, "populated 0", 0)).toBe(true);
   });
 
@@ -60,13 +77,15 @@ describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
     const threaded: CgroupRef = { version: 2, paths: [`${directory}/threads`] };
     expect(cgroupProcesses(threaded)).toEqual([pid]);
     expect(() => refuseUsed(threaded)).toThrow("container's cgroup is not empty: 1 process(es) found");
-    expect(killCgroup(threaded)).toBe(true);
+    markContainer(`${directory}/threads`, OWNER.mark);
+    expect(killCgroup(threaded, OWNER)).toEqual(NOBODY);
+    deleteCgroup(threaded, OWNER);
   });
 
   test("delete waits for processes that are about to end", () => {
     const pid = enter();
     process.kill(pid, "SIGKILL");
-    deleteCgroup(cgroup);
+    deleteCgroup(cgroup, OWNER);
     expect(existsSync(directory)).toBe(false);
   });
 

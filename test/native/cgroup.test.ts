@@ -11,6 +11,7 @@ import {
   freeze,
   isFrozen,
   killCgroup,
+  markContainer,
   markedParents,
   readHierarchies,
   refuseUsed,
@@ -32,6 +33,9 @@ function create(path: string): CgroupRef {
   return cgroup;
 }
 
+/** No init: what proves that a cgroup is its own is the mark on the first directory. */
+const OWNER = { mark: { root: "/run/runt-native", id: "native" }, init: () => 0 };
+
 describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () => {
   let child: ChildProcess | undefined;
   let cgroup: CgroupRef;
@@ -50,14 +54,14 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
   afterEach(() => {
     child?.kill("SIGKILL");
     child = undefined;
-    deleteCgroup(cgroup);
+    deleteCgroup(cgroup, OWNER);
     expect(reference(parent).paths.filter((path) => existsSync(path))).toEqual([]);
   });
 
   test("every level is made, and the last container takes the common one along", () => {
     const other = create(`${parent}/b/c`);
     expect(other.paths.every((path) => existsSync(path))).toBe(true);
-    deleteCgroup(other);
+    deleteCgroup(other, OWNER);
     expect(other.paths.some((path) => existsSync(path.slice(0, -2)))).toBe(false);
     expect(cgroup.paths.every((path) => existsSync(path))).toBe(true);
     expect(cgroup.paths.flatMap(markedParents)).toEqual(reference(parent).paths);
@@ -70,23 +74,23 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     expect(missing).toEqual(crashed.paths.flatMap((path) => [path.slice(0, -2), path.slice(0, -4), path.slice(0, -6)]));
     const made = missing.filter((path) => !existsSync(path));
     for (const path of made.toReversed()) mkdirSync(path);
-    deleteCgroup(crashed);
+    deleteCgroup(crashed, OWNER);
     expect(made.every((path) => existsSync(path))).toBe(true);
-    deleteCgroup({ ...crashed, missing });
+    deleteCgroup({ ...crashed, missing }, OWNER);
     expect(missing.filter((path) => existsSync(path))).toEqual(reference(parent).paths);
   });
 
   test("making and deleting twice is fine", () => {
     create(`${parent}/a`);
-    deleteCgroup(cgroup);
-    deleteCgroup(cgroup);
+    deleteCgroup(cgroup, OWNER);
+    deleteCgroup(cgroup, OWNER);
   });
 
   test("what was there before stays, without the cgroups below it", () => {
     const before = refuseUsed(cgroup);
     expect(before).toEqual({ missing: [], kept: cgroup.paths });
     for (const path of cgroup.paths) createCgroup(`${path}/inner/deep`);
-    deleteCgroup({ ...cgroup, ...before });
+    deleteCgroup({ ...cgroup, ...before }, OWNER);
     expect(cgroup.paths.every((path) => existsSync(path) && !existsSync(`${path}/inner`))).toBe(true);
   });
 
@@ -122,7 +126,10 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     thaw(cgroup);
     expect(isFrozen(cgroup)).toBe(false);
     freeze(cgroup);
-    expect(killCgroup(cgroup)).toBe(true);
+    expect(killCgroup(cgroup, OWNER)).toEqual({ stuck: [], others: [pid], unseen: 0 });
+    expect([cgroupProcesses(cgroup), isFrozen(cgroup)]).toEqual([[pid], true]);
+    markContainer(cgroup.paths[0] ?? "", OWNER.mark);
+    expect(killCgroup(cgroup, OWNER)).toEqual({ stuck: [], others: [], unseen: 0 });
     expect(cgroupProcesses(cgroup)).toEqual([]);
   });
 

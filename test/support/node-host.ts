@@ -86,12 +86,32 @@ export function tryMkdir(path: string, mode: number): boolean | undefined {
 }
 
 export function rmdir(path: string): void {
+  const real = fs.realpathSync(path);
   fs.rmdirSync(path);
-  attributes.delete(path);
+  attributes.delete(real);
 }
 
-export function readdir(path: string): string[] {
-  return fs.readdirSync(path);
+export function readdir(path: string, directories = false): string[] {
+  if (!directories) return fs.readdirSync(path);
+  return fs.readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+/** Through /proc, for Node has no such call. */
+export function openat(directory: number, path: string, flags: number): number {
+  return open(`/proc/self/fd/${directory}/${path}`, flags);
+}
+
+export function fstat(fd: number): fs.BigIntStats {
+  return fs.fstatSync(fd, { bigint: true });
+}
+
+/** Node has none: processes are signalled by number. */
+export function pidfdOpen(): never {
+  throw Object.assign(new Error("no pidfds"), { code: "ENOSYS", errno: constants.errno.ENOSYS });
+}
+
+export function getpid(): number {
+  return process.pid;
 }
 
 export function access(path: string, mode: number): boolean {
@@ -112,12 +132,12 @@ export function statfsType(path: string): number {
 }
 
 export function setxattr(path: string, name: string, value: string): void {
-  if (fs.existsSync(path)) attributes.set(path, `${name}=${value}`);
+  if (fs.existsSync(path)) attributes.set(fs.realpathSync(path), `${name}=${value}`);
 }
 
 export function getxattr(path: string, name: string): string | undefined {
   if (!fs.existsSync(path)) return undefined;
-  const [known, value] = attributes.get(path)?.split("=") ?? [];
+  const [known, value] = attributes.get(fs.realpathSync(path))?.split("=") ?? [];
   return known === name ? value : undefined;
 }
 

@@ -16,24 +16,26 @@ const ATTEMPTS = 16;
  * v1 cpuset: a new level gets its parent's cpus and mems (the kernel refuses tasks without them).
  * v2: the controllers are enabled from the root down to the parent.
  * @param later gets what is left to do before a process can join; without it that is done at once
+ * @returns whether the directory is new
  * @throws RuntError cgroup, `later`'s argument, too
  */
-export function createCgroup(directory: string, later: Later = atOnce): void {
+export function createCgroup(directory: string, later: Later = atOnce): boolean {
   const facts = readHierarchies();
   const hierarchy = hierarchyOf(facts, directory);
   if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
-  named(directory, () => {
-    if (facts.version === 2) createUnified(hierarchy, directory);
-    else createV1(hierarchy, directory, (rest) => later(() => named(directory, rest)));
-  });
+  return named(directory, () =>
+    facts.version === 2
+      ? createUnified(hierarchy, directory)
+      : createV1(hierarchy, directory, (rest) => later(() => named(directory, rest))),
+  );
 }
 
 type Later = (rest: () => void) => void;
 const atOnce: Later = (rest) => rest();
 
-function named(directory: string, action: () => void): void {
+function named<T>(directory: string, action: () => T): T {
   try {
-    action();
+    return action();
   } catch (error) {
     if (error instanceof RuntError) throw error;
     throw new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
@@ -52,19 +54,18 @@ function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHie
   return undefined;
 }
 
-function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, later: Later): void {
-  if (!controllers.includes("cpuset")) {
-    createLevels(mountpoint, directory);
-    return;
-  }
+function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, later: Later): boolean {
+  if (!controllers.includes("cpuset")) return createLevels(mountpoint, directory);
   const isNew = createLevels(mountpoint, directory, inheritCpuset);
   later(() => inheritCpuset(mountpoint, directory, isNew));
+  return isNew;
 }
 
-function createUnified(hierarchy: CgroupHierarchy, directory: string): void {
-  createLevels(hierarchy.mountpoint, directory);
+function createUnified(hierarchy: CgroupHierarchy, directory: string): boolean {
+  const isNew = createLevels(hierarchy.mountpoint, directory);
   enableControllers(hierarchy, directory);
   joinThreadedTree(directory);
+  return isNew;
 }
 
 /** The usual case first: only the last level is missing. `prepare` is for those above it. Returns whether the last one is new. */

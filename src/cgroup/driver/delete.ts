@@ -1,54 +1,114 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
+import { walk } from "../../host/walk.ts";
 import type { CgroupRef } from "../facts.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
 import { MARK, mark } from "./create.ts";
-import { children, parentOf } from "./tree.ts";
+import { isMarked, markFor } from "./mark.ts";
+import { type Owner, survey } from "./survey.ts";
+import { hasChildren, parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
 /** statfs(2): CGROUP_SUPER_MAGIC is v1. */
 const CGROUP_MAGICS: readonly number[] = [0x27_e0_eb, CGROUP2_SUPER_MAGIC];
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 100;
-/** Killed processes leave their cgroup as they end; about two seconds altogether. */
-const ATTEMPTS = 25;
+/** Killed processes leave their cgroup as they end: how long that may take, for all directories of a container together. */
+const PATIENCE_MS = 2_500;
+/** Where somebody else may be the one who does not go; together, too. */
+const SHORT_PATIENCE_MS = 300;
 
 /**
  * Remove a container's cgroup directories, the cgroups the container made below them, and the levels above that runt made
- * and nobody uses any more. What is gone already is fine; a directory that was there before the container stays.
- * @throws RuntError cgroup when a process stays inside.
+ * and nobody uses any more. What is gone already is fine. What is not the container's stays: a directory that was there before, one with the mark of
+ * another container, and one that nothing proves to be its own and that somebody is in. Returns whether others are, or may be, in what stays.
+ * @param allEnded whoever is left cannot be the container's, whose processes have all ended: its own cgroup stays with him
+ * @throws RuntError cgroup when a process stays inside of what is its own.
  */
-export function deleteCgroup({ version, paths, missing = [], kept = [] }: CgroupRef): void {
-  for (const path of paths) {
-    if (kept.includes(path)) {
-      for (const child of children(path)) removeTree(version, child);
-      continue;
+export function deleteCgroup(cgroup: CgroupRef, owner: Owner, allEnded = false): boolean {
+  const { paths, missing = [], kept = [] } = cgroup;
+  const patience = { ms: PATIENCE_MS };
+  const made = paths.filter((path) => !kept.includes(path));
+  const whose = whoseAre(made, owner);
+  for (const path of paths) if (kept.includes(path)) removeBelow(path, true);
+  if (whose === "other") return true;
+  let left = kept.length > 0;
+  for (const path of made) {
+    if (removeTree({ ...cgroup, path, patience, allEnded, shy: whose === "none" }, owner)) removeOwnParents(path, missing);
+    else left = true;
+  }
+  return left;
+}
+
+/** The first directory that create has made is the one that it marks. If there is none, any of them may be another container's. */
+function whoseAre(made: readonly string[], owner: Owner): "own" | "other" | "none" {
+  for (const path of made) {
+    const whose = markFor(path, owner.mark);
+    if (whose !== "none") return whose;
+  }
+  return "none";
+}
+
+interface Removal extends CgroupRef {
+  readonly path: string;
+  /** What is left of it. */
+  readonly patience: { ms: number };
+  readonly allEnded: boolean;
+  /** Marked cgroups below are not the container's. */
+  readonly shy: boolean;
+}
+
+/** False: others are in it, and it stays. */
+function removeTree(removal: Removal, owner: Owner): boolean {
+  const { version, path, patience, allEnded, shy } = removal;
+  let pause = FIRST_PAUSE_MS;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      host.rmdir(path);
+      return true;
+    } catch (error) {
+      if (isAbsent(path, error)) {
+        requireHierarchy(path);
+        return true;
+      }
+      const isLate = !isFirst && patience.ms <= 0;
+      if (isLate || patience.ms < PATIENCE_MS - SHORT_PATIENCE_MS) {
+        const { standing, own, others, unseen } = survey(removal, owner);
+        if (standing.get(path) !== "own" && others.size + unseen.others > 0) return false;
+        if (isLate && allEnded && own.size + unseen.own > 0) return false;
+      }
+      if (isLate || !host.isErrno(error, "EBUSY")) {
+        throw new RuntError("cgroup", `cannot remove cgroup ${path}: ${host.reason(error)}`, { cause: error });
+      }
     }
-    removeTree(version, path);
-    removeOwnParents(path, missing);
+    if (hasChildren(path)) {
+      removeBelow(path, shy);
+      if (isFirst) continue;
+    }
+    const before = host.monotonic();
+    waitForExit(version, path, pause);
+    patience.ms -= host.monotonic() - before;
+    pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
   }
 }
 
-function removeTree(version: 1 | 2, directory: string): void {
-  let pause = FIRST_PAUSE_MS;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      host.rmdir(directory);
-      return;
-    } catch (error) {
-      if (isAbsent(directory, error)) {
-        requireHierarchy(directory);
-        return;
-      }
-      if (!host.isErrno(error, "EBUSY") || attempt === ATTEMPTS) {
-        throw new RuntError("cgroup", `cannot remove cgroup ${directory}: ${host.reason(error)}`, { cause: error });
-      }
-    }
-    const below = children(directory);
-    for (const child of below) removeTree(version, child);
-    if (below.length > 0 && attempt === 1) continue;
-    waitForExit(version, directory, pause);
-    pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+/** Every cgroup below that nobody is in. `shy`: but for those of other containers. */
+function removeBelow(path: string, shy: boolean): void {
+  if (!hasChildren(path)) return;
+  try {
+    walk(path, {
+      enter: ({ path: directory, depth }) => depth === 0 || !shy || !isMarked(directory),
+      left(directory) {
+        try {
+          host.rmdir(directory);
+        } catch (error) {
+          // What is in the way of one is in the way of the first one, too, which then says it.
+          if (!(error instanceof Error && "errno" in error)) throw error;
+        }
+      },
+    });
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT", "ENOTDIR", "ENODEV", "ETIMEDOUT")) throw error;
   }
 }
 

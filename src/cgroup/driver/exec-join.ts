@@ -2,9 +2,9 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { weakened } from "../../host/testing.ts";
-import type { CgroupHierarchy, CgroupRef } from "../facts.ts";
-import { readHierarchies } from "../hierarchies.ts";
+import type { CgroupRef } from "../facts.ts";
 import { readIfThere } from "./tree.ts";
+import { directoryOf, hierarchyOf } from "./where.ts";
 
 const THREADED: ReadonlySet<string> = new Set(["threaded", "domain threaded"]);
 
@@ -24,31 +24,12 @@ export function execJoin(cgroup: CgroupRef, init: number, wanted: readonly strin
 }
 
 function usable({ version }: CgroupRef, path: string, init: number): string {
-  if (version === 1) return host.access(`${path}/tasks`, 0) ? path : currentCgroup(path, init);
+  if (version === 1) return host.access(`${path}/tasks`, 0) ? path : (directoryOf(init, path) ?? path);
   const handedDown = readIfThere(`${path}/cgroup.subtree_control`)?.trim();
   if (handedDown === "") return path;
   // Threads may be where controllers are handed down to, processes may not.
   const takesProcesses = handedDown !== undefined && THREADED.has(readIfThere(`${path}/cgroup.type`)?.trim() ?? "");
-  return takesProcesses ? path : currentCgroup(path, init);
-}
-
-/** The directory init is in, in the hierarchy of `path`; `path` itself when it cannot be found. */
-function currentCgroup(path: string, init: number): string {
-  const hierarchy = hierarchyOf(path);
-  for (const line of (readIfThere(`/proc/${init}/cgroup`) ?? "").split("\n")) {
-    // ID:CONTROLLERS:PATH; the path may hold colons.
-    const [, controllers = "", ...rest] = line.split(":");
-    const names = controllers === "" ? [] : controllers.split(",");
-    const isSame = names.length === 0 ? readHierarchies().version === 2 : names.some((name) => hierarchy.controllers.includes(name));
-    if (isSame) return hierarchy.mountpoint + rest.join(":");
-  }
-  return path;
-}
-
-function hierarchyOf(path: string): CgroupHierarchy {
-  const found = readHierarchies().hierarchies.find(({ mountpoint }) => path.startsWith(`${mountpoint}/`));
-  if (found === undefined) throw new RuntError("cgroup", `${path} is not below a mounted cgroup hierarchy`);
-  return found;
+  return takesProcesses ? path : (directoryOf(init, path) ?? path);
 }
 
 function wantedDirectories({ version, paths }: CgroupRef, wanted: readonly string[]): string[] {

@@ -1,48 +1,76 @@
+/**
+ * The one way to signal, freeze or thaw for the end of a container: nothing is done to a directory, or a process, before ../ownership.ts has said of
+ * it, as it is then, that it is the container's.
+ */
 import * as host from "../../host/index.ts";
+import { type Place, walk } from "../../host/walk.ts";
 import type { CgroupRef } from "../facts.ts";
-import { freezeFile } from "./freeze.ts";
-import { cgroupProcesses } from "./processes.ts";
-import { children, parentOf } from "./tree.ts";
+import type { Territory } from "../ownership.ts";
+import { freezeFile, isFrozen } from "./freeze.ts";
+import { ascending, census } from "./processes.ts";
+import { signalListed } from "./signal.ts";
+import { type Owner, survey } from "./survey.ts";
+import { parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
 const SIGKILL = 9;
 const ROUNDS = 200;
 const PAUSE_MS = 5;
+/** However long a look takes, where there are thousands of cgroups. */
+const LONGEST_MS = 5_000;
 
-/**
- * SIGKILL for every process of the container's cgroup, and wait until they are gone. Returns false if some are still there
- * after about a second (stuck in the kernel, or forking faster than they can be killed without a freezer).
- */
-export function killCgroup(cgroup: CgroupRef): boolean {
-  for (let round = 0; round < ROUNDS; round++) {
-    if (cgroupProcesses(cgroup).length === 0) return true;
-    if (!killUnified(cgroup)) killFrozen(cgroup);
-    pause(cgroup, round === 0 ? 1 : PAUSE_MS);
-  }
-  return cgroupProcesses(cgroup).length === 0;
+/** Who is there and was not signalled. */
+export interface Left {
+  /** The container's, which do not end: stuck in the kernel, or forking faster than they can be killed without a freezer. Host pids, ascending. */
+  readonly stuck: readonly number[];
+  /** Of others, or nobody knows whose. */
+  readonly others: readonly number[];
+  /** How many there are of whom not even the pid can be seen from here. */
+  readonly unseen: number;
 }
 
-function pause({ version, paths: [path] }: CgroupRef, milliseconds: number): void {
-  if (version === 2 && path !== undefined) waitForEvent(path, "populated 0", milliseconds);
+function leftOf({ own, others, unseen }: Territory): Left {
+  return { stuck: ascending(own), others: ascending(others), unseen: unseen.own + unseen.others };
+}
+
+/** Who is in the container's directories; nothing is done. */
+export function lookAround(cgroup: CgroupRef, owner: Owner): Left {
+  return leftOf(survey(cgroup, owner));
+}
+
+/** SIGKILL for every process of the container, and wait until they are gone, about a second. */
+export function killCgroup(cgroup: CgroupRef, owner: Owner): Left {
+  const deadline = host.monotonic() + LONGEST_MS;
+  for (let round = 0; ; round++) {
+    const found = survey(cgroup, owner);
+    const nobody = found.own.size === 0 && found.unseen.own === 0;
+    if (nobody || round === ROUNDS || host.monotonic() > deadline) return leftOf(found);
+    if (!killUnified(cgroup, found)) killFrozen(cgroup, owner, found);
+    pause(cgroup, found, round === 0 ? 1 : PAUSE_MS);
+  }
+}
+
+function pause({ version, paths: [path] }: CgroupRef, { standing }: Territory, milliseconds: number): void {
+  if (version === 2 && path !== undefined && standing.get(path) === "own") waitForEvent(path, "populated 0", milliseconds);
   else host.sleep(milliseconds);
 }
 
 /** Send a signal to every process of the container once. */
-export function signalCgroup(cgroup: CgroupRef, signal: number): void {
-  for (const pid of cgroupProcesses(cgroup)) {
-    try {
-      host.kill(pid, signal);
-    } catch (error) {
-      if (!host.isErrno(error, "ESRCH")) throw error;
-    }
-  }
+export function signalCgroup(cgroup: CgroupRef, owner: Owner, signal: number): Left {
+  const found = survey(cgroup, owner);
+  signalOwn(cgroup, owner, found, signal);
+  return { ...leftOf(found), stuck: [] };
 }
 
-/** cgroup.kill (Linux 5.14) takes children and forks along; false where there is none, or the cgroup is threaded. */
-function killUnified({ version, paths }: CgroupRef): boolean {
-  if (version === 1 || paths[0] === undefined) return false;
+function signalOwn(cgroup: CgroupRef, owner: Owner, { own }: Territory, signal: number): void {
+  signalListed([...own], signal, () => survey(cgroup, owner).own);
+}
+
+/** cgroup.kill (Linux 5.14) takes children and forks along; false where there is none, or the cgroup is threaded, or not the container's. */
+function killUnified({ version, paths: [path] }: CgroupRef, { standing }: Territory): boolean {
+  if (version === 1 || path === undefined || standing.get(path) !== "own") return false;
   try {
-    host.writeFile(`${paths[0]}/cgroup.kill`, "1", host.O.WRONLY, 0);
+    host.writeFile(`${path}/cgroup.kill`, "1", host.O.WRONLY, 0);
     return true;
   } catch (error) {
     if (host.isErrno(error, "ENOENT", "ENODEV", "EOPNOTSUPP")) return false;
@@ -51,34 +79,68 @@ function killUnified({ version, paths }: CgroupRef): boolean {
 }
 
 /** Frozen processes cannot fork; the signal takes effect as they thaw. */
-function killFrozen(cgroup: CgroupRef): void {
-  setFrozen(cgroup, true);
+function killFrozen(cgroup: CgroupRef, owner: Owner, found: Territory): void {
+  const file = freezerOf(cgroup, found);
+  if (file !== undefined) setFrozen(cgroup, file, true);
   try {
-    signalCgroup(cgroup, SIGKILL);
+    signalOwn(cgroup, owner, found, SIGKILL);
   } finally {
-    setFrozen(cgroup, false);
+    if (file !== undefined) setFrozen(cgroup, file, false);
+    else thawForKill(cgroup, owner, found);
   }
+}
+
+function freezerOf(cgroup: CgroupRef, { standing }: Territory): string | undefined {
+  const file = freezeFile(cgroup);
+  return file !== undefined && standing.get(parentOf(file)) === "own" ? file : undefined;
 }
 
 /** At every level, for the container may have frozen cgroups of its own. Best effort and without waiting: what does not stop only costs another round. */
-function setFrozen(cgroup: CgroupRef, frozen: boolean): void {
-  const file = freezeFile(cgroup);
-  if (file === undefined) return;
+function setFrozen({ version }: CgroupRef, file: string, frozen: boolean): void {
   const directory = parentOf(file);
-  const value = cgroup.version === 2 ? (frozen ? "1" : "0") : frozen ? "FROZEN" : "THAWED";
-  writeBelow(directory, file.slice(directory.length), value);
-}
-
-function writeBelow(directory: string, name: string, value: string): void {
+  const name = file.slice(directory.length);
+  const value = version === 2 ? (frozen ? "1" : "0") : frozen ? "FROZEN" : "THAWED";
+  const write = ({ path }: Place): boolean => {
+    try {
+      host.writeFile(path + name, value, host.O.WRONLY, 0);
+    } catch (error) {
+      if (!(error instanceof Error && "errno" in error)) throw error;
+    }
+    return true;
+  };
   try {
-    host.writeFile(directory + name, value, host.O.WRONLY, 0);
+    walk(directory, { enter: write });
   } catch (error) {
-    if (!host.isErrno(error, "ENOENT", "ENODEV", "EBUSY")) throw error;
+    if (!host.isErrno(error, "ENOENT", "ENODEV", "ETIMEDOUT")) throw error;
   }
-  for (const child of children(directory)) writeBelow(child, name, value);
 }
 
-/** SIGKILL sent to a frozen v1 process waits for the thaw: let a paused container's processes run to their end. */
-export function thawForKill(cgroup: CgroupRef): void {
-  setFrozen(cgroup, false);
+/**
+ * SIGKILL sent to a frozen v1 process waits for the thaw: let a paused container's processes run to their end. In a cgroup that was there before the
+ * container others may be frozen for a reason of their own: it is thawed only when all in it are of the PID namespace that ends with init. False: it
+ * is left as it is.
+ */
+export function thawForKill(cgroup: CgroupRef, owner: Owner, found = survey(cgroup, owner)): boolean {
+  const file = freezerOf(cgroup, found) ?? keptFreezer(cgroup, owner);
+  if (file !== undefined) setFrozen(cgroup, file, false);
+  return file !== undefined;
+}
+
+function keptFreezer(cgroup: CgroupRef, owner: Owner): string | undefined {
+  const file = freezeFile(cgroup);
+  const init = owner.init();
+  if (file === undefined || init === 0 || !isFrozen(cgroup) || !cgroup.kept?.includes(parentOf(file))) return undefined;
+  const { pids, unseen } = census(parentOf(file));
+  const namespace = pidNamespace(init);
+  if (namespace === undefined || namespace === pidNamespace("self") || unseen > 0) return undefined;
+  return [...pids].every((pid) => pidNamespace(pid) === namespace) ? file : undefined;
+}
+
+function pidNamespace(process: number | "self"): bigint | undefined {
+  try {
+    return host.stat(`/proc/${process}/ns/pid`)?.ino;
+  } catch (error) {
+    if (host.isErrno(error, "EACCES", "EPERM", "ESRCH")) return undefined;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-/** Whose a cgroup is, for `runt gc`: written on the first directory of a container, and lasting longer than its state may. */
+/** Whose a cgroup is: written on the first directory of a container, lasting longer than its state may, and asked before anybody is killed in it. */
 import * as host from "../../host/index.ts";
 
 /** Without rights on the host only attributes of users can be written, which cgroup v2 has. */
@@ -12,6 +12,12 @@ export interface ContainerMark {
   readonly kept?: readonly string[];
   /** Name of the systemd unit whose cgroup it is. */
   readonly unit?: string;
+}
+
+/** What a mark is to say. `root`: undefined, where the caller does not know it. */
+export interface Marking {
+  readonly root?: string;
+  readonly id: string;
 }
 
 /** Without the right to mark it (v1, rootless) the directory stays unmarked: its state record still names it. */
@@ -28,4 +34,51 @@ function trySet(directory: string, name: string, value: string): boolean {
     if (host.isErrno(error, "EPERM", "EOPNOTSUPP", "EACCES")) return false;
     throw error;
   }
+}
+
+/** Written by whoever may write the attribute: what is not a mark is none. */
+export function readMark(directory: string, attribute: string): ContainerMark | undefined {
+  let value: Partial<ContainerMark> | null;
+  try {
+    const text = host.getxattr(directory, attribute);
+    if (text === undefined) return undefined;
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || host.isErrno(error, "EILSEQ")) return undefined;
+    throw error;
+  }
+  const sound = typeof value?.root === "string" && typeof value.id === "string" && Array.isArray(value.kept ?? []);
+  return sound ? (value as ContainerMark) : undefined;
+}
+
+/**
+ * Whether this directory is marked as that container's. A mark of root's comes first. One of a user's counts, too: only who may make directories
+ * there can write it, and what it gives away is their own.
+ */
+export function markFor(directory: string, { root, id }: Marking): "own" | "other" | "none" {
+  const mark = markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
+  if (mark === undefined) return "none";
+  return mark.id === id && (root === undefined || isSameRoot(mark.root, root)) ? "own" : "other";
+}
+
+/** Whether it is marked as any container's. */
+export function isMarked(directory: string): boolean {
+  return markOn(directory, CONTAINER_MARKS.root) !== undefined || markOn(directory, CONTAINER_MARKS.rootless) !== undefined;
+}
+
+/** A directory that cannot be asked says nothing. */
+function markOn(directory: string, attribute: string): ContainerMark | undefined {
+  try {
+    return readMark(directory, attribute);
+  } catch (error) {
+    if (error instanceof Error && "errno" in error) return undefined;
+    throw error;
+  }
+}
+
+/** By name, or by another name of the same directory. */
+export function isSameRoot(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [host.stat(one), host.stat(other)];
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
+import type { Visitor } from "../../host/walk.ts";
 
 /** Directory -> attributes; and the processes in it. */
 const tree = new Map<string, { readonly attributes?: Readonly<Record<string, string>>; readonly processes?: string }>();
@@ -6,8 +7,18 @@ const tree = new Map<string, { readonly attributes?: Readonly<Record<string, str
 vi.mock("../hierarchies.ts", () => ({
   readHierarchies: () => ({ version: 1, hierarchies: [{ mountpoint: "/cpu" }, { mountpoint: "/memory" }] }),
 }));
+vi.mock("../../host/walk.ts", () => ({
+  walk(top: string, { enter, leave }: Visitor) {
+    const visit = (path: string, depth: number) => {
+      const place = { path, depth, name: () => path };
+      if (enter?.(place) === false) return;
+      for (const each of tree.keys()) if (each.slice(0, each.lastIndexOf("/")) === path) visit(each, depth + 1);
+      leave?.(place);
+    };
+    visit(top, 0);
+  },
+}));
 vi.mock("./tree.ts", () => ({
-  children: (directory: string) => [...tree.keys()].filter((path) => path.slice(0, path.lastIndexOf("/")) === directory),
   readIfThere: (file: string) => tree.get(file.replace(/\/cgroup\.procs$/, ""))?.processes,
 }));
 vi.mock("../../host/index.ts", () => ({

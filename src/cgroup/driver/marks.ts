@@ -1,9 +1,10 @@
 /** What runt has made in the cgroup tree, by its marks: for `runt gc`. Nothing is changed here. */
 import * as host from "../../host/index.ts";
+import { type Place, walk } from "../../host/walk.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import { MARK } from "./create.ts";
-import { CONTAINER_MARKS, type ContainerMark } from "./mark.ts";
-import { children, readIfThere } from "./tree.ts";
+import { CONTAINER_MARKS, type ContainerMark, readMark } from "./mark.ts";
+import { readIfThere } from "./tree.ts";
 
 export interface MarkedCgroup {
   readonly mark: ContainerMark;
@@ -22,40 +23,33 @@ export function findMarked(rootless: boolean): Marked {
   const containers = new Map<string, MarkedCgroup>();
   const emptyLevels: string[] = [];
   const attribute = rootless ? CONTAINER_MARKS.rootless : CONTAINER_MARKS.root;
-
-  /** Whether nothing but empty levels of runt is there. */
-  function walk(mountpoint: string, directory: string): boolean {
-    const mark = readMark(directory, attribute);
-    if (mark) {
-      const path = directory.slice(mountpoint.length);
-      containers.set(path, { mark, path });
-      return false;
-    }
-    const used = children(directory)
-      .map((child) => walk(mountpoint, child))
-      .includes(false);
-    if (used || directory === mountpoint || host.getxattr(directory, MARK) === undefined || hasProcesses(directory)) return false;
-    emptyLevels.push(directory);
-    return true;
+  for (const { mountpoint } of readHierarchies().hierarchies) {
+    /** By depth, of the directories on the way: there is something in it that is no empty level. */
+    const used: boolean[] = [];
+    walk(mountpoint, {
+      enter(place) {
+        used[place.depth] = false;
+        const mark = readMark(place.path, attribute);
+        if (mark === undefined) return true;
+        const path = place.name().slice(mountpoint.length);
+        containers.set(path, { mark, path });
+        used[place.depth - 1] = true;
+        return false;
+      },
+      missed: ({ depth }) => {
+        used[depth] = true;
+      },
+      leave(place) {
+        if (!used[place.depth] && place.depth > 0 && isEmptyLevel(place)) emptyLevels.push(place.name());
+        else used[place.depth - 1] = true;
+      },
+    });
   }
-
-  for (const { mountpoint } of readHierarchies().hierarchies) walk(mountpoint, mountpoint);
   return { containers: [...containers.values()], emptyLevels };
 }
 
-/** Written by whoever may write the attribute: what is not a mark is none. */
-function readMark(directory: string, attribute: string): ContainerMark | undefined {
-  let value: Partial<ContainerMark> | null;
-  try {
-    const text = host.getxattr(directory, attribute);
-    if (text === undefined) return undefined;
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || host.isErrno(error, "EILSEQ")) return undefined;
-    throw error;
-  }
-  const sound = typeof value?.root === "string" && typeof value.id === "string" && Array.isArray(value.kept ?? []);
-  return sound ? (value as ContainerMark) : undefined;
+function isEmptyLevel({ path }: Place): boolean {
+  return host.getxattr(path, MARK) !== undefined && !hasProcesses(path);
 }
 
 function hasProcesses(directory: string): boolean {

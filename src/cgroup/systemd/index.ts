@@ -6,4 +6,4 @@ export { readSystemd } from "./driver/connect.ts";
 export { hybridProcesses } from "./driver/hybrid.ts";
 export { UnitExists } from "./driver/manager.ts";
 export { mayMigrate } from "./driver/migrate.ts";
-export { attachToUnit, startUnit, stopUnit, type UnitRef, updateUnit } from "./driver/unit.ts";
+export { attachToUnit, isUnitAt, startUnit, stopUnit, type UnitRef, updateUnit } from "./driver/unit.ts";

@@ -1,5 +1,5 @@
 /** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
-import { cgroupProcesses, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
+import { cgroupCensus, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { containerDirectory, readRecord, removeDirectory, reserve } from "../../state/index.ts";
@@ -48,8 +48,8 @@ function again(options: RuntimeOptions, known: ReadonlySet<string>) {
   return { ...second, remains: second.remains.filter(({ key }) => known.has(key)) };
 }
 
-function outcome({ kind, id, paths, reason }: Remains, what: Outcome, why = reason): Collected {
-  return { kind, ...(id === undefined ? {} : { id }), paths, outcome: what, reason: why };
+function outcome({ kind, id, paths, processes, reason }: Remains, what: Outcome, why = reason): Collected {
+  return { kind, ...(id === undefined ? {} : { id }), paths, outcome: what, reason: why, ...(processes && { processes }) };
 }
 
 function untouched(kept: Kept): Collected {
@@ -95,7 +95,8 @@ function removeState(root: string, { id, inode, created }: RemainsOf<"state">): 
     }
     const record = readRecord(root, id);
     if (record.phase !== "creating" || record.created !== created) return false;
-    undoRecorded(root, record);
+    // Who is left alone was found by the look, and is in its outcome.
+    undoRecorded(root, record, () => undefined);
     return true;
   } finally {
     host.close(lock);
@@ -114,9 +115,10 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
   }
   try {
     const cgroup = { version: LIVE.cgroups().version, paths, kept };
-    if (cgroupProcesses(cgroup).length > 0) return false;
+    const { pids, unseen } = cgroupCensus(cgroup);
+    if (pids.size + unseen > 0) return false;
     if (unit !== undefined) stopUnit(unit, rootless);
-    deleteCgroup(cgroup);
+    deleteCgroup(cgroup, { mark: { id }, init: () => 0 });
     return true;
   } finally {
     removeDirectory(root, id);

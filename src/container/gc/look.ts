@@ -1,9 +1,10 @@
 /** One look at everything that runt may have left behind. Nothing is changed. */
-import { cgroupProcesses, findMarked, type MarkedCgroup } from "../../cgroup/index.ts";
+import { cgroupCensus, findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { containerDirectory, isId, listIds, readRecord, type StateRecord } from "../../state/index.ts";
 import type { RuntimeOptions } from "../options.ts";
+import { ownerOf } from "../owner.ts";
 import { tryLock } from "./lock.ts";
 import { cgroupAt } from "./place.ts";
 import type { Kept, Look, Remains } from "./remains.ts";
@@ -27,13 +28,6 @@ export function look(options: RuntimeOptions): Look {
   };
 }
 
-/** By name, or by another name of the same directory. */
-function isSameRoot(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [a, b] = [host.stat(one), host.stat(other)];
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
-}
-
 /** undefined: the directory of a container, or of a create under way. */
 function stateOf(root: string, id: string): Found | undefined {
   const lock = tryLock(root, id);
@@ -45,9 +39,10 @@ function stateOf(root: string, id: string): Found | undefined {
     if (!host.lstat(`${paths[0]}/state.json`)) return { ...here, reason: "its create ended before it had a record" };
     const record = readRecord(root, id);
     if (record.phase !== "creating") return undefined;
-    const processes = ownProcesses(record);
-    if (processes.length > 0) return { kind: "state", id, paths, processes, reason: "its create ended, but processes of it live" };
-    return { ...here, created: record.created, reason: "its create ended half-way" };
+    const { stuck, others, unseen } = livingIn(root, record);
+    if (stuck.length > 0) return { kind: "state", id, paths, processes: stuck, reason: "its create ended, but processes of it live" };
+    const remains = { ...here, created: record.created, reason: "its create ended half-way" } as const;
+    return others.length + unseen === 0 ? remains : { ...remains, processes: others, reason: `${remains.reason}; ${leaves(unseen)}` };
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
     return error.code === "id-unknown" ? undefined : { kind: "state", id, paths, reason: error.message };
@@ -56,8 +51,16 @@ function stateOf(root: string, id: string): Found | undefined {
   }
 }
 
-function ownProcesses({ cgroup }: StateRecord): readonly number[] {
-  return cgroup ? cgroupProcesses({ ...cgroup, paths: cgroup.paths.filter((path) => !cgroup.kept?.includes(path)) }) : [];
+const NOBODY = { stuck: [], others: [], unseen: 0 };
+
+function livingIn(root: string, record: StateRecord): Left {
+  return record.cgroup ? lookAround(record.cgroup, ownerOf(record, root)) : NOBODY;
+}
+
+/** Of processes in its cgroup that nothing proves to be its own. */
+function leaves(unseen: number): string {
+  const more = unseen === 0 ? "" : ` (and ${unseen} that cannot be seen from this PID namespace)`;
+  return `others in its cgroup are left alone${more}`;
 }
 
 /** undefined: there is a container, or there may be one. */
@@ -66,8 +69,11 @@ function cgroupOf(root: string, { mark, path }: MarkedCgroup): Found | undefined
   if (!isId(id) || host.lstat(containerDirectory(root, id))) return undefined;
   const cgroup = cgroupAt(path, kept);
   const { paths } = cgroup;
-  const processes = cgroupProcesses(cgroup);
-  if (processes.length > 0) return { kind: "cgroup", id, paths, processes, reason: "its state is lost, but processes of it live" };
+  const { pids, unseen } = cgroupCensus(cgroup);
+  if (pids.size + unseen > 0) {
+    const processes = [...pids].sort((one, other) => one - other);
+    return { kind: "cgroup", id, paths, processes, reason: "its state is lost, but processes of it live" };
+  }
   const named = unit !== undefined && path.endsWith(`/${unit}`) ? { unit } : {};
   return { key: `cgroup ${path} ${id}`, kind: "cgroup", id, paths, kept, ...named, reason: "its state is lost, and nothing lives in it" };
 }

@@ -1,6 +1,11 @@
 /** What `runt gc` finds: things that runt has made and that belong to no container any more. */
-/** One thing, and what gc thinks of it; `key` is the same when it is found again. */
-export type Remains = { readonly key: string; readonly id?: string; readonly paths: readonly string[] } & (
+/** One thing, and what gc thinks of it; `key` is the same when it is found again. `processes`: of others, who are left alone. Host pids. */
+export type Remains = {
+  readonly key: string;
+  readonly id?: string;
+  readonly paths: readonly string[];
+  readonly processes?: readonly number[];
+} & (
   | { readonly kind: "cgroup"; readonly id: string; readonly kept: readonly string[]; readonly unit?: string }
   | { readonly kind: "level" }
   /** A directory of the state root whose create did not come to an end; `created` as its record has it, if it has one. */

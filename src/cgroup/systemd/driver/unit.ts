@@ -36,6 +36,22 @@ export function stopUnit(unit: UnitRef): void {
   }
 }
 
+/**
+ * Whether a unit of this name, if there is one, has its cgroup there: two units of one name, one after the other, may be in different slices.
+ * A unit without a cgroup, one that has failed, is nobody's.
+ */
+export function isUnitAt(unit: UnitRef, directory: string): boolean {
+  try {
+    const [found] = withManager(unit, (manager) => manager.unitProperties(unit.unit, ["ControlGroup"]));
+    const place = found?.value.value;
+    return typeof place !== "string" || directory.endsWith(place);
+  } catch (error) {
+    // There is none.
+    if (!(error instanceof RuntError)) throw error;
+    return true;
+  }
+}
+
 /** The operation `systemd.attach`. */
 export function attachToUnit(unit: UnitRef, path: string, pid: number): void {
   withManager(unit, (manager) => manager.attach(unit.unit, path, pid));

@@ -1,0 +1,245 @@
+/** Nobody is signalled, frozen or thawed in a cgroup that is not the container's own: somebody else lives there, and still does afterwards. */
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { isUnified } from "../support/cgroups.ts";
+import type { Config } from "../support/config.ts";
+import { call, isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { directoriesOf, HIERARCHIES, isAlive, makeCgroup, useWitnesses } from "../support/witness.ts";
+
+describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (needs root)", () => {
+  const { bundle, directory, id, ok, root, runtime, until } = useHarness();
+  const { witness, premade } = useWitnesses();
+  let place = "";
+  let count = 0;
+  beforeEach(() => {
+    place = `${CGROUP_PARENT}/foreign${++count}`;
+  });
+
+  const prepared = (change: (config: Config) => void = () => {}, command = "sleep 1000 & exec sleep 1000") =>
+    bundle((config) => {
+      shell(config, command);
+      config.linux.cgroupsPath = place;
+      change(config);
+    });
+  const withoutPidNamespace = (config: Config) => {
+    config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "pid");
+  };
+  const pidOf = async (name: string): Promise<number> => JSON.parse(await ok(["state", name])).pid;
+  const recordOf = (name: string) => JSON.parse(readFileSync(join(root, name, "state.json"), "utf8"));
+  const alone = (name: string, ...pids: readonly number[]) =>
+    `runt: warning: container ${name}: in its cgroup, but not known to be its own, and left alone: ` +
+    `process${pids.length > 1 ? "es" : ""} ${pids.join(" ")}\n`;
+
+  async function gc(name: string) {
+    const { objects } = JSON.parse(await ok(["gc", "--format", "json"]));
+    return objects.filter((found: { id?: string }) => found.id === name);
+  }
+
+  async function run(change?: (config: Config) => void, command?: string): Promise<string> {
+    const name = id();
+    await ok(["run", "--detach", "-b", prepared(change, command), name]);
+    return name;
+  }
+
+  /** A create that was killed in a hook, when its record and its cgroup are there; its init has ended. */
+  async function killedCreate(): Promise<string> {
+    const name = id();
+    const reached = join(directory, `hook-${name}`);
+    const path = prepared((config) => {
+      config["hooks"] = {
+        createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", `cat >${reached}.new; mv ${reached}.new ${reached}; exec sleep 1000`] }],
+      };
+    });
+    let child!: ChildProcess;
+    const ended = runtime(["create", "-b", path, name], {
+      started: (started) => {
+        child = started;
+      },
+    });
+    await expect.poll(() => existsSync(reached), { timeout: 10_000 * SLOW }).toBe(true);
+    child.kill("SIGKILL");
+    await ended;
+    const { pid } = JSON.parse(readFileSync(reached, "utf8"));
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 * SLOW }).toBe(false);
+    expect(recordOf(name).phase).toBe("creating");
+    return name;
+  }
+
+  /** As if the create had been killed before it made them, or an operator had removed them: then they are somebody else's. */
+  function remake(): void {
+    for (const path of directoriesOf(place)) rmdirSync(path);
+    premade(place);
+  }
+
+  test.each([
+    ["that was there before", () => premade(place), () => {}],
+    ["that somebody else has made since", () => {}, remake],
+  ] as const)("a create was killed, and a service runs in a cgroup %s: gc and delete --force leave it alone", async (_, before, after) => {
+    for (const collect of [true, false]) {
+      before();
+      const name = await killedCreate();
+      after();
+      const service = witness(place);
+      const said = collect ? await gc(name) : await runtime(["delete", "--force", name]);
+      expect(isAlive(service)).toBe(true);
+      if (collect) expect(said).toMatchObject([{ kind: "state", outcome: "removed", processes: [service] }]);
+      else expect(said).toEqual({ status: 0, stdout: "", stderr: alone(name, service) });
+      expect([existsSync(join(root, name)), directoriesOf(place).length]).toEqual([false, HIERARCHIES.length]);
+      process.kill(service, "SIGKILL");
+      await expect.poll(() => isAlive(service)).toBe(false);
+    }
+  });
+
+  test.skipIf(isUnified)("a create was killed, and a service runs in one of its hierarchies only", async () => {
+    const name = await killedCreate();
+    const pids = HIERARCHIES.filter((path) => path.endsWith("/pids"));
+    for (const hierarchy of pids) rmdirSync(hierarchy + place);
+    premade(place, pids);
+    const service = witness(place, pids);
+    const said = await runtime(["delete", "--force", name]);
+    expect([isAlive(service), directoriesOf(place)]).toEqual([true, pids.map((hierarchy) => hierarchy + place)]);
+    expect(said).toEqual({ status: 0, stdout: "", stderr: alone(name, service) });
+  });
+
+  test("a create that fails leaves a service alone that came into its cgroup meanwhile", async () => {
+    premade(place);
+    const name = id();
+    const note = join(directory, `service-${name}`);
+    const enterAll = HIERARCHIES.map((hierarchy) => `echo $! >${hierarchy}${place}/cgroup.procs`).join("; ");
+    const path = prepared((config) => {
+      const script = `setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >${note}; ${enterAll}; exit 7`;
+      config["hooks"] = { createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", script] }] };
+    });
+    const { status, stderr } = await runtime(["create", "-b", path, name]);
+    const service = Number(readFileSync(note, "utf8"));
+    try {
+      expect([isAlive(service), existsSync(join(root, name))]).toEqual([true, false]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining(alone(name, service))]);
+    } finally {
+      if (isAlive(service)) process.kill(service, "SIGKILL");
+    }
+  });
+
+  test.each([
+    ["with a PID namespace", () => {}],
+    ["without one", withoutPidNamespace],
+  ] as const)("kill --all in a cgroup that was there before is for init alone, %s", async (_, change) => {
+    premade(place);
+    const name = await run(change, "trap 'echo got >/dev/pts/none' USR1; while :; do sleep 0.05; done");
+    const service = witness(place);
+    const asked = await runtime(["kill", "--all", name, "USR1"]);
+    expect(isAlive(service)).toBe(true);
+    expect([asked.status, asked.stderr]).toEqual([0, expect.stringContaining("left alone: process")]);
+    expect(asked.stderr).toMatch(new RegExp(`\\b${service}\\b`));
+    const pid = await pidOf(name);
+    const killed = await runtime(["kill", "--all", name, "KILL"]);
+    expect([killed.status, killed.stderr]).toEqual([0, expect.stringContaining(String(service))]);
+    await until(name, "stopped");
+    expect([isAlive(service), isAlive(pid)]).toEqual([true, false]);
+  });
+
+  test("kill KILL without a PID namespace, and delete --force, leave who is in a cgroup that was there before", async () => {
+    premade(place);
+    const first = await run(withoutPidNamespace, "exec sleep 1000");
+    const service = witness(place);
+    const killed = await runtime(["kill", first, "KILL"]);
+    expect(isAlive(service)).toBe(true);
+    expect(killed).toEqual({ status: 0, stdout: "", stderr: alone(first, service) });
+    await until(first, "stopped");
+    expect(await runtime(["delete", first])).toEqual({ status: 0, stdout: "", stderr: alone(first, service) });
+    process.kill(service, "SIGKILL");
+    await expect.poll(() => isAlive(service)).toBe(false);
+    const second = await run(undefined, "exec sleep 1000");
+    const other = witness(place);
+    const deleted = await runtime(["delete", "--force", second]);
+    expect([isAlive(other), existsSync(join(root, second)), directoriesOf(place).length]).toEqual([true, false, HIERARCHIES.length]);
+    expect(deleted).toEqual({ status: 0, stdout: "", stderr: alone(second, other) });
+  });
+
+  test("a start that fails in a hook leaves who is in a cgroup that was there before", async () => {
+    premade(place);
+    const name = id();
+    await ok(["create", "-b", prepared((config) => Object.assign(config, { hooks: { poststart: [{ path: "/bin/false" }] } })), name], {});
+    const service = witness(place);
+    const { status, stderr } = await runtime(["start", name]);
+    expect([isAlive(service), existsSync(join(root, name))]).toEqual([true, false]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(alone(name, service))]);
+  });
+
+  test("what a container made itself is all killed, without a PID namespace, too", async () => {
+    const name = await run(withoutPidNamespace);
+    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length).toBe(2);
+    const pids: number[] = JSON.parse(await ok(["ps", "-f", "json", name]));
+    expect(await runtime(["delete", "--force", name])).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect([pids.filter(isAlive), directoriesOf(place)]).toEqual([[], []]);
+  });
+
+  test("what init has left behind is killed by the mark, when init is gone", async () => {
+    const name = await run(withoutPidNamespace, "sleep 1000 & sleep 0.2");
+    await until(name, "stopped");
+    const pids: number[] = JSON.parse(await ok(["ps", "-f", "json", name]));
+    expect(pids).toHaveLength(1);
+    expect(await runtime(["delete", name])).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect([pids.filter(isAlive), directoriesOf(place)]).toEqual([[], []]);
+  });
+
+  test("another container has the cgroup now: the one that had it before is deleted, and the new one runs on", async () => {
+    const old = await run(withoutPidNamespace, "exec sleep 1000");
+    await ok(["kill", old, "KILL"]);
+    await until(old, "stopped");
+    for (const path of directoriesOf(place)) rmdirSync(path);
+    const name = await run();
+    const pid = await pidOf(name);
+    expect((await runtime(["delete", "--force", old])).status).toBe(0);
+    expect([isAlive(pid), directoriesOf(place).length, existsSync(join(root, old))]).toEqual([true, HIERARCHIES.length, false]);
+  });
+
+  test("whoever calls from within the container's cgroup is not signalled", async () => {
+    const name = await run(undefined, "exec sleep 1000");
+    const enterAll = directoriesOf(place).map((path) => `echo $$ >${path}/cgroup.procs`);
+    const script = [...enterAll, `${RUNTIME} --root ${root} kill --all ${name} TERM`, "echo lives"].join("; ");
+    const { stdout, stderr } = await call(directory, ["sh", "-c", script]);
+    expect([stdout, stderr]).toEqual(["lives\n", expect.stringContaining("left alone: process")]);
+    expect(await runtime(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  test.skipIf(isUnified)("who is frozen with a paused container stays frozen, and the container waits for resume", async () => {
+    premade(place);
+    const name = await run(undefined, "exec sleep 1000");
+    const service = witness(place);
+    await ok(["pause", name]);
+    const { status, stderr } = await runtime(["delete", "--force", name]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/frozen with others in a cgroup that is not the container's.*resume/s)]);
+    const [freezer = ""] = directoriesOf(place).filter((path) => path.includes("/freezer/"));
+    expect(readFileSync(`${freezer}/freezer.state`, "utf8")).toBe("FROZEN\n");
+    writeFileSync(`${freezer}/freezer.state`, "THAWED");
+    expect(await runtime(["delete", "--force", name])).toEqual({ status: 0, stdout: "", stderr: alone(name, service) });
+  });
+
+  test.skipIf(isUnified)("a paused container alone in a cgroup that was there before is thawed for its end", async () => {
+    premade(place);
+    const name = await run();
+    await ok(["pause", name]);
+    expect(await runtime(["delete", "--force", name])).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+
+  test("cgroups below one that was there before: empty ones go, another container's and those with somebody in them stay", async () => {
+    premade(place);
+    const name = await run();
+    makeCgroup(`${place}/empty`);
+    premade(`${place}/used`);
+    const service = witness(`${place}/used`);
+    const mine = place;
+    place += "/other";
+    const other = await run();
+    place = mine;
+    const pid = await pidOf(other);
+    expect((await runtime(["delete", "--force", name])).status).toBe(0);
+    expect([isAlive(service), isAlive(pid)]).toEqual([true, true]);
+    expect([directoriesOf(`${place}/empty`), directoriesOf(`${place}/used`).length]).toEqual([[], HIERARCHIES.length]);
+    await ok(["delete", "--force", other]);
+  });
+});
