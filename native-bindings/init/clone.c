@@ -50,7 +50,7 @@ static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
 static _Noreturn void end_outer(struct run *run, long init) {
   long error = send_message(run, MESSAGE_PID, 0, (int32_t)init, NULL, NULL, -1);
   // Nobody knows of it.
-  if (error < 0) sys(__NR_kill, init, SIGKILL);
+  if (error < 0) sys_kill(init, SIGKILL);
   sys_exit(error < 0 ? 1 : 0);
 }
 

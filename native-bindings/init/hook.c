@@ -147,7 +147,7 @@ static int serve(struct hook *hook, bool *timed_out) {
     if (ended == hook->pid || (ended < 0 && ended != -EINTR)) break;
     int64_t left = end == INT64_MAX ? INT64_MAX : end - monotonic();
     if (left <= 0) {
-      sys(__NR_kill, hook->pid, SIGKILL);
+      sys_kill(hook->pid, SIGKILL);
       *timed_out = true;
       left = end = INT64_MAX;
     }

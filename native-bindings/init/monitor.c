@@ -70,7 +70,7 @@ static void take_signals(struct monitor *monitor) {
     if (!is_forwarded(monitor, &signal) || monitor->ended) continue;
     long error = sys(__NR_pidfd_send_signal, monitor->init_fd, signal.ssi_signo, NULL, 0);
     // Not reaped yet, so the number is still init's.
-    if (is_refused(error) || monitor->init_fd < 0) sys(__NR_kill, monitor->init, signal.ssi_signo);
+    if (is_refused(error) || monitor->init_fd < 0) sys_kill(monitor->init, (int)signal.ssi_signo);
   }
 }
 

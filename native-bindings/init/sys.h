@@ -27,6 +27,8 @@ static inline long sys_write(int fd, const void *buffer, size_t size) { return s
 static inline int sys_fstat(int fd, struct stat *out) { return (int)sys(__NR_fstat, fd, out); }
 static inline int sys_fstatfs(int fd, struct statfs *out) { return (int)sys(__NR_fstatfs, fd, out); }
 static inline int sys_fchdir(int fd) { return (int)sys(__NR_fchdir, fd); }
+/* To one process: to the kernel 0 is the caller's group, -1 everybody, and what is below a group. */
+static inline long sys_kill(long pid, int signal) { return pid > 0 ? sys(__NR_kill, pid, signal) : -ESRCH; }
 static inline long sys_ioctl(int fd, unsigned long request, void *argument) { return sys(__NR_ioctl, fd, request, argument); }
 static inline long sys_prctl(int option, unsigned long a, unsigned long b) { return sys(__NR_prctl, option, a, b, 0, 0); }
 static inline long sys_mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data) {

@@ -6,6 +6,8 @@ export const CONTROL_MANUAL = {
     description: [
       "Sends a signal, by name (TERM, SIGTERM) or number, to the process of the container; TERM when none is named. With --all it goes to every " +
         "process in the container's cgroup, also when the first one has ended already: what is left of a container without a pid namespace.",
+      "In a cgroup that is not the container's own (it was there before, or somebody else has made it since) the signal goes to the process of the " +
+        "container alone; a warning names who else is there.",
       "It does not wait. The container keeps its state, as stopped, until delete.",
       "With --regex the id is a regular expression, and the signal goes to every container that runs and whose id it matches anywhere.",
     ],
@@ -40,6 +42,8 @@ export const CONTROL_MANUAL = {
     description: [
       "Removes the state, the cgroups and what else is left of a stopped container. With --force it kills a running one first, also removes what " +
         "an interrupted create has left, and says nothing about an id that does not exist.",
+      "Nobody is killed in a cgroup that is not the container's own: it was there before, or somebody else has made it since. That is left as it is, " +
+        "a warning names who is in it, and the container is removed.",
     ],
     examples: ["runt delete web", "runt delete --force web", "# whatever is left of tests", "runt delete --force --regex '^test-'"],
     seeAlso: ["kill", "list"],
@@ -52,7 +56,7 @@ export const CONTROL_MANUAL = {
       "A container that has a state is never touched, stopped or not, and nothing in which a process lives: that is shown as kept, with the pids. " +
         "What looks like remains is looked at again a second later, so that no create under way is disturbed.",
       "The mounts and namespaces of a container end with its last process, so there are none to collect. A half-made container is removed as " +
-        "delete --force does it, with its poststop hooks.",
+        "delete --force does it, with its poststop hooks; who is in a cgroup that is not its own is named, and left alone.",
     ],
     examples: ["runt gc --dry-run", "runt gc", "runt --root /run/containerd/runc/k8s.io gc -f json"],
     exitStatus: [["1", "something could not be removed; the others are"]],

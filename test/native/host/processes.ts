@@ -26,11 +26,17 @@ export const processTests: readonly Test[] = [
     },
   ],
   ["kill of no process", () => throws("ESRCH", () => host.kill(0x3f_ffff, 0))],
+  // With signal 0 nobody is hurt where that is not refused.
+  ...[0, -1, -host.getpid()].flatMap((pid): Test[] => [
+    [`kill of ${pid < -1 ? "a group" : pid}`, () => throws("EINVAL", () => host.kill(pid, 0))],
+    [`pidfd of ${pid < -1 ? "a group" : pid}`, () => throws("EINVAL", () => host.pidfdOpen(pid))],
+    [`prlimit of ${pid < -1 ? "a group" : pid}`, () => throws("EINVAL", () => host.prlimit(pid, 4, 0n, 0n))],
+  ]),
   ["waitpid without children", () => equal(host.waitpid(-1, host.WAIT.NOHANG), undefined)],
   [
     "prlimit",
     () => {
-      host.prlimit(0, 4, 0n, 0xffff_ffff_ffff_ffffn);
+      host.prlimit(host.getpid(), 4, 0n, 0xffff_ffff_ffff_ffffn);
       ok(/Max core file size\s+0\s+unlimited/.test(host.readFile("/proc/self/limits")), "RLIMIT_CORE was not set");
     },
   ],

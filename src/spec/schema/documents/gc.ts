@@ -11,7 +11,7 @@ const object = z.object({
   /** found: would be removed. kept: processes live in it, or it cannot be told. */
   outcome: z.enum(["removed", "found", "kept", "failed"]),
   reason: text,
-  /** Host pids. */
+  /** Host pids: who lives in it, or, with removed and found, others in its cgroup who are left alone. */
   processes: z.array(uint32).optional(),
 });
 
