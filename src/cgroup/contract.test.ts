@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { CgroupDriver } from "./contract.ts";
+import * as end from "./end.ts";
 import * as cgroupfs from "./index.ts";
 
 test("cgroupfs is a driver", () => {
   // The types say the most of it: this file does not compile otherwise.
-  const driver: CgroupDriver = cgroupfs;
+  const driver: CgroupDriver = { ...cgroupfs, ...end };
   const { resolveCgroup, compileCgroup } = driver;
   const facts = { version: 2, hierarchies: [{ mountpoint: "/cg", controllers: ["pids"] }] } as const;
   const resources = { pids: { limit: 3n }, hugepageLimits: [], rdma: {}, unified: {}, devices: [] };

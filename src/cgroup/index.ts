@@ -2,19 +2,15 @@
 export { compileCgroup } from "./compile/index.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
-export { createCgroup } from "./driver/create.ts";
+export { createCgroup, markedParents } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
-export { deleteCgroup, deleteEmptyLevel, markedParents } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
-export { killCgroup, type Left, lookAround, signalCgroup, thawForKill } from "./driver/kill.ts";
-export { isSameRoot, markContainer, markFor } from "./driver/mark.ts";
-export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";
+export { markContainer } from "./driver/mark.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
 export { type Census, cgroupCensus, cgroupProcesses, refuseUsed } from "./driver/processes.ts";
-export type { Owner } from "./driver/survey.ts";
 export { updateCgroup } from "./driver/update.ts";
 export { writeCgroupFile } from "./driver/write.ts";
 export {

@@ -2,7 +2,8 @@
  * Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. What is in the container's cgroup and is not
  * its own stays, and is no error.
  */
-import { deleteCgroup, isFrozen, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/index.ts";
+import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/end.ts";
+import { isFrozen } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/tracing.ts";

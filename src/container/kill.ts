@@ -1,5 +1,5 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
-import { killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
+import { killCgroup, signalCgroup, thawForKill } from "../cgroup/end.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { readRecord } from "../state/index.ts";

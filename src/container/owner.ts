@@ -1,5 +1,5 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/cgroup/ownership.ts). */
-import type { Left, Owner } from "../cgroup/index.ts";
+import type { Left, Owner } from "../cgroup/end.ts";
 import type { StateSummary } from "../state/index.ts";
 import { initState } from "./status.ts";
 import { warn } from "./warn.ts";

@@ -169,4 +169,10 @@ export const RUNTIME_CALLS: Allowed = {
   },
   "src/container/knowledge.ts": { "lstat(rootfs)": `${ROOT_ITSELF}, which may be no link` },
   "src/container/validate/tree.ts": { "openInRoot(root, path)": DOOR },
+  "src/host/walk.ts": {
+    "openat(fd, name)":
+      "one name that the held directory has just listed, never followed, on the same file system; of the host's cgroups and state",
+    "openat(directory, name)":
+      "the same name once more, or .., which counts only when device and inode are those of the directory the walk came from",
+  },
 };

@@ -104,6 +104,13 @@ export function parents(mountpoint: string, directory: string): string[] {
   return levels;
 }
 
+/** The levels above a container's directory that runt made, innermost first: what may be removed when nobody uses them. */
+export function markedParents(path: string): string[] {
+  const marked: string[] = [];
+  for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK) !== undefined; level = parentOf(level)) marked.push(level);
+  return marked;
+}
+
 /** Without the right to mark it (rootless) the level simply stays. */
 export function mark(level: string): void {
   try {

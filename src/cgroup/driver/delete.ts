@@ -185,10 +185,3 @@ function isBusy(level: string, missing: readonly string[]): boolean {
   }
   return false;
 }
-
-/** The levels above a container's directory that runt made, innermost first: what may be removed when nobody uses them. */
-export function markedParents(path: string): string[] {
-  const marked: string[] = [];
-  for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK) !== undefined; level = parentOf(level)) marked.push(level);
-  return marked;
-}

@@ -1,5 +1,6 @@
 /** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
-import { cgroupCensus, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
+import { deleteCgroup, deleteEmptyLevel } from "../../cgroup/end.ts";
+import { cgroupCensus } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { containerDirectory, readRecord, removeDirectory, reserve } from "../../state/index.ts";

@@ -1,5 +1,6 @@
 /** One look at everything that runt may have left behind. Nothing is changed. */
-import { cgroupCensus, findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/index.ts";
+import { findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end.ts";
+import { cgroupCensus } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { containerDirectory, isId, listIds, readRecord, type StateRecord } from "../../state/index.ts";
