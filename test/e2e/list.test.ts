@@ -154,7 +154,7 @@ describe.skipIf(!isRoot || !isRunt)("list (needs root)", () => {
     symlinkSync("running", join(odd, "link"));
 
     const expected = (await entries(odd)).map(({ id: of, status, pid, bundle: path, owner, error }) =>
-      status === "unreadable" ? [of, "-", status, error, "-"] : [of, String(pid), status, path.replaceAll("\t", "\\t"), owner],
+      status === "unreadable" ? [of, "-", status, error, "-"] : [of, String(pid), status, (path ?? "").replaceAll("\t", "\\t"), owner],
     );
     expect((await rows(odd)).map(([of, pid, status, path, , owner]) => [of, pid, status, path, owner])).toEqual(expected);
     expect(new Set(expected.map(([, , status]) => status))).toEqual(new Set(["running", "stopped", "paused", "unreadable"]));
