@@ -1,5 +1,7 @@
 /** Checkpoints by criu: its protocol (pure), and talking to it. */
-export { firstError } from "./log.ts";
+export { foreignHierarchies, type Membership, parseMemberships, restoreRoots } from "./cgroups.ts";
+export { requireReadableNames, requireReadableTable } from "./external-names.ts";
+export { endingError } from "./log.ts";
 export {
   type Answer,
   type CgroupModeName,
@@ -12,7 +14,7 @@ export {
   type NetworkLock,
   REQUEST,
 } from "./messages.ts";
-export { externalMounts, idMappedMounts, type Mount, parseMounts } from "./mounts.ts";
+export { externalMounts, idMappedMounts, type Mount, type MountFacts, parseMounts } from "./mounts.ts";
 export { findProgram } from "./path.ts";
 export { findCriu, requireCriu, requireFeatures } from "./program.ts";
 export { converse } from "./session.ts";

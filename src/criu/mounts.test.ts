@@ -20,7 +20,12 @@ const CONTAINER = parseMounts(`\
 114 105 0:31 / /sys/fs/cgroup/unified ro - cgroup2 cgroup rw
 115 101 0:61 / /proc/acpi ro - tmpfs tmpfs ro
 `);
-const FACTS = { container: CONTAINER, hostDevices: new Set([HOST_DISK, "0:5", "0:22", "0:30", "0:31", "0:60"]), bound: new Set<string>() };
+const FACTS = {
+  container: CONTAINER,
+  hostDevices: new Set([HOST_DISK, "0:5", "0:22", "0:30", "0:31", "0:60"]),
+  bound: new Set<string>(),
+  masked: new Set<string>(),
+};
 
 describe("mounts from outside", () => {
   it("are found in the mount table, with the names that runc gives them", () => {
@@ -29,6 +34,23 @@ describe("mounts from outside", () => {
       { key: "/dev/tty", value: "/dev/tty" },
       { key: "/data", value: "/data" },
       { key: "/shm", value: "/shm" },
+    ]);
+  });
+
+  it("are masked files where the host's /dev/null is on any filesystem, and no other file of that name", () => {
+    const container = parseMounts(`\
+100 99 8:1 /rootfs / rw - ext4 /dev/sda1 rw
+101 100 0:50 / /proc rw - proc proc rw
+102 101 0:60 /null /proc/kcore rw - tmpfs tmpfs rw
+103 101 0:61 /dev/null /proc/keys rw - overlay overlay rw
+104 100 0:62 /null /data rw - tmpfs tmpfs rw
+`);
+    const masked = new Set(["/proc/kcore", "/proc/keys"]);
+    const hostDevices = new Set(["8:1", "0:60", "0:61", "0:62"]);
+    expect(externalMounts({ container, hostDevices, masked, bound: new Set(), cgroupNamespace: false })).toEqual([
+      { key: "/proc/kcore", value: "/dev/null" },
+      { key: "/proc/keys", value: "/dev/null" },
+      { key: "/data", value: "/data" },
     ]);
   });
 

@@ -55,6 +55,8 @@ export interface MountFacts {
   readonly hostDevices: ReadonlySet<string>;
   /** Destinations of bind mounts in config.json. */
   readonly bound: ReadonlySet<string>;
+  /** linux.maskedPaths of config.json. */
+  readonly masked: ReadonlySet<string>;
   /** The container has a cgroup namespace of its own: criu then makes v1 cgroup mounts anew. */
   readonly cgroupNamespace: boolean;
 }
@@ -69,7 +71,7 @@ export function externalMounts(facts: MountFacts): ExternalMount[] {
     external.push(mount);
     // criu knows them by their place, also those that lie on one another.
     if (!found.some(({ key }) => key === mount.mountpoint))
-      found.push({ key: mount.mountpoint, value: isMask(mount) ? "/dev/null" : mount.mountpoint });
+      found.push({ key: mount.mountpoint, value: isMask(mount, facts) ? "/dev/null" : mount.mountpoint });
   }
   return found;
 }
@@ -82,8 +84,9 @@ function isExternal(mount: Mount, before: readonly Mount[], { bound, hostDevices
   return !before.some((other) => other.device === mount.device && isBelow(mount.root, other.root));
 }
 
-function isMask({ type, root }: Mount): boolean {
-  return type === "devtmpfs" && root === "/null";
+/** The host's /dev/null need not be a devtmpfs's: in a container it is bound there, or a node of some other filesystem. */
+function isMask({ type, root, mountpoint }: Mount, { masked }: MountFacts): boolean {
+  return (type === "devtmpfs" && root === "/null") || (masked.has(mountpoint) && root.endsWith("/null"));
 }
 
 function isBelow(path: string, directory: string): boolean {

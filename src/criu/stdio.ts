@@ -29,7 +29,10 @@ export function externalFiles(keys: readonly string[]): string[] {
   return [...new Set(keys.filter((key) => key.startsWith("file[")))];
 }
 
+/** The list is part of the image: nothing else than these two is taken from it. */
+const INHERITED = /^(?:pipe:\[\d+\]|file\[[0-9a-f]+:[0-9a-f]+\])$/;
+
 /** For a restore: descriptor N of the one who restores takes the place of the container's N. Two names of one stream are one. */
 export function inheritedStreams(keys: readonly string[]): InheritedDescriptor[] {
-  return keys.map((key, fd) => ({ key, fd })).filter(({ key }, index) => /^(pipe:|file)\[/.test(key) && keys.indexOf(key) === index);
+  return keys.map((key, fd) => ({ key, fd })).filter(({ key }, index) => INHERITED.test(key) && keys.indexOf(key) === index);
 }

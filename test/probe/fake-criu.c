@@ -2,7 +2,9 @@
 // to dump, and starts a program that sleeps in place of what it is to restore, as a child of its caller and where it is itself. Environment:
 //   FAKE_CRIU=DIR      where requests, and for a restore the mount table it sees (mounts), go
 //   FAKE_FAIL=WORD     dump, restore: refuse it with a line in the log; die: end without an answer
-//   FAKE_VERSION=A.B.C, FAKE_FEATURES=mem,lazy, FAKE_TERMINAL=1 (the restored program has a terminal)
+//   FAKE_VERSION=A.B.C, FAKE_FEATURES=mem,lazy, FAKE_TERMINAL=1 (the restored program has a terminal), FAKE_WRITABLE=1 (and a root that is
+//   not read-only), FAKE_ELSEWHERE=FILE (and is in the cgroup whose cgroup.procs this is), FAKE_LOG=FILE (what a refusal writes into the log)
+// Like the real one it restores into a mount and a time namespace of their own, and empties its log and its statistics where links lead.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 enum { DUMP = 1, RESTORE = 2, PRE_DUMP = 4, NOTIFY = 6, FEATURES = 9, VERSION = 10 };
 
@@ -120,16 +127,34 @@ static int fails(const char *what)
     return asked && !strcmp(asked, what);
 }
 
-static void refuse(struct message *answer, const struct message *options, const char *log)
+// As criu does it: directories are descriptors of the caller.
+static int open_work(const struct message *options, const char *name)
 {
-    // As criu does it: directories are descriptors of the caller.
     struct ucred peer;
     socklen_t size = sizeof peer;
     char path[4096];
     getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d/%s", peer.pid, (int)field(options->bytes, options->length, 17, NULL), log);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dprintf(fd, "(00.000001) Version: 3.17.1\n(00.000002)      1: Error (criu/mount.c:12): mnt: the first of two\n(00.000003) Error (criu/x.c:3): the second\n");
+    snprintf(path, sizeof path, "/proc/%d/fd/%d/%s", peer.pid, (int)field(options->bytes, options->length, 17, NULL), name);
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+static void copy_log(int fd, const char *from)
+{
+    static char text[65536];
+    int source = open(from, O_RDONLY);
+    for (ssize_t got; (got = read(source, text, sizeof text)) > 0;)
+        if (write(fd, text, (size_t)got) != got)
+            _exit(4);
+    close(source);
+}
+
+static void refuse(struct message *answer, const struct message *options, const char *log)
+{
+    int fd = open_work(options, log);
+    if (getenv("FAKE_LOG"))
+        copy_log(fd, getenv("FAKE_LOG"));
+    else
+        dprintf(fd, "(00.000001) Version: 3.17.1\n(00.000002)      1: Error (criu/mount.c:12): mnt: the first of two\n(00.000003) Error (criu/x.c:3): the second\n");
     close(fd);
     put(answer, 2, 0);
     put(answer, 7, 52);
@@ -148,6 +173,27 @@ static void dump(struct message *answer, const struct message *options, int type
     if (type == DUMP && !field(options->bytes, options->length, 3, NULL))
         kill(pid, SIGKILL);
     put(answer, 2, 1);
+}
+
+static void make_namespaces(void)
+{
+    if (unshare(CLONE_NEWNS | CLONE_NEWTIME) < 0 && unshare(CLONE_NEWNS) < 0)
+        _exit(10);
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        _exit(11);
+    if (!getenv("FAKE_WRITABLE") && mount(NULL, "/", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
+        _exit(12);
+}
+
+static void move_elsewhere(pid_t pid)
+{
+    const char *path = getenv("FAKE_ELSEWHERE");
+    if (!path)
+        return;
+    int fd = open(path, O_WRONLY);
+    if (dprintf(fd, "%d", pid) < 0)
+        _exit(13);
+    close(fd);
 }
 
 static pid_t start_sleeper(int *master)
@@ -178,8 +224,12 @@ static void restore(struct message *answer, const struct message *options)
         refuse(answer, options, "restore.log");
         return;
     }
+    close(open_work(options, "restore.log"));
+    close(open_work(options, "stats-restore"));
     int master;
+    make_namespaces();
     pid_t pid = start_sleeper(&master);
+    move_elsewhere(pid);
     int agreed = notify("setup-namespaces", pid, -1);
     if (agreed && master >= 0)
         agreed = notify("orphan-pts-master", 0, master);

@@ -25,6 +25,7 @@ export const CRIU_MANUAL = {
         "joined namespaces and the terminal are those of the bundle's config.json; prestart and createRuntime hooks run before the processes do. " +
         "Other hooks of the start do not.",
       "The standard streams of runt take the place of those that the container had, where these were pipes or files from outside.",
+      "What config.json or the mount of its source has read-only is so in the restored container, or nothing is restored.",
       "When criu fails nothing is left, and the error names the log.",
     ],
     examples: [

@@ -6,12 +6,16 @@ import {
   externalFiles,
   externalMounts,
   findProgram,
+  foreignHierarchies,
   idMappedMounts,
   type Mount,
+  type MountFacts,
   parseMounts,
   REQUEST,
   requireCriu,
   requireFeatures,
+  requireReadableNames,
+  requireReadableTable,
 } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -24,6 +28,7 @@ import { LIVE } from "../knowledge.ts";
 import type { RuntimeOptions } from "../options.ts";
 import { deriveStatus } from "../status.ts";
 import { streamsOf } from "../streams.ts";
+import { membershipsOf } from "./cgroups.ts";
 import {
   type CriuFlags,
   closeDirectories,
@@ -48,7 +53,7 @@ export interface CheckpointFlags extends CriuFlags {
   readonly statusFd?: number;
 }
 
-const LOG = "dump.log";
+const OUTPUT = { log: "dump.log", statistics: "stats-dump" };
 /** What restore reads beside criu's own files; runc's name and form. */
 export const DESCRIPTORS = "descriptors.json";
 const IMAGE_FILE = host.O.WRONLY | host.O.CREAT | host.O.TRUNC | host.O.NOFOLLOW;
@@ -89,10 +94,19 @@ function dump(state: string, criu: string, record: StateRecord, flags: Checkpoin
   const joined = exec.joined ?? [];
   refuseJoined(joined);
   refuseIdMapped(idMappedMounts(mounts));
+  requireReadableTable(mounts);
+  const external = requireReadableNames(
+    externalMounts({
+      container: mounts,
+      hostDevices: new Set(mountsOf("self").map(({ device }) => device)),
+      ...askedPaths(state, record),
+      cgroupNamespace: exec.namespaces.includes("cgroup"),
+    }),
+  );
   makeDirectory(flags.imagePath);
   // What it was started with: a shell may have put something else there for a moment.
   const streams = record.streams ?? streamsOf(String(pid), (mountId) => mounts.some((mount) => mount.id === mountId));
-  const directories = openDirectories(flags, LOG);
+  const directories = openDirectories(flags, OUTPUT);
   const freezer = record.cgroup && freezeFile(record.cgroup);
   const { preDump, parentPath, pageServer } = flags;
   const options = {
@@ -101,12 +115,8 @@ function dump(state: string, criu: string, record: StateRecord, flags: Checkpoin
     leaveRunning: flags.leaveRunning,
     tcpSkipInFlight: flags.tcpSkipInFlight,
     trackMemory: preDump,
-    externalMounts: externalMounts({
-      container: mounts,
-      hostDevices: new Set(mountsOf("self").map(({ device }) => device)),
-      bound: boundPaths(state, record),
-      cgroupNamespace: exec.namespaces.includes("cgroup"),
-    }),
+    externalMounts: external,
+    ...(flags.cgroupMode !== "ignore" && { cgroupRoots: foreignHierarchies(membershipsOf(pid), record.cgroup?.paths ?? []) }),
     external: [...externalFiles(streams), ...joined.flatMap((type) => externalNamespace(pid, type))],
     ...(parentPath !== undefined && { parentImage: parentPath }),
     ...(pageServer !== undefined && { pageServer }),
@@ -130,12 +140,15 @@ function dump(state: string, criu: string, record: StateRecord, flags: Checkpoin
     },
   });
   closeDirectories(directories);
-  if (!answer.success) throw criuFailure(preDump ? "PRE_DUMP" : "DUMP", flags, LOG, answer);
+  if (!answer.success) throw criuFailure(preDump ? "PRE_DUMP" : "DUMP", flags, OUTPUT.log, answer);
 }
 
-/** criu's first choice is iptables; where it is not installed nftables does as well. */
-function lockMethod({ tcpEstablished, networkLock }: CheckpointFlags): { readonly networkLock?: "nftables" } {
-  return tcpEstablished && networkLock === undefined && findProgram("iptables-restore") === undefined ? { networkLock: "nftables" } : {};
+/**
+ * criu's first choice is iptables; where it is not installed nftables does as well. A network namespace of the container's own is locked
+ * whether there are connections or not.
+ */
+function lockMethod({ networkLock }: CheckpointFlags): { readonly networkLock?: "nftables" } {
+  return networkLock === undefined && findProgram("iptables-restore") === undefined ? { networkLock: "nftables" } : {};
 }
 
 function mountsOf(process: string): Mount[] {
@@ -143,13 +156,16 @@ function mountsOf(process: string): Mount[] {
 }
 
 /** By the configuration that create has kept. Of an older record there is none: what comes from the host's filesystems is found without it. */
-function boundPaths(root: string, { id, bundle }: StateRecord): ReadonlySet<string> {
+function askedPaths(root: string, { id, bundle }: StateRecord): Pick<MountFacts, "bound" | "masked"> {
   const kept = configPath(root, id);
   try {
     const { config } = host.stat(kept) ? loadBundle(bundle, LIVE, kept) : loadBundle(bundle, LIVE);
-    return new Set(config.mounts.flatMap((mount) => (mount.kind === "bind" ? [cleanPath(mount.target)] : [])));
+    return {
+      bound: new Set(config.mounts.flatMap((mount) => (mount.kind === "bind" ? [cleanPath(mount.target)] : []))),
+      masked: new Set(config.maskedPaths.map(cleanPath)),
+    };
   } catch (error) {
-    if (error instanceof RuntError) return new Set();
+    if (error instanceof RuntError) return { bound: new Set(), masked: new Set() };
     throw error;
   }
 }

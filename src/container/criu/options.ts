@@ -1,5 +1,5 @@
 /** What checkpoint and restore are asked for alike, and the directories and words they share. */
-import { type CgroupModeName, type CriuOptions, firstError, type NetworkLock } from "../../criu/index.ts";
+import { type CgroupModeName, type CriuOptions, endingError, type NetworkLock } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 
@@ -86,9 +86,29 @@ export interface CriuDirectories {
   readonly log: string;
 }
 
-export function openDirectories({ imagePath, workPath }: CriuFlags, log: string): CriuDirectories {
+/** `log`, `statistics`: what criu is about to write into the work directory. */
+export function openDirectories({ imagePath, workPath }: CriuFlags, { log, statistics }: CriuOutput): CriuDirectories {
   makeDirectory(workPath);
-  return { images: openDirectory(imagePath), work: openDirectory(workPath), log };
+  const directories = { images: openDirectory(imagePath), work: openDirectory(workPath), log };
+  for (const name of [log, statistics]) removeFormer(directories.work, name, workPath);
+  return directories;
+}
+
+export interface CriuOutput {
+  readonly log: string;
+  readonly statistics: string;
+}
+
+/**
+ * criu empties a file of that name, also one that a link leads to: an image from elsewhere may bring links. And the log of a former failure
+ * is none of this one.
+ */
+function removeFormer(directory: number, name: string, path: string): void {
+  try {
+    host.unlink(`/proc/self/fd/${directory}/${name}`);
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT")) throw new RuntError("criu", `${path}/${name}: ${host.reason(error)}`, { cause: error });
+  }
 }
 
 function openDirectory(path: string): number {
@@ -124,15 +144,16 @@ export function criuFailure(
   { errno, message }: { errno?: number; message?: string },
 ): RuntError {
   const path = `${workPath}/${log}`;
-  const told = firstError(message ?? "") ?? loggedError(path);
-  return new RuntError("criu", `criu failed: type ${what} errno ${errno ?? 0}${told === undefined ? "" : `: ${told}`}: log file: ${path}`);
+  // The message is the first error of the log, which need not be the one that counts.
+  const told = loggedError(path) ?? (message && (endingError(message) ?? message.split("\n", 1)[0]));
+  return new RuntError("criu", `criu failed: type ${what} errno ${errno ?? 0}${told ? `: ${told}` : ""}: log file: ${path}`);
 }
 
 const LOG_LIMIT = 64 << 20;
 
 function loggedError(path: string): string | undefined {
   try {
-    return firstError(host.readFile(path, LOG_LIMIT));
+    return endingError(host.readFile(path, LOG_LIMIT));
   } catch (error) {
     if (host.isErrno(error, "ENOENT", "EFBIG", "EILSEQ")) return undefined;
     throw error;

@@ -2,16 +2,18 @@
 import { refuseUsed, writeCgroupFile } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/types.ts";
 import {
-  type CgroupRoot,
   type CriuOptions,
   converse,
   encodeRequest,
   inheritedStreams,
   type JoinedNamespace,
+  type Mount,
   parseMounts,
   REQUEST,
   requireCriu,
   requireFeatures,
+  requireReadableNames,
+  restoreRoots,
 } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -28,7 +30,9 @@ import { becomeMonitor, type RunOptions } from "../run.ts";
 import { callerStreams } from "../streams.ts";
 import { checkTerminal } from "../terminal.ts";
 import { undo } from "../undo.ts";
+import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
 import { DESCRIPTORS, NETWORK, namespaceIdentity } from "./checkpoint.ts";
+import { externalSources } from "./external-sources.ts";
 import {
   type CriuFlags,
   closeDirectories,
@@ -40,7 +44,8 @@ import {
   refuseIdMapped,
   refuseJoined,
 } from "./options.ts";
-import { externalSources, prepareMountpoints } from "./restore-mounts.ts";
+import { readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
+import { prepareMountpoints } from "./restore-mounts.ts";
 
 export interface RestoreFlags extends CriuFlags {
   /** TYPE:NAME */
@@ -48,7 +53,7 @@ export interface RestoreFlags extends CriuFlags {
   readonly lsmMountContext?: string;
 }
 
-const LOG = "restore.log";
+const OUTPUT = { log: "restore.log", statistics: "stats-restore" };
 /** The first with --lsm-profile and --lsm-mount-context. */
 const WITH_LABELS = [3, 16, 0] as const;
 /** Operations of the plan that make what is around the processes; everything else comes out of the image. */
@@ -114,16 +119,19 @@ interface Revival {
 function revive(execution: Execution, { config }: Compiled, revival: Revival): void {
   const streams = readStreams(revival.flags.imagePath);
   runOperations(execution, BEFORE);
-  const links = prepareMountpoints(config);
+  const { plan } = execution;
+  const table = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
+  const around = { table, places: prepareMountpoints(config) };
+  const externalMounts = requireReadableNames(externalSources(plan, config, around));
+  const readonly = readonlyMountpoints(plan, around);
   const root = host.realpath(config.rootfs);
-  const leave = goWhereRootIsMounted(root);
+  const leave = goWhereRootIsMounted(root, table);
   try {
     const joined = joinedNamespaces(config);
-    const mounts = externalSources(execution.plan, config);
-    const named = mounts.flatMap(({ key, value }) => (links.has(key) ? [{ key: links.get(key)!, value }] : []));
     talk(execution, config, revival, leave, {
       root,
-      externalMounts: [...mounts, ...named],
+      externalMounts,
+      readonly,
       inherit: [...streams, ...joined.inherited],
       joinNamespaces: joined.rejoined,
     });
@@ -134,11 +142,21 @@ function revive(execution: Execution, { config }: Compiled, revival: Revival): v
   runOperations(execution, AFTER);
 }
 
-type Around = Pick<CriuOptions, "root" | "externalMounts"> & Required<Pick<CriuOptions, "inherit" | "joinNamespaces">>;
+type Around = Pick<CriuOptions, "root" | "externalMounts"> &
+  Required<Pick<CriuOptions, "inherit" | "joinNamespaces">> & {
+    /** Mount points. */
+    readonly readonly: ReadonlySet<string>;
+  };
 
 /** `leave` brings this process back to the host's mounts as soon as criu is where it shall be. */
-function talk(execution: Execution, config: ContainerConfig, { criu, flags, request }: Revival, leave: () => void, around: Around): void {
-  const directories = openDirectories(flags, LOG);
+function talk(
+  execution: Execution,
+  config: ContainerConfig,
+  { criu, flags, request }: Revival,
+  leave: () => void,
+  { readonly, ...around }: Around,
+): void {
+  const directories = openDirectories(flags, OUTPUT);
   const { lsmProfile, lsmMountContext } = flags;
   const options: CriuOptions = {
     ...commonOptions({ flags, directories, root: around.root }, config.annotations),
@@ -153,16 +171,23 @@ function talk(execution: Execution, config: ContainerConfig, { criu, flags, requ
     request: (pid) => {
       leave();
       placeCriu(execution, pid);
-      return encodeRequest(REQUEST.restore, { ...options, ...cgroupRoots(flags, pid) });
+      return encodeRequest(REQUEST.restore, {
+        ...options,
+        ...(flags.cgroupMode !== "ignore" && { cgroupRoots: restoreRoots(membershipsOf(pid)) }),
+      });
     },
     notified: (script, pid, fds) => {
       if (script === "setup-namespaces") prepareNamespaces(execution, config, pid);
-      if (script === "post-restore") commit(execution, pid);
+      if (script === "post-restore") {
+        bringIntoCgroups(pid, execution.record.cgroup);
+        if (hasOwn(pid, "mnt")) requireReadonly(pid, readonly);
+        commit(execution, pid);
+      }
       if (script === "orphan-pts-master") takeTerminal(execution, request, fds);
     },
   });
   closeDirectories(directories);
-  if (!answer.success) throw criuFailure("RESTORE", flags, LOG, answer);
+  if (!answer.success) throw criuFailure("RESTORE", flags, OUTPUT.log, answer);
   if (execution.pid === 0) throw new RuntError("criu", "criu has restored no process");
 }
 
@@ -195,18 +220,6 @@ function about(execution: Execution, pid: number, act: () => void): void {
   }
 }
 
-/** Cgroups of the image are made again below the container's own. */
-function cgroupRoots({ cgroupMode }: RestoreFlags, pid: number): { readonly cgroupRoots?: readonly CgroupRoot[] } {
-  if (cgroupMode === "ignore") return {};
-  const lines = host.readFile(`/proc/${pid}/cgroup`, undefined, true).trimEnd().split("\n");
-  return {
-    cgroupRoots: lines.flatMap((line) => {
-      const [, controllers = "", ...path] = line.split(":");
-      return controllers.split(",").map((controller) => ({ controller, path: path.join(":") }));
-    }),
-  };
-}
-
 /** The container's processes are there, but nothing in its namespaces yet: the place of the hooks that prepare them. */
 function prepareNamespaces(execution: Execution, config: ContainerConfig, pid: number): void {
   about(execution, pid, () => {
@@ -215,15 +228,23 @@ function prepareNamespaces(execution: Execution, config: ContainerConfig, pid: n
   });
 }
 
+/** Whether a process is in another namespace than this one. `file`: as in /proc/PID/ns. */
+function hasOwn(pid: number, file: string): boolean {
+  return namespaceIdentity(`/proc/${pid}/ns/${file}`) !== namespaceIdentity(`/proc/self/ns/${file}`);
+}
+
 /** The processes stand still until criu has the answer to this: the record is there before they run. */
 function commit(execution: Execution, pid: number): void {
   execution.pid = pid;
   const started = host.procStat(pid);
   if (!started) throw new RuntError("criu", "the restored process has gone");
   const { record, warnings, root } = execution;
-  const streams = callerStreams(record.exec.process?.["terminal"]);
+  const { exec } = record;
+  const streams = callerStreams(exec.process?.["terminal"]);
   execution.record = {
     ...record,
+    // criu makes one whatever the bundle says: the clocks of the image go on in it. exec joins it.
+    ...(hasOwn(pid, "time") && { exec: { ...exec, namespaces: [...new Set([...exec.namespaces, "time"])] } }),
     ...(streams && { streams }),
     phase: "created",
     pid,
@@ -279,9 +300,8 @@ function joinedNamespaces({ namespaces }: ContainerConfig): Joined {
  * criu wants the root to be a mount point. Where it is none, it becomes one in a mount namespace that ends with criu: a crash leaves nothing
  * on the host. Returns the way back.
  */
-function goWhereRootIsMounted(root: string): () => void {
-  const mounts = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
-  let former = mounts.some(({ mountpoint }) => mountpoint === root) ? undefined : host.enterOwnMounts(root);
+function goWhereRootIsMounted(root: string, table: readonly Mount[]): () => void {
+  let former = table.some(({ mountpoint }) => mountpoint === root) ? undefined : host.enterOwnMounts(root);
   return () => {
     if (former !== undefined) host.leaveOwnMounts(former);
     former = undefined;

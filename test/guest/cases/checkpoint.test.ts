@@ -1,14 +1,15 @@
 /** checkpoint and restore with a real criu: a container that goes on where it was. */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { cgroupOf, isUnified, readLimit } from "../../support/cgroups.ts";
 import type { Config } from "../../support/config.ts";
+import { criuMissing } from "../../support/criu.ts";
 import { shell, useHarness } from "../../support/harness.ts";
-import { program } from "../../support/programs.ts";
+import { program, sharedRootfs } from "../../support/programs.ts";
 import { systemdRuns } from "../../support/systemd.ts";
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ const TIMEOUT = 240_000;
 const COUNTER = "n=0; while :; do n=$((n+1)); echo $n >>/data/count; usleep 20000; done";
 /** A count that one that began again has not. */
 const FLOOR = 5;
-const hasCriu = existsSync("/usr/sbin/criu");
+const hasCriu = existsSync("/usr/sbin/criu") || criuMissing() === undefined;
 
 describe.skipIf(!hasCriu)("checkpoint and restore (needs criu)", { timeout: TIMEOUT }, () => {
   const { bundle, directory, id, ok, runtime } = useHarness();
@@ -292,6 +293,38 @@ describe.skipIf(!hasCriu)("checkpoint and restore (needs criu)", { timeout: TIME
     expect(failed.status).toBe(1);
     expect(failed.stderr).toMatch(/^runt: criu failed: type RESTORE errno \d+: .*restore\.log\n$/);
     expect((await runtime(["state", name])).stderr).toContain("container does not exist");
+  });
+
+  test("a link of the image does not make criu bind a directory that the bundle does not name (CVE-2026-119614)", async () => {
+    const secret = join(directory, `secret-${++made}`);
+    const rootfs = join(directory, `rootfs-${made}`);
+    await run("cp", ["-a", sharedRootfs(), rootfs]);
+    const volume = join(directory, `volume-${made}`);
+    const [, top = "", ...below] = volume.split("/");
+    const reached = join(secret, ...below);
+    mkdirSync(reached, { recursive: true });
+    // What criu takes for the source of /data: a path in the volume, in which the container has made a link.
+    mkdirSync(join(volume, "l]:"), { recursive: true });
+    symlinkSync(secret, join(volume, "l]:", top));
+    const split = `/data]:${volume}/l`;
+    mkdirSync(join(rootfs, split), { recursive: true });
+    symlinkSync(split, join(rootfs, "b"));
+    const name = id();
+    const { path, data } = prepared((config) => {
+      config.root.path = rootfs;
+      config.mounts.unshift({ destination: "/b", type: "bind", source: volume, options: ["bind"] });
+    });
+    await ok(["run", "-d", "-b", path, name]);
+    await passes(data, FLOOR);
+    const image = images();
+    const { status, stderr } = await runtime(["checkpoint", "--image-path", image, name]);
+    if (status === 0) {
+      await runtime(["restore", "-d", "--image-path", image, "-b", path, name]);
+      await sleep(1_000);
+    }
+    expect(existsSync(join(reached, "count"))).toBe(false);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`criu cannot keep the mount point ${JSON.stringify(split)}`)]);
+    await passes(data, count(data));
   });
 
   test.skipIf(!systemdRuns)("the unit of systemd is made again with its limits", async () => {
