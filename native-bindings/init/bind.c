@@ -2,6 +2,7 @@
 #include "../testing/weaken.h"
 #include "inroot.h"
 #include "mount.h"
+#include "source.h"
 #include "sys.h"
 
 /* The fallback keeps the path: a bind needs a source in the mount namespace in which it is made. */
@@ -11,7 +12,12 @@ static long keep_path(struct run *run, const struct op_mount_open *op) {
   return slot_put(run, op->slot, fd);
 }
 
-long op_mount_open(struct run *run, const struct op_mount_open *op) {
+/* In a user namespace: what init may not reach, or not without what is locked below. */
+static bool needs_host(const struct run *run, long error) {
+  return run->is_init && run->sources >= 0 && (error == -EACCES || error == -EINVAL);
+}
+
+static long open_source(struct run *run, const struct op_mount_open *op) {
   int fd = sys_open_tree(AT_FDCWD, op->source.at, OPEN_TREE_CLONE | (op->recursive ? AT_RECURSIVE : 0));
   long error;
   if (is_refused(fd)) error = keep_path(run, op);
@@ -24,6 +30,11 @@ long op_mount_open(struct run *run, const struct op_mount_open *op) {
   slot->is_detached = !is_refused(fd);
   slot->is_foreign = !run->is_init;
   return 0;
+}
+
+long op_mount_open(struct run *run, const struct op_mount_open *op) {
+  long error = open_source(run, op);
+  return needs_host(run, error) ? source_open(run, op->slot, op->source.at) : error;
 }
 
 /* 1 = it is a link, and stands in the slot. */
@@ -42,11 +53,11 @@ static long keep_link(struct run *run, const struct op_mount_open_link *op) {
   return error < 0 ? fail(run, error, op->source.at, "fstat") : 0;
 }
 
-long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
+static long open_link(struct run *run, const struct op_mount_open_link *op) {
   if (op->copy) {
     const struct op_mount_open ordinary = {.source = op->source, .recursive = op->recursive, .slot = op->slot};
     long kept = keep_link(run, op);
-    return kept == 0 ? op_mount_open(run, &ordinary) : kept < 0 ? kept : 0;
+    return kept == 0 ? open_source(run, &ordinary) : kept < 0 ? kept : 0;
   }
   unsigned flags = OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (op->recursive ? AT_RECURSIVE : 0);
   int fd = sys_open_tree(AT_FDCWD, op->source.at, flags);
@@ -58,6 +69,11 @@ long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
   slot->is_detached = slot->is_unique = true;
   slot->is_foreign = !run->is_init;
   return 0;
+}
+
+long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
+  long error = open_link(run, op);
+  return needs_host(run, error) ? source_open(run, op->slot, op->source.at) : error;
 }
 
 long op_root_propagation(struct run *run, const struct op_root_propagation *op) {
@@ -110,7 +126,7 @@ static long make_link(struct run *run, int link, const char *path) {
   return op_symlink_create(run, &op);
 }
 
-/* The root of the mount gets the mode of the directory that it is going to cover. */
+/* The root of the mount gets the mode of the directory that it is going to cover; one that was made for it has none to give. */
 static long inherit_mode(struct run *run, int mount, int target, const char *path) {
   struct stat info;
   long error = sys_fstat(target, &info);
@@ -119,13 +135,15 @@ static long inherit_mode(struct run *run, int mount, int target, const char *pat
 }
 
 static long attach(struct run *run, struct slot *slot, const struct op_mount_bind *op, bool directory) {
-  const struct attributes attributes = ATTRIBUTES(op);
+  struct attributes attributes = ATTRIBUTES(op);
+  attributes.drop = op->attr_drop;
   const char *path = op->target.at;
   unsigned how = op->create == CREATE_NOT_FOLLOWED ? INROOT_NO_FOLLOW : op->create == CREATE_FILE ? device_how(path) : 0;
-  int target = mount_target(run, path, op->create, directory, how);
+  bool was_missing;
+  int target = mount_target(run, path, op->create, directory, how, &was_missing);
   if (target < 0) return target;
   bool decided = false;
-  long error = op->create == CREATE_WITH_MODE ? inherit_mode(run, slot->fd, target, path) : 0;
+  long error = op->create == CREATE_WITH_MODE && !was_missing ? inherit_mode(run, slot->fd, target, path) : 0;
   bool detached = slot->is_detached && !WEAKENED(source_by_path);
   if (error >= 0) error = detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
   if (is_refused(error) && !decided && (!slot->is_unique || WEAKENED(source_by_path))) error = bind_by_path(run, slot, target, path, how, &attributes);

@@ -2,6 +2,7 @@
 #include "../testing/points.h"
 #include "../testing/weaken.h"
 #include "run.h"
+#include "source.h"
 #include "sys.h"
 
 int wait_child(long pid) {
@@ -51,6 +52,7 @@ static _Noreturn void end_outer(struct run *run, long init) {
   long error = send_message(run, MESSAGE_PID, 0, (int32_t)init, NULL, NULL, -1);
   // Nobody knows of it.
   if (error < 0) sys_kill(init, SIGKILL);
+  sources_end(run);
   sys_exit(error < 0 ? 1 : 0);
 }
 

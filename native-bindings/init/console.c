@@ -43,8 +43,9 @@ static long open_ptmx(int root) {
 static long bind_console(struct run *run, int slave) {
   static const char *const path = "/dev/console";
   static const struct list none = {NULL, 0};
-  static const struct attributes unchanged = {0, 0, 0, 0, &none};
-  int target = mount_target(run, path, CREATE_FILE, false, device_how(path));
+  static const struct attributes unchanged = {0, 0, 0, 0, &none, 0};
+  bool was_missing;
+  int target = mount_target(run, path, CREATE_FILE, false, device_how(path), &was_missing);
   if (target < 0) return target;
   bool attached = false;
   int clone = mount_clone(slave, false);

@@ -7,8 +7,8 @@
 long op_directory_create(struct run *run, const struct op_directory_create *op) {
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
-  bool is_new;
-  int fd = inroot_make(root, op->path.at, 0, INROOT_DIRECTORY, op->mode, &is_new);
+  enum inroot_origin origin;
+  int fd = inroot_make(root, op->path.at, 0, INROOT_DIRECTORY, op->mode, &origin);
   if (fd < 0) return fail(run, fd, op->path.at, "mkdir");
   sys_close(fd);
   return 0;

@@ -80,12 +80,18 @@ static bool has_mode(const struct list *data) {
   return false;
 }
 
-/* "mode=755" of the covered directory, or "". */
-static void inherited_mode(const struct op_mount_filesystem *op, int target, char *text, size_t size) {
+/* The directory that is going to be covered. */
+struct covered {
+  int fd;
+  bool was_missing;
+};
+
+/* "mode=755" of the covered directory, or "": one that was made for the mount has no mode to give, and a tmpfs then is 1777. */
+static void inherited_mode(const struct op_mount_filesystem *op, const struct covered *target, char *text, size_t size) {
   struct buffer out = {text, size, 0, false};
   struct stat info;
   text[0] = 0;
-  if (!op->inherit_mode || has_mode(&op->data) || sys_fstat(target, &info) < 0) return;
+  if (!op->inherit_mode || target->was_missing || has_mode(&op->data) || sys_fstat(target->fd, &info) < 0) return;
   put_text(&out, "mode=");
   put_octal(&out, info.st_mode & 07777);
 }
@@ -114,15 +120,15 @@ static int make_detached(struct run *run, const struct instance *new, const char
   return mount;
 }
 
-static long make_new(struct run *run, const struct op_mount_filesystem *op, int target, bool *decided) {
+static long make_new(struct run *run, const struct op_mount_filesystem *op, const struct covered *target, bool *decided) {
   const struct instance new = {op->fstype.at, op->source.at, &op->data, op->super_flags, op->attr_set | op->recursive_set};
   char mode[32];
-  struct attributes attributes = {0, 0, 0, 0, &op->propagation};
+  struct attributes attributes = {0, 0, 0, 0, &op->propagation, 0};
   inherited_mode(op, target, mode, sizeof mode);
   int mount = mode[0] == 0 ? prepared_take(run, &new) : -1;
   if (mount < 0) mount = make_detached(run, &new, mode, op->target.at, &attributes.set);
   if (mount < 0) return mount;
-  long error = mount_attach(run, mount, target, op->target.at, &attributes, decided);
+  long error = mount_attach(run, mount, target->fd, op->target.at, &attributes, decided);
   sys_close(mount);
   return error;
 }
@@ -166,7 +172,7 @@ static long join_data(const struct list *data, const char *mode, struct buffer *
   return out->truncated ? -E2BIG : 0;
 }
 
-static long make_old(struct run *run, const struct op_mount_filesystem *op, int target) {
+static long make_old(struct run *run, const struct op_mount_filesystem *op, const struct covered *target) {
   const char *path = op->target.at;
   char mode[32], data[PAGE];
   struct buffer out = BUFFER(data);
@@ -174,23 +180,24 @@ static long make_old(struct run *run, const struct op_mount_filesystem *op, int 
   long error = join_data(&op->data, mode, &out);
   if (error < 0) return fail(run, error, path, "mount data are longer than a page");
   unsigned long flags = mount_flags(op->attr_set | op->recursive_set) | (unsigned long)op->super_flags;
-  error = mount_old(run, op->source.at, target, op->fstype.at, flags, data);
+  error = mount_old(run, op->source.at, target->fd, op->fstype.at, flags, data);
   if (error < 0) return fail_detail(run, error, path, "mount", op->fstype.at);
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
   if (mount < 0) return fail(run, mount, path, "open of the new mount");
-  const struct attributes attributes = {0, 0, 0, 0, &op->propagation};
-  error = inroot_same(mount, target) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
+  const struct attributes attributes = {0, 0, 0, 0, &op->propagation, 0};
+  error = inroot_same(mount, target->fd) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
   sys_close(mount);
   return error;
 }
 
 long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) {
-  int target = mount_target(run, op->target.at, CREATE_DIRECTORY, true, op->ordinary_directory ? INROOT_NO_LINKS : 0);
-  if (target < 0) return target;
+  struct covered target;
+  target.fd = mount_target(run, op->target.at, CREATE_DIRECTORY, true, op->ordinary_directory ? INROOT_NO_LINKS : 0, &target.was_missing);
+  if (target.fd < 0) return target.fd;
   bool decided = false;
-  long error = fits_fsconfig(op) ? make_new(run, op, target, &decided) : -ENOSYS;
-  if (is_refused(error) && !decided) error = make_old(run, op, target);
-  sys_close(target);
+  long error = fits_fsconfig(op) ? make_new(run, op, &target, &decided) : -ENOSYS;
+  if (is_refused(error) && !decided) error = make_old(run, op, &target);
+  sys_close(target.fd);
   return error;
 }
 

@@ -64,18 +64,19 @@ static int make_last(int root, const char *path, unsigned how, unsigned mode) {
   return -ENOENT;
 }
 
-int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, bool *is_new) {
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, enum inroot_origin *origin) {
   const bool may_be_quick = make == INROOT_DIRECTORY && !WEAKENED(make_by_path) && !WEAKENED(in_root) && !WEAKENED(path_descriptors);
   int fd = may_be_quick && parent.is_open ? make_last(root, path, how, mode) : -ENOENT;
-  *is_new = fd >= 0;
+  *origin = fd >= 0 ? INROOT_NEW : INROOT_FOUND;
   if (fd >= 0) return fd;
   inroot_forget();
   fd = inroot_open(root, path, how);
   if (fd != -ENOENT || make == INROOT_EXISTING) return fd;
   if (may_be_quick && (fd = make_last(root, path, how, mode)) >= 0) {
-    *is_new = true;
+    *origin = INROOT_NEW;
     return fd;
   }
+  *origin = INROOT_MISSING;
   if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
   return inroot_walk(root, path, how, make, mode);
 }
@@ -91,8 +92,8 @@ int inroot_parent(int root, const char *path, unsigned how, const char **name) {
   if (start >= sizeof directory) return -ENAMETOOLONG;
   memcpy(directory, path, start);
   directory[start] = 0;
-  bool is_new;
-  return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755, &is_new);
+  enum inroot_origin origin;
+  return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755, &origin);
 }
 
 bool inroot_same(int a, int b) {

@@ -17,9 +17,10 @@ enum {
 enum inroot_make { INROOT_EXISTING, INROOT_DIRECTORY, INROOT_FILE };
 
 int inroot_open(int root, const char *path, unsigned how);
-/* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. `is_new`: it is a directory that
- * this call has made. */
-int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, bool *is_new);
+/* INROOT_NEW: a directory that this very call has made, whatever else is there. INROOT_MISSING: nothing was there, and the walk has made it. */
+enum inroot_origin { INROOT_FOUND, INROOT_MISSING, INROOT_NEW };
+/* As inroot_open; what is missing is made: directories of `mode` on the way, the last component as `make` says. */
+int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, enum inroot_origin *origin);
 /* inroot_make keeps the directory in which it made one, for the next beside it. To be called before something is mounted where that, or what is
  * above it, may be covered. */
 void inroot_forget(void);

@@ -86,6 +86,7 @@ enum {
   AF_INET_ = 2,
   SOCK_STREAM_ = 1,
   SOCK_DGRAM_ = 2,
+  SOCK_SEQPACKET_ = 5,
   SOCK_CLOEXEC_ = 02000000,
   SOL_SOCKET_ = 1,
   SCM_RIGHTS_ = 1,

@@ -141,7 +141,7 @@ static void begin(struct run *run, int socket, int progress_fd, int trace_fd, ch
   run->socket = socket;
   run->index = UINT32_MAX;
   run->environment = environment;
-  run->mask_directory = run->mask_file = -1;
+  run->mask_directory = run->mask_file = run->sources = -1;
   sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
   map_progress(run, progress_fd);
   trace_map(run, trace_fd);

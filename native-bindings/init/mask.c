@@ -7,8 +7,8 @@
 #define NULL_DEVICE (1 << 8 | 3)
 
 static const struct list NO_PROPAGATION = {NULL, 0};
-static const struct attributes READ_ONLY = {MOUNT_ATTR_RDONLY, 0, 0, 0, &NO_PROPAGATION};
-static const struct attributes UNCHANGED = {0, 0, 0, 0, &NO_PROPAGATION};
+static const struct attributes READ_ONLY = {MOUNT_ATTR_RDONLY, 0, 0, 0, &NO_PROPAGATION, 0};
+static const struct attributes UNCHANGED = {0, 0, 0, 0, &NO_PROPAGATION, 0};
 
 static long check_null(int fd) {
   struct stat info;
@@ -133,6 +133,15 @@ static long mask_new(struct run *run, int target, bool directory, const char *pa
   return error;
 }
 
+/* A path that is listed twice, in whatever spelling: what the mask shows is there already. Directories of procfs and sysfs have no size, and few
+ * files are a null device: usually there is nothing to be asked. */
+static bool is_masked(const struct run *run, const struct stat *info, bool directory) {
+  int mask = directory ? run->mask_directory : run->mask_file;
+  bool may_be = directory ? info->st_size != 0 : (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == NULL_DEVICE;
+  struct stat own;
+  return mask >= 0 && may_be && sys_fstat(mask, &own) >= 0 && own.st_dev == info->st_dev && own.st_ino == info->st_ino;
+}
+
 long op_path_mask(struct run *run, const struct op_path_mask *op) {
   int target;
   const char *path = op->path.at;
@@ -146,6 +155,10 @@ long op_path_mask(struct run *run, const struct op_path_mask *op) {
     return fail(run, error, path, "fstat");
   }
   bool directory = (info.st_mode & S_IFMT) == S_IFDIR, decided = false;
+  if (is_masked(run, &info, directory)) {
+    sys_close(target);
+    return 0;
+  }
   error = mask_new(run, target, directory, path, &decided);
   if (is_refused(error) && !decided) error = mask_old(run, target, directory, path);
   sys_close(target);

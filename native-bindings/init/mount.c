@@ -111,8 +111,24 @@ long mount_change(struct run *run, int fd, uint64_t set, uint64_t clear) {
   return needs_remount(fd, error, set | clear) ? change_by_remount(run, fd, set, clear) : error;
 }
 
-/* EPERM comes from flags that were locked when the mount came from a more privileged namespace (mount_namespaces(7)). */
-static long fail_change(struct run *run, long error, int fd, const char *path, uint64_t set, uint64_t clear) {
+/* What the kernel locks in mounts that come from a more privileged namespace (mount_namespaces(7)), beside the access time. */
+#define LOCKABLE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define ACCESS_TIMES (MOUNT_ATTR__ATIME | MOUNT_ATTR_NODIRATIME)
+
+/* Flags that nobody named stay where they are locked: then the same is asked for without them. False: what was asked for cannot be had. */
+static bool spare_locked(int fd, const struct attributes *asked, uint64_t *set, uint64_t *clear) {
+  struct statfs filesystem;
+  if (asked->drop == 0 || sys_fstatfs(fd, &filesystem) < 0) return false;
+  uint64_t present = current_attributes(&filesystem);
+  bool changes_times = (asked->clear & MOUNT_ATTR__ATIME) != 0 && ((present ^ asked->set) & ACCESS_TIMES) != 0;
+  if (changes_times || (present & asked->clear & LOCKABLE) != 0) return false;
+  *set = asked->set & ~(uint64_t)ACCESS_TIMES;
+  *clear = (asked->clear & ~(uint64_t)ACCESS_TIMES) | (asked->drop & ~(present & LOCKABLE));
+  return true;
+}
+
+/* EPERM comes from flags that were locked when the mount came from a more privileged namespace. */
+static long fail_change(struct run *run, long error, int fd, const char *path, const struct attributes *asked) {
   struct statfs filesystem;
   if (error != -EPERM || sys_fstatfs(fd, &filesystem) < 0) return fail(run, error, path, "mount attributes");
   uint64_t present = current_attributes(&filesystem);
@@ -120,11 +136,11 @@ static long fail_change(struct run *run, long error, int fd, const char *path, u
   struct buffer out = BUFFER(text);
   text[0] = 0;
   for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++) {
-    if (!(present & clear & ~set & FLAGS[i].attribute)) continue;
+    if (!(present & asked->clear & ~asked->set & FLAGS[i].attribute)) continue;
     put_text(&out, out.used > 0 ? "," : "cannot clear locked flags ");
     put_text(&out, FLAGS[i].name);
   }
-  if (out.used == 0 && (clear & MOUNT_ATTR__ATIME) != 0 && (present & MOUNT_ATTR__ATIME) != (set & MOUNT_ATTR__ATIME))
+  if (out.used == 0 && (asked->clear & MOUNT_ATTR__ATIME) != 0 && ((present ^ asked->set) & ACCESS_TIMES) != 0)
     put_text(&out, "cannot change locked atime flags");
   return fail(run, error, path, out.used > 0 ? text : "mount attributes");
 }
@@ -158,8 +174,10 @@ static long change_recursive(struct run *run, int fd, const char *path, const st
 long mount_protect_tree(int fd) { return mount_setattr(fd, AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0, 0); }
 
 long mount_apply(struct run *run, int fd, const char *path, const struct attributes *attributes) {
-  long error = mount_change(run, fd, attributes->set, attributes->clear);
-  if (error < 0) return fail_change(run, error, fd, path, attributes->set, attributes->clear);
+  uint64_t set = attributes->set, clear = attributes->clear | attributes->drop;
+  long error = mount_change(run, fd, set, clear);
+  if (error == -EPERM && spare_locked(fd, attributes, &set, &clear)) error = mount_change(run, fd, set, clear);
+  if (error < 0) return fail_change(run, error, fd, path, attributes);
   error = change_recursive(run, fd, path, attributes);
   return error < 0 ? error : propagate_all(run, fd, path, attributes->propagation);
 }
@@ -176,17 +194,23 @@ static long move_by_path(struct run *run, int fd, const char *path) {
 long mount_attach(struct run *run, int fd, int target, const char *path, const struct attributes *attributes, bool *decided) {
   *decided = false;
   // Attributes first: the mount is never visible without them.
-  uint64_t set = attributes->set, clear = attributes->clear;
+  uint64_t set = attributes->set, clear = attributes->clear | attributes->drop;
   long late = (set | clear) == 0 ? 0 : mount_setattr(fd, 0, set, clear, 0);
-  *decided = late < 0 && !needs_remount(fd, late, set | clear);
-  if (*decided) return fail_change(run, late, fd, path, set, clear);
+  bool missing = late < 0 && needs_remount(fd, late, set | clear);
+  if (late == -EPERM && !missing && spare_locked(fd, attributes, &set, &clear)) late = mount_setattr(fd, 0, set, clear, 0);
+  *decided = late < 0 && !missing;
+  if (*decided) return fail_change(run, late, fd, path, attributes);
   long error = change_recursive(run, fd, path, attributes);
   *decided = error < 0;
   if (error < 0) return error;
   error = WEAKENED(mount_by_path) ? move_by_path(run, fd, path) : mount_move(fd, target);
   if (error < 0) return fail(run, error, path, "move_mount");
   *decided = true;
-  if (late < 0 && (error = change_by_remount(run, fd, set, clear)) < 0) return fail_change(run, error, fd, path, set, clear);
+  if (late < 0) {
+    error = change_by_remount(run, fd, set, clear);
+    if (error == -EPERM && spare_locked(fd, attributes, &set, &clear)) error = change_by_remount(run, fd, set, clear);
+    if (error < 0) return fail_change(run, error, fd, path, attributes);
+  }
   return propagate_all(run, fd, path, attributes->propagation);
 }
 
@@ -205,17 +229,18 @@ static bool is_led_into_proc(int root, int target, const char *path, unsigned ho
   return !same;
 }
 
-int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how) {
+int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how, bool *was_missing) {
   static const char *const ordinary = "must be mounted on ordinary directory";
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   if (WEAKENED(plain_directory)) how &= ~(unsigned)INROOT_NO_LINKS;
   enum inroot_make make = create == CREATE_NEVER ? INROOT_EXISTING : directory ? INROOT_DIRECTORY : INROOT_FILE;
-  bool is_new;
-  int target = inroot_make(root, path, how, make, 0755, &is_new);
+  enum inroot_origin origin;
+  int target = inroot_make(root, path, how, make, 0755, &origin);
+  *was_missing = origin != INROOT_FOUND;
   if (target < 0) return (int)fail(run, target, path, how & INROOT_NO_LINKS && directory && target == -ELOOP ? ordinary : "mount target");
   // A directory that was missing is neither the root nor in a procfs.
-  if (is_new) return target;
+  if (origin == INROOT_NEW) return target;
   struct stat info;
   long error = 0;
   if (inroot_same(target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");

@@ -6,8 +6,10 @@
 struct attributes {
   uint64_t set, clear, recursive_set, recursive_clear;
   const struct list *propagation;
+  /* Cleared too, unless it is locked. */
+  uint64_t drop;
 };
-#define ATTRIBUTES(op) {(op)->attr_set, (op)->attr_clear, (op)->recursive_set, (op)->recursive_clear, &(op)->propagation}
+#define ATTRIBUTES(op) {(op)->attr_set, (op)->attr_clear, (op)->recursive_set, (op)->recursive_clear, &(op)->propagation, 0}
 
 /* mount_setattr(2) on a mount's own descriptor; `flags` may have AT_RECURSIVE. */
 long mount_setattr(int fd, unsigned flags, uint64_t set, uint64_t clear, uint64_t propagation);
@@ -55,6 +57,6 @@ uint32_t device_number(uint32_t major, uint32_t minor);
 /* MOUNT_ATTR_* in terms of mount(2). */
 unsigned long mount_flags(uint64_t attributes);
 
-/* The place to mount on; never the root itself, and never inside a procfs that only a symlink leads to. */
-int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how);
+/* The place to mount on; never the root itself, and never inside a procfs that only a symlink leads to. `was_missing`: it has just been made. */
+int mount_target(struct run *run, const char *path, uint32_t create, bool directory, unsigned how, bool *was_missing);
 #endif

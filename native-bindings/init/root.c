@@ -3,6 +3,7 @@
 #include "inroot.h"
 #include "mount.h"
 #include "prepare.h"
+#include "source.h"
 #include "sys.h"
 
 /* pivot_root(2) refuses a root below a shared mount. The mount is found by trying the path and then its parents. */
@@ -89,6 +90,7 @@ static long detach_old_root(int old) {
 long op_root_pivot(struct run *run, const struct op_root_pivot *op) {
   (void)op;
   prepared_close(run);
+  sources_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // The fallbacks of later operations go through the host's procfs, which is out of sight after this.
@@ -107,6 +109,7 @@ long op_root_pivot(struct run *run, const struct op_root_pivot *op) {
 long op_root_enter(struct run *run, const struct op_root_enter *op) {
   (void)op;
   prepared_close(run);
+  sources_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   int proc = proc_get(run);

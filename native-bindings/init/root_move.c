@@ -3,6 +3,7 @@
 #include "inroot.h"
 #include "mount.h"
 #include "prepare.h"
+#include "source.h"
 #include "sys.h"
 
 struct mount_line {
@@ -76,6 +77,7 @@ static long hide_all(struct run *run, char *table) {
 long op_root_move(struct run *run, const struct op_root_move *op) {
   (void)op;
   prepared_close(run);
+  sources_close(run);
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // Without root.open nobody knows which mounts are outside.

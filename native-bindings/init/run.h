@@ -69,6 +69,10 @@ struct run {
   /* root.open, root.propagation: what later operations need to know of them. */
   const char *rootfs;
   uint32_t propagation;
+  /* source.serve: init's end of the socket to it, -1 = none; its pid, for outer; whether it is in init's mount namespace. */
+  int sources;
+  long source_server;
+  bool has_entered_sources;
   /* path.mask: the mounts already attached, which later ones are clones of; -1 = none. */
   int mask_directory, mask_file;
   /* What mount_table_read has read; NULL = nothing yet. */

@@ -178,7 +178,7 @@ describe("refused", () => {
     ["mount-on-proc", { mounts: [{ destination: "/proc/", source: "/vol", options: ["rbind"] }] }, "/mounts/0/destination"],
     ["mount-inside-proc", { mounts: [{ destination: "//proc/sys/kernel", source: "/vol", options: ["bind"] }] }, "/mounts/0/destination"],
     ["hidden-paths-shared", { linux: { maskedPaths: ["/x"] } }, "/linux/maskedPaths"],
-    ["hidden-path-relative", { linux: { namespaces: namespaces("mount"), readonlyPaths: ["x"] } }, "/linux/readonlyPaths/0"],
+    ["hidden-path-empty", { linux: { namespaces: namespaces("mount"), maskedPaths: ["/x", ""] } }, "/linux/maskedPaths/1"],
     ["device-path", { linux: { devices: [{ path: "dev/x", type: "p" }] } }, "/linux/devices/0/path"],
     ["device-type", { linux: { devices: [{ path: "/dev/x", type: "x", major: 1, minor: 1 }] } }, "/linux/devices/0/type"],
     ["device-number-missing", { linux: { devices: [{ path: "/dev/x", type: "c", major: 1 }] } }, "/linux/devices/0/minor"],
@@ -253,6 +253,7 @@ describe("warned about", () => {
   it.each<[string, Partial<Spec>]>([
     ["oci-version-newer", { ociVersion: "1.99.0" }],
     ["ambient-not-inheritable", { process: { ...PROCESS, capabilities: { ambient: ["CAP_KILL"], permitted: ["CAP_KILL"] } } }],
+    ["hidden-path-relative", { linux: { namespaces: namespaces("mount"), readonlyPaths: ["x"] } }],
     ["mappings-ignored", { linux: { namespaces: [{ type: "user", path: "/x" }], uidMappings: [MAP] } }],
     [
       "device-duplicate",

@@ -105,4 +105,4 @@ function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Findi
 }
 
 /** Codes that only say of a part what was said of the whole. */
-const SECOND_HAND: ReadonlySet<string> = new Set(["mount-idmap", "mount-bind-data", "cgroup-value", "cgroup-field", "config-invalid"]);
+const SECOND_HAND: ReadonlySet<string> = new Set(["mount-idmap", "cgroup-value", "cgroup-field", "config-invalid"]);

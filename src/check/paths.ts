@@ -1,7 +1,7 @@
 import type { Check } from "./finding.ts";
 import { namespaceOf } from "./namespaces.ts";
 
-/** config-linux, masked and read-only paths: absolute, and in a mount namespace of the container's own. */
+/** config-linux, masked and read-only paths: absolute, or taken so, and in a mount namespace of the container's own. */
 export const hiddenPaths: Check = (spec, report) => {
   for (const field of ["maskedPaths", "readonlyPaths"] as const) {
     const paths = spec.linux?.[field];
@@ -16,8 +16,10 @@ export const hiddenPaths: Check = (spec, report) => {
     }
     for (let index = 0; index < paths.length; index++) {
       const path = paths[index]!;
-      if (!path.startsWith("/"))
-        report.error("hidden-path-relative", `/linux/${field}/${index}`, `linux.${field}: "${path}" is not an absolute path`);
+      if (path.startsWith("/")) continue;
+      const pointer = `/linux/${field}/${index}`;
+      if (path === "") report.error("hidden-path-empty", pointer, `linux.${field}: a path must not be empty`);
+      else report.warning("hidden-path-relative", pointer, `linux.${field}: "${path}" is not an absolute path and is taken from the root`);
     }
   }
 };

@@ -54,8 +54,8 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     devices: deriveDevices(linux?.devices ?? []),
     netDevices: deriveNetDevices(linux?.netDevices),
     ...(linux?.mountLabel && { mountLabel: linux.mountLabel }),
-    maskedPaths: linux?.maskedPaths ?? [],
-    readonlyPaths: linux?.readonlyPaths ?? [],
+    maskedPaths: fromTheRoot(linux?.maskedPaths),
+    readonlyPaths: fromTheRoot(linux?.readonlyPaths),
     sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces, spec.domainname),
     ...deriveSeccomp(linux?.seccomp, warn),
     cgroupsPath: linux?.cgroupsPath ?? "",
@@ -66,4 +66,9 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     hooks: deriveHooks(spec.hooks),
     warnings,
   };
+}
+
+/** A relative path is the container's, too; src/check says so. */
+function fromTheRoot(paths: readonly string[] | null | undefined): readonly string[] {
+  return paths ? paths.map((path) => (path.startsWith("/") ? path : `/${path}`)) : [];
 }

@@ -12,6 +12,8 @@ export interface MountOption {
   readonly drop?: bigint;
   /** Bits the kernel is asked to clear (a mount to bind may have them already). */
   readonly clear?: bigint;
+  /** The access time mode that the word names (MOUNT_ATTR_*; relatime is 0), and whether it asks for it or takes it back. */
+  readonly atime?: { readonly mode: bigint; readonly on: boolean };
   /** MS_* bits of the superblock to turn on or off. */
   readonly superSet?: bigint;
   readonly superClear?: bigint;
@@ -41,14 +43,18 @@ const PAIRS: readonly (readonly [on: string, off: string, bit: bigint])[] = [
   ["nosymfollow", "symfollow", MOUNT_ATTR.NOSYMFOLLOW],
 ];
 
+function mode(bits: bigint, on: boolean): MountOption {
+  return { atime: { mode: bits, on }, clear: MOUNT_ATTR.ATIME };
+}
+
 /** The kernel wants the whole mask cleared whenever a mode is set; taking a mode back leads to relatime, its default. */
 const ATIME: readonly (readonly [name: string, option: MountOption])[] = [
-  ["noatime", { set: MOUNT_ATTR.NOATIME, drop: MOUNT_ATTR.ATIME, clear: MOUNT_ATTR.ATIME }],
-  ["atime", { drop: MOUNT_ATTR.NOATIME, clear: MOUNT_ATTR.ATIME }],
-  ["strictatime", { set: MOUNT_ATTR.STRICTATIME, drop: MOUNT_ATTR.ATIME, clear: MOUNT_ATTR.ATIME }],
-  ["nostrictatime", { drop: MOUNT_ATTR.STRICTATIME, clear: MOUNT_ATTR.ATIME }],
-  ["relatime", { drop: MOUNT_ATTR.ATIME, clear: MOUNT_ATTR.ATIME }],
-  ["norelatime", { clear: MOUNT_ATTR.ATIME }],
+  ["noatime", { ...mode(MOUNT_ATTR.NOATIME, true), set: MOUNT_ATTR.NOATIME, drop: MOUNT_ATTR.ATIME }],
+  ["atime", { ...mode(MOUNT_ATTR.NOATIME, false), drop: MOUNT_ATTR.NOATIME }],
+  ["strictatime", { ...mode(MOUNT_ATTR.STRICTATIME, true), set: MOUNT_ATTR.STRICTATIME, drop: MOUNT_ATTR.ATIME }],
+  ["nostrictatime", { ...mode(MOUNT_ATTR.STRICTATIME, false), drop: MOUNT_ATTR.STRICTATIME }],
+  ["relatime", { ...mode(0n, true), drop: MOUNT_ATTR.ATIME }],
+  ["norelatime", mode(0n, false)],
 ];
 
 const SUPERBLOCK: readonly (readonly [on: string, off: string, flag: bigint])[] = [

@@ -8,6 +8,8 @@ import type { Warning } from "./warnings.ts";
 
 const { RDONLY, NOSUID, NODEV, NOEXEC, ATIME, NOATIME, STRICTATIME, NODIRATIME, NOSYMFOLLOW } = MOUNT_ATTR;
 
+const PLAIN = RDONLY | NOSUID | NODEV | NOEXEC | NOSYMFOLLOW;
+
 const NO_IDS = { userNamespace: undefined, uidMappings: [], gidMappings: [] };
 
 function derive(mount: SpecMount) {
@@ -199,10 +201,27 @@ describe("deriveMount", () => {
     expect(codes).toEqual(["mount-bind-implied"]);
   });
 
-  it("refuses data on a bind, in runc's words", () => {
-    const error = refusal({ destination: "/x", source: "/src", options: ["bind", "size=1k"] });
-    expect(error.code).toBe("config-invalid");
-    expect(error.message).toContain('bind mounts cannot have any filesystem-specific options applied: "size=1k"');
+  it("takes data on a bind with a warning, and nothing of it", () => {
+    const { config, warnings } = derive({ destination: "/x", source: "/src", options: ["bind", "size=1k", "ro"] });
+    expect(config).toMatchObject({ kind: "bind", attrSet: RDONLY });
+    expect(config).not.toHaveProperty("data");
+    expect(warnings).toMatchObject([
+      { code: "mount-bind-data", pointer: "/mounts/2/options", message: expect.stringContaining('"size=1k"') },
+    ]);
+  });
+
+  it.each<[string, readonly string[], Partial<Record<"attrSet" | "attrClear" | "attrDrop", bigint>>]>([
+    ["no word for a flag keeps those of the source", ["rprivate", "rro"], { attrSet: 0n, attrClear: 0n, attrDrop: 0n }],
+    ["a flag is there alone", ["nosuid"], { attrSet: NOSUID, attrClear: 0n, attrDrop: PLAIN & ~NOSUID }],
+    ["a flag that is taken back is named", ["ro", "rw"], { attrSet: 0n, attrClear: RDONLY, attrDrop: PLAIN & ~RDONLY }],
+    ["a flag of the superblock counts", ["sync"], { attrSet: 0n, attrClear: 0n, attrDrop: PLAIN }],
+    ["an access time names all of them", ["noatime"], { attrSet: NOATIME, attrClear: ATIME | NODIRATIME, attrDrop: PLAIN }],
+    ["relatime is one", ["relatime"], { attrSet: 0n, attrClear: ATIME | NODIRATIME }],
+    ["so is nodiratime", ["nodiratime", "strictatime"], { attrSet: NODIRATIME | STRICTATIME, attrClear: ATIME }],
+    ["one that is taken back stays what it was", ["atime", "diratime"], { attrSet: 0n, attrClear: 0n, attrDrop: PLAIN }],
+    ["also after it was asked for", ["strictatime", "nostrictatime"], { attrSet: 0n, attrClear: 0n }],
+  ])("flags of a bind: %s", (_, words, expected) => {
+    expect(derive({ destination: "/x", source: "/src", options: ["bind", ...words] }).config).toMatchObject(expected);
   });
 
   it("warns about superblock options on a bind", () => {

@@ -1,6 +1,7 @@
 /** `mounts` -> MountConfig: options to flags, sources and targets to absolute paths. */
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
+import { bindAttributes } from "./bind-attributes.ts";
 import { MOUNT_ATTR } from "./constants.ts";
 import { type ContainerIds, deriveMountIdMap, type IdMapRequest } from "./mount-idmap.ts";
 import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "./mount-options.ts";
@@ -8,8 +9,12 @@ import type { MountAttributes, MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
 /** What an option list asks for, before it is known for which kind of mount. */
-interface ParsedOptions {
+export interface ParsedOptions {
   readonly attributes: MountAttributes;
+  /** A word asked for flags of the mount itself or of its superblock, to be there or not. */
+  readonly touched: boolean;
+  /** The access time mode that is asked for (MOUNT_ATTR_*; relatime is 0), unless a later word took it back. */
+  readonly atime: bigint | undefined;
   readonly bind: "single" | "tree" | undefined;
   readonly remount: boolean;
   readonly copyUp: boolean;
@@ -30,6 +35,8 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
   let recursiveClear = 0n;
   let superFlags = 0n;
   let superTouched = false;
+  let touched = false;
+  let atime: bigint | undefined;
   let bind: "single" | "tree" | undefined;
   let remount = false;
   let copyUp = false;
@@ -61,6 +68,9 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
       }
       if (bitsCleared !== undefined) recursiveClear |= bitsCleared;
     } else {
+      if (bitsSet !== undefined || bitsCleared !== undefined) touched = true;
+      if (option.atime?.on) atime = option.atime.mode;
+      else if (option.atime?.mode === atime) atime = undefined;
       if (bitsDropped !== undefined) set &= ~bitsDropped;
       if (bitsSet !== undefined) {
         set |= bitsSet;
@@ -69,7 +79,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
       if (bitsCleared !== undefined) clear |= bitsCleared;
     }
     if (option.superSet !== undefined || option.superClear !== undefined) {
-      superTouched = true;
+      superTouched = touched = true;
       superFlags = (superFlags & ~(option.superClear ?? 0n)) | (option.superSet ?? 0n);
     }
     if (option.propagation !== undefined) propagation.push(option.propagation);
@@ -78,7 +88,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
     if (option.copyUp) copyUp = true;
   }
   const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  return { attributes, bind, idmap, remount, copyUp, links, superFlags, superTouched, data };
+  return { attributes, touched, atime, bind, idmap, remount, copyUp, links, superFlags, superTouched, data };
 }
 
 /** Only crun's idmap can have one: every other word with a value is the filesystem's. */
@@ -130,7 +140,7 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
       kind: "bind",
       from,
       target,
-      ...attributes,
+      ...bindAttributes(parsed),
       source: sourceOf(mount.source, bundle),
       recursive: parsed.bind === "tree",
       ...(idmap !== undefined && { idmap }),
@@ -193,13 +203,13 @@ function sourceOf(source: string, bundle: string): string {
   return source.startsWith("/") ? source : `${bundle}/${source}`;
 }
 
-/** A bind shares the superblock of its source: data for it is an error, flags that live there have no effect. */
+/** A bind shares the superblock of its source: data for it and flags that live there have no effect. */
 function warnBindOnly(parsed: ParsedOptions, from: string, mount: SpecMount, warn: Warn): void {
   if (parsed.data.length > 0) {
-    throw new RuntError(
-      "config-invalid",
-      `mount of "${mount.destination}": bind mounts cannot have any filesystem-specific options applied: "${parsed.data.join(",")}"`,
-      { pointer: `${from}/options`, finding: "mount-bind-data" },
+    warn(
+      "mount-bind-data",
+      `${from}/options`,
+      `mount of "${mount.destination}": options of a filesystem have no effect on a bind mount: "${parsed.data.join(",")}"`,
     );
   }
   if ((parsed.superFlags & ~1n) !== 0n) {

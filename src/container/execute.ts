@@ -33,6 +33,8 @@ export interface Execution {
   forExec?: () => ExecRecord;
   lock: number;
   helper: number;
+  /** outer, when it stays for source.serve until init is in its root; 0: it does not. */
+  server: number;
   socket: number;
   pid: number;
   /** Waits for the plan, until `helper.spawn`. */
@@ -123,6 +125,7 @@ export function newExecution(root: string, plan: Plan, record: StateRecord | (()
     ...begun,
     lock: -1,
     helper: 0,
+    server: 0,
     socket: -1,
     pid: 0,
     console: -1,
@@ -284,11 +287,16 @@ function send(execution: Execution, message: number, descriptor?: number): void 
 function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
   if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
   const received = take(execution, message);
+  if (message === MESSAGES.ready && execution.server > 0) {
+    host.waitpid(execution.server, 0);
+    execution.server = 0;
+  }
   if (message === MESSAGES.pid) {
     execution.pid = received.value;
     execution.progress?.init(execution.pid);
-    // outer has nothing more to do; it must be gone before create returns.
-    if (execution.helper > 0) host.waitpid(execution.helper, 0);
+    // outer has nothing more to do, or will not when init is ready; it must be gone before create returns.
+    if (host.findNext(execution.plan.ops, "op", "source.serve", 0) >= 0) execution.server = execution.helper;
+    else if (execution.helper > 0) host.waitpid(execution.helper, 0);
     execution.helper = 0;
   }
   if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;

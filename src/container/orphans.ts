@@ -4,7 +4,7 @@ import { endChildren } from "./reap.ts";
 
 /** Children of this process that are in a namespace of the container's; others may be the caller's, from before it became runt. */
 export function endOrphans(target: number): void {
-  for (const pid of children()) if (isInContainer(pid, target)) endChildren({ socket: -1, pid, helper: 0 });
+  for (const pid of children()) if (isInContainer(pid, target)) endChildren({ socket: -1, pid, helper: 0, server: 0 });
 }
 
 /** Needs CONFIG_PROC_CHILDREN, which checkpoints need too. */

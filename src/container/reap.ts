@@ -3,10 +3,12 @@ import { MESSAGES } from "../plan/index.ts";
 import type { Execution } from "./execute.ts";
 
 /** What an execution that has failed leaves running ends, and is reaped. */
-export function endChildren({ socket, pid, helper }: Pick<Execution, "socket" | "pid" | "helper">): void {
+export function endChildren({ socket, pid, helper, server }: Pick<Execution, "socket" | "pid" | "helper" | "server">): void {
   end(helper);
   // Nobody clones any more.
   end(pid > 0 || helper <= 0 ? pid : toldOf(socket));
+  // It ends with init, and has a child of its own to reap.
+  if (server > 0) host.waitpid(server, 0);
   if (socket !== -1) host.close(socket);
 }
 

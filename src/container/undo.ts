@@ -32,5 +32,5 @@ export function undo(execution: Execution): void {
 }
 
 export function endAhead({ pid, socket }: HelperAhead): void {
-  endChildren({ socket, helper: pid, pid: 0 });
+  endChildren({ socket, helper: pid, pid: 0, server: 0 });
 }

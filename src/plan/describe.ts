@@ -33,12 +33,14 @@ function cgroupFile({ path: file, value }: OpArgs<"cgroup.write">): string {
   return `${base(file)} = ${quote(value)}`;
 }
 
-function bindTarget({ target, slot, create, ...attributes }: OpArgs<"mount.bind">): string {
+function bindTarget({ target, slot, create, attrDrop, ...attributes }: OpArgs<"mount.bind">): string {
   const how =
     create === CREATE.likeSource || create === CREATE.directory
       ? ""
       : (Object.entries(CREATE).find(([, number]) => number === create)?.[0] ?? "");
-  return places(`slot ${slot}`, target, mountOptions(attributes), how);
+  // The flags of the source do not come along.
+  const options = attrDrop === 0n ? mountOptions(attributes) : `${mountOptions(attributes)} only`.trim();
+  return places(`slot ${slot}`, target, options, how);
 }
 
 function filesystem({ fstype, source, target, data, superFlags, ...attributes }: OpArgs<"mount.filesystem">): string {
@@ -181,6 +183,7 @@ const DESCRIBERS: Describers = {
   "mount.idmap": ({ slot, userNamespace, recursive }) => `slot ${slot} by slot ${userNamespace}${recursive ? " with all below" : ""}`,
   "mount.make": ({ fstype, source, data, superFlags, attrSet, slot }) =>
     places(`${fstype} ${quote(source)}`, `slot ${slot}`, mountOptions({ attrSet, data, superFlags })),
+  "source.serve": () => "with the rights of the host",
   "mount.openLink": ({ source, slot }) => `${quote(source)} as slot ${slot}`,
   "device.open": ({ path: node, type, major, minor, mode, uid, gid, slot }) =>
     `${quote(node)} ${deviceType(type)} ${major}:${minor} ${octal(mode)} ${uid}:${gid} as slot ${slot}`,

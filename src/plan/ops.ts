@@ -80,7 +80,7 @@ export type MessageName = keyof typeof MESSAGES;
 
 /**
  * What `mount.bind` and `mount.filesystem` make when the target is absent. notFollowed: like the source, and a symlink at the end of the
- * path is itself the target. withMode: a directory, and the root of the mount takes the mode of the directory it covers.
+ * path is itself the target. withMode: a directory, and the root of the mount takes the mode of the directory it covers if that was there.
  */
 export const CREATE = { directory: 0, file: 1, likeSource: 2, never: 3, notFollowed: 4, withMode: 5 } as const;
 
@@ -234,7 +234,7 @@ export const OPS = {
   "mount.open": {
     id: 38,
     actors: ["outer", "init"],
-    doc: "open_tree(OPEN_TREE_CLONE) of a host path into a slot: a detached copy of the mount, with submounts if recursive.",
+    doc: "open_tree(OPEN_TREE_CLONE) of a host path into a slot: a detached copy of the mount, with submounts if recursive. Outcome of EACCES and EINVAL (mounts that are locked below it) in init, where there is a source.serve: that opens it; without submounts from the host's mount namespace, if the mount has no flag that would have to be locked.",
     fields: { source: "str", recursive: "bool", slot: "slot" },
   },
   "mask.open": {
@@ -294,13 +294,13 @@ export const OPS = {
   "mount.bind": {
     id: 60,
     actors: ["init"],
-    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error.",
-    fields: { slot: "slot", target: "str", create: "u32", ...MOUNT_ATTRIBUTES },
+    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error. attrDrop: more MOUNT_ATTR_* bits to clear, that nobody named. Outcome where flags of the source are locked (mount_namespaces(7)): those of attrDrop stay, one of attrClear or another access time is an error.",
+    fields: { slot: "slot", target: "str", create: "u32", attrDrop: "u64", ...MOUNT_ATTRIBUTES },
   },
   "mount.filesystem": {
     id: 61,
     actors: ["init"],
-    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers unless data has mode=. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
+    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers, unless data has mode= or that directory was missing and is made. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
     fields: {
       fstype: "str",
       source: "str",
@@ -613,6 +613,12 @@ export const OPS = {
     actors: ["outer", "init"],
     doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
     fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
+  },
+  "source.serve": {
+    id: 150,
+    actors: ["outer"],
+    doc: "Start a process that opens sources of binds, and maps the ids of mounts, for an init in a user namespace: with the rights of the host, in init's mount namespace, when init's mount.open, mount.openLink or mount.idmap asks. It ends when init enters its root, and outer with it.",
+    fields: {},
   },
   "mount.propagation": {
     id: 142,

@@ -48,6 +48,7 @@ const FORM = planOf(
       slot: 5,
       target: "/srv",
       create: CREATE.likeSource,
+      attrDrop: 1n,
       attrSet: 6n,
       attrClear: 8n,
       recursiveSet: 1n,
@@ -63,7 +64,7 @@ describe("printPlan", () => {
     expect(printPlan(FORM).split("\n")).toEqual([
       " HOST    1 cgroup.create  /runt/hello                                             /linux/cgroupsPath",
       "         2 cgroup.write   memory.max = 67108864                        /linux/resources/memory/limit",
-      " MOUNT   3 mount.bind     slot 5 -> /srv nosuid,nodev,exec,rro,rslave                      /mounts/0",
+      " MOUNT   3 mount.bind     slot 5 -> /srv nosuid,nodev,exec,rro,rslave only                 /mounts/0",
       ' PROG    4 process.exec   /bin/echo "hello world"                                      /process/args',
       "",
     ]);

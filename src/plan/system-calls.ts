@@ -16,6 +16,8 @@ const TARGET = "+openat2(_, $target, _)";
 /** What makes the missing levels of a path below the root. */
 const MAKE_LEVELS = ["?+mkdirat(_, _, _)"] as const;
 const MAKE_TARGET = [TARGET, ...MAKE_LEVELS, "?openat(_, _, O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW|O_NONBLOCK)"] as const;
+/** Of a process that source.serve has left behind, and of init which asks it. */
+const ASKED = ["?+sendmsg(_, _)", "?+recvmsg(_, _)", "?+setns(_, CLONE_NEWNS)"] as const;
 const NEW_FILESYSTEM = [
   "fsopen($fstype, FSOPEN_CLOEXEC)",
   '?fsconfig(_, FSCONFIG_SET_STRING, "source", $source, 0)',
@@ -104,7 +106,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "namespace.unshare": ["unshare($flags)"],
   "time.offsets": ['openat(_, "self/timens_offsets", O_WRONLY)', "write(_, _)"],
   "console.connect": ["openat(AT_FDCWD, $path, O_PATH)", "socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0)", "connect(_, _)"],
-  "mount.open": ["open_tree(AT_FDCWD, $source, _)", "?openat(AT_FDCWD, $source, O_PATH)"],
+  "mount.open": ["+open_tree(AT_FDCWD, $source, _)", "?openat(AT_FDCWD, $source, O_PATH)", ...ASKED],
   "mask.open": [
     'openat(AT_FDCWD, "/dev/null", O_PATH|O_NOFOLLOW)',
     'open_tree(_, "", OPEN_TREE_CLONE|AT_EMPTY_PATH)',
@@ -150,7 +152,9 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   // Beside the one that was made before, a directory is made without being looked for.
   "mount.bind": [
     ...MAKE_TARGET.map((call) => call.replace(/^\+openat2/, "?+openat2")),
-    ...ATTACH,
+    // Again where flags that nobody named are locked.
+    ...ATTACH.map((call) => call.replace("attr_clr=$attrClear}", "attr_clr=$attrClear|$attrDrop}")),
+    '?mount_setattr(_, "", AT_EMPTY_PATH, {propagation=0})',
     "?mount(_, _, NULL, MS_BIND, NULL)",
     "?symlinkat(_, _, _)",
   ],
@@ -306,9 +310,10 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "resctrl.monitor": ["mkdir(_, _)"],
   "netdevice.move": ["socket(AF_NETLINK, _, NETLINK_ROUTE)", "+sendmsg(_, _)", "+recvmsg(_, _)"],
   "idmap.open": ["pipe2(_, O_CLOEXEC)", "clone(CLONE_NEWUSER|SIGCHLD)", "+write(_, _)", "openat(_, _, O_RDONLY)", "wait4(_, _, _)"],
-  "mount.idmap": ['?mount_setattr(_, "", _, {attr_set=MOUNT_ATTR_IDMAP})'],
+  "mount.idmap": ['?mount_setattr(_, "", _, {attr_set=MOUNT_ATTR_IDMAP})', ...ASKED],
   "mount.make": NEW_FILESYSTEM,
-  "mount.openLink": ["?openat(AT_FDCWD, $source, O_PATH|O_NOFOLLOW)", "?open_tree(AT_FDCWD, $source, _)"],
+  "mount.openLink": ["?openat(AT_FDCWD, $source, O_PATH|O_NOFOLLOW)", "?+open_tree(AT_FDCWD, $source, _)", ...ASKED],
+  "source.serve": ["socketpair(AF_UNIX, SOCK_SEQPACKET|SOCK_CLOEXEC, 0, _)", "clone(SIGCHLD)", "?prctl(PR_SET_PDEATHSIG, SIGKILL)"],
   "device.open": [
     'fsopen("tmpfs", FSOPEN_CLOEXEC)',
     "fsconfig(_, FSCONFIG_CMD_CREATE, NULL, NULL, 0)",

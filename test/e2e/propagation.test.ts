@@ -1,6 +1,6 @@
 /** linux.rootfsPropagation, read-only and masked paths. RPP-01 to RPP-12. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
@@ -90,9 +90,37 @@ describe.skipIf(!isRoot || !isRunt)("propagation and paths (needs root)", () => 
     expect(new Set(output.trim().split("\n")).size).toBe(1);
   });
 
-  test.each(["maskedPaths", "readonlyPaths"])("%s: relative, or without a mount namespace, is an error", async (field) => {
-    const relative = await runtime(changed((config) => Object.assign(config.linux, { [field]: ["/proc/kcore", "x"] })));
-    expect(relative).toMatchObject({ status: 1, stderr: expect.stringContaining(`"x" is not an absolute path (at /linux/${field}/1)`) });
+  test("a path that is masked twice is so once, in whatever spelling and by a link too", async () => {
+    const output = await ok(
+      changed((config) => {
+        const files = ["/etc/passwd", "/etc/passwd", "//etc/./passwd", "etc/passwd", "/dev/ptmx", "/dev/pts/ptmx"];
+        config.linux.maskedPaths = [...files, "/usr", "/usr/", "/home/../usr", "/proc/tty", "/proc/tty", "/dev/null"];
+        shell(config, "cut -d' ' -f5 /proc/self/mountinfo | grep -E '^/(etc/passwd|usr|proc/tty|dev/null|dev/pts/ptmx)$' | sort");
+      }),
+    );
+    expect(output).toBe("/dev/null\n/dev/pts/ptmx\n/etc/passwd\n/proc/tty\n/usr\n");
+  });
+
+  test("a relative path is taken from the root, with a warning that is kept", async () => {
+    const name = id();
+    const path = bundle((config) => {
+      config.mounts.push({ destination: "/tmp", type: "tmpfs", source: "tmpfs" });
+      config.linux.maskedPaths = ["etc/passwd"];
+      config.linux.readonlyPaths = ["tmp"];
+      shell(config, "exec sleep 60");
+    });
+    await ok(["run", "-d", "-b", path, name]);
+    const { warnings } = JSON.parse(readFileSync(join(root, name, "state.json"), "utf8"));
+    const words = "is not an absolute path and is taken from the root";
+    expect(warnings).toEqual([`linux.maskedPaths: "etc/passwd" ${words}`, `linux.readonlyPaths: "tmp" ${words}`]);
+    expect(await ok(["exec", name, "/bin/sh", "-c", "wc -c </etc/passwd; touch /tmp/x 2>&1; true"])).toBe(
+      "0\ntouch: /tmp/x: Read-only file system\n",
+    );
+  });
+
+  test.each(["maskedPaths", "readonlyPaths"])("%s: empty, or without a mount namespace, is an error", async (field) => {
+    const empty = await runtime(changed((config) => Object.assign(config.linux, { [field]: ["/proc/kcore", ""] })));
+    expect(empty).toMatchObject({ status: 1, stderr: expect.stringContaining(`must not be empty (at /linux/${field}/1)`) });
     const name = id();
     const path = bundle((config) => {
       config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "mount");

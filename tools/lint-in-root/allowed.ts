@@ -141,6 +141,7 @@ export const HELPER_CALLS: Allowed = {
     'chroot(".")': FIXED,
     'chdir("/")': FIXED,
   },
+  "native-bindings/init/source.c": { 'openat(proc, "self/ns/mnt")': PROC },
   "native-bindings/init/slots.c": {
     'openat(AT_FDCWD, "/proc")': "the host's procfs before the pivot, verified to be one",
     "openat(AT_FDCWD, op->path.at)": "files of the state directory",

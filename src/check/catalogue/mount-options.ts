@@ -10,11 +10,11 @@ const AT = "/mounts/4";
 
 export const MOUNT_WORDS: Entries = {
   "mount-bind-data": entry(
-    "error",
+    "warning",
     "Options of a filesystem on a bind mount",
     "config.md#linux-mount-options",
-    "A bind mount shows a filesystem that is mounted already.",
-    "leave them out",
+    "A bind mount shows a filesystem that is mounted already: they have no effect. runc refuses them since 1.2.",
+    "leave them out, or correct a word that was meant otherwise",
     { broken: { [NEW]: { ...BIND, destination: "/dev", options: ["bind", "remount", "size=1m"] } }, at: `${AT}/options` },
   ),
   "mount-option-unknown": entry(

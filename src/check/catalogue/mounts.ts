@@ -194,11 +194,19 @@ export const MOUNTS: Entries = {
     "add the namespace, or bind the host's",
     { broken: { ...USER, "/linux/namespaces/1": null }, fixed: USER, at: "/mounts/3/type" },
   ),
-  "hidden-path-relative": entry(
+  "hidden-path-empty": entry(
     "error",
+    "A masked or read-only path that is empty",
+    "config-linux.md#masked-paths",
+    "It names nothing.",
+    "leave it out",
+    { broken: { "/linux/maskedPaths": [""] }, fixed: { "/linux/maskedPaths": [] }, at: "/linux/maskedPaths/0" },
+  ),
+  "hidden-path-relative": entry(
+    "warning",
     "A masked or read-only path that is not absolute",
     "config-linux.md#masked-paths",
-    "It is a path in the container.",
+    "It is a path in the container, and is taken from its root.",
     "begin it with /",
     {
       broken: { "/linux/maskedPaths": ["proc/kcore"] },

@@ -148,7 +148,8 @@ function addHierarchy(scope: Scope, mount: CgroupMount, source: CgroupMountSourc
     );
   } else {
     const slot = opened(scope, mount, source);
-    scope.builder.add("init", "mounts", "mount.bind", { slot, target, create: CREATE.directory, ...NO_ATTRIBUTES, attrSet }, mount.from);
+    const create = CREATE.directory;
+    scope.builder.add("init", "mounts", "mount.bind", { slot, target, create, attrDrop: 0n, ...NO_ATTRIBUTES, attrSet }, mount.from);
   }
   for (const controller of source.controllers) {
     if (source.controllers.length < 2 || controller === source.name) continue;

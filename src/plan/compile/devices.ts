@@ -39,7 +39,7 @@ function addDevice(scope: Scope, device: DeviceNode): void {
       slot = builder.slot();
       builder.add("init", "devices", "mount.open", { source: path, recursive: false, slot }, device.from);
     }
-    builder.add("init", "devices", "mount.bind", { slot, target: path, create: CREATE.file, ...NO_ATTRIBUTES }, device.from);
+    builder.add("init", "devices", "mount.bind", { slot, target: path, create: CREATE.file, attrDrop: 0n, ...NO_ATTRIBUTES }, device.from);
     if (device.from === "") return;
     // Of what is there now, device.create verifies type and numbers.
   }

@@ -62,5 +62,11 @@ function addEntry({ builder, inUserNamespace }: Scope, { target, hasUserNamespac
 function attach({ builder, openedMounts }: Scope, mount: BindMount): void {
   const slot = openedMounts.get(mount.from)!;
   const create = mount.onLink ? CREATE.notFollowed : CREATE.likeSource;
-  builder.add("init", "mounts", "mount.bind", { slot, target: mount.target, create, ...attributes(mount) }, mount.from);
+  builder.add(
+    "init",
+    "mounts",
+    "mount.bind",
+    { slot, target: mount.target, create, attrDrop: mount.attrDrop, ...attributes(mount) },
+    mount.from,
+  );
 }

@@ -29,7 +29,13 @@ function addMount(scope: Scope, mount: MountConfig, index: number): void {
 function addBind(scope: Scope, mount: BindMount): void {
   const slot = scope.openedMounts.get(mount.from) ?? openBind(scope, "init", mount);
   const create = mount.onLink ? CREATE.notFollowed : CREATE.likeSource;
-  scope.builder.add("init", "mounts", "mount.bind", { slot, target: mount.target, create, ...attributes(mount) }, mount.from);
+  scope.builder.add(
+    "init",
+    "mounts",
+    "mount.bind",
+    { slot, target: mount.target, create, attrDrop: mount.attrDrop, ...attributes(mount) },
+    mount.from,
+  );
 }
 
 function addFilesystem(scope: Scope, mount: FilesystemMount): void {
@@ -72,7 +78,7 @@ function attachFilesystem(scope: Scope, mount: FilesystemMount, slot: number): v
   const { fstype, target, propagation } = mount;
   const inheritsMode = fstype === "tmpfs" && !mount.data.some((option) => option.startsWith("mode="));
   const create = inheritsMode ? CREATE.withMode : CREATE.directory;
-  scope.builder.add("init", "mounts", "mount.bind", { slot, target, create, ...NO_ATTRIBUTES, propagation }, mount.from);
+  scope.builder.add("init", "mounts", "mount.bind", { slot, target, create, attrDrop: 0n, ...NO_ATTRIBUTES, propagation }, mount.from);
 }
 
 function addRemount({ builder }: Scope, mount: RemountMount): void {

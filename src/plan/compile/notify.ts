@@ -27,6 +27,7 @@ export function withNotification(input: CompileInput): CompileInput {
     source: notifyDirectory(host.stateDirectory),
     target: DIRECTORY,
     recursive: false,
+    attrDrop: 0n,
     attrSet: RDONLY | NOSUID | NODEV | NOEXEC,
   };
   const env = [...process.env.filter((entry) => !entry.startsWith("NOTIFY_SOCKET=")), `NOTIFY_SOCKET=${DIRECTORY}/notify.sock`];

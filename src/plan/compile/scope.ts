@@ -14,7 +14,9 @@ export interface Scope {
   isNew(type: NamespaceType): boolean;
   /** Inside a user namespace init lacks rights on host objects; outer opens them before the clone. */
   readonly inUserNamespace: boolean;
-  /** outer opens bind sources whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
+  /** The mount namespace is somebody else's, which does not show the host's files. */
+  readonly joinsMount: boolean;
+  /** outer opens cgroups and devices whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
   readonly sourceActor: "outer" | "init";
   /** v1 without a user namespace, and systemd: the runtime makes the cgroups while init mounts, and init joins (or is moved) late. */
   readonly joinsLate: boolean;
@@ -75,6 +77,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
       return entry !== undefined && entry.path === undefined;
     },
     inUserNamespace,
+    joinsMount,
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
     startReport: NO_SLOT,
     joinsLate: join !== undefined && joinsLate(join, !inUserNamespace && !joinsMount),

@@ -32,30 +32,44 @@ describe("mounts", () => {
     expect(ofMounts([bind([])]).map(({ op }) => op)).toEqual(["init mount.open", "init mount.bind"]);
   });
 
-  it("opens and maps before the clone, and shares user namespaces of the same mappings", () => {
+  it("makes the maps before the clone, shares user namespaces of the same mappings, and maps each source when its turn comes", () => {
     const mounts = [bind(["idmap"], MAPPED), bind(["ridmap"], MAPPED), bind(["idmap=uids=0-1-1;gids=0-1-1"])];
     const ops = ofMounts(mounts);
-    expect(ops.filter(({ op }) => op.startsWith("outer")).map(({ op }) => op)).toEqual([
-      ...["outer mount.open", "outer idmap.open", "outer mount.idmap"],
-      ...["outer mount.open", "outer mount.idmap"],
-      ...["outer mount.open", "outer idmap.open", "outer mount.idmap"],
+    expect(ops.map(({ op }) => op)).toEqual([
+      ...["outer idmap.open", "outer idmap.open"],
+      ...[0, 1, 2].flatMap(() => ["init mount.open", "init mount.idmap", "init mount.bind"]),
     ]);
-    expect(ops[1]).toMatchObject({ uidMap: TRIPLES, gidMap: TRIPLES });
-    expect(ops.filter(({ op }) => op === "outer mount.idmap")).toMatchObject([
-      { slot: 5, userNamespace: 6, recursive: false },
-      { slot: 7, userNamespace: 6, recursive: true },
-      { slot: 8, userNamespace: 9, recursive: false },
+    expect(ops[0]).toMatchObject({ uidMap: TRIPLES, gidMap: TRIPLES, slot: 5 });
+    expect(ops.filter(({ op }) => op === "init mount.idmap")).toMatchObject([
+      { slot: 7, userNamespace: 5, recursive: false },
+      { slot: 8, userNamespace: 5, recursive: true },
+      { slot: 9, userNamespace: 6, recursive: false },
     ]);
-    expect(ops.filter(({ op }) => op === "init mount.bind")).toMatchObject([{ slot: 5 }, { slot: 7 }, { slot: 8 }]);
+    expect(ops.filter(({ op }) => op === "init mount.bind")).toMatchObject([{ slot: 7 }, { slot: 8 }, { slot: 9 }]);
+  });
+
+  it("leaves somebody with the rights of the host to an init in a user namespace that has sources to open", () => {
+    const serves = (...input: Parameters<typeof planOf>) => planOf(...input).some(({ op }) => op === "source.serve");
+    expect(serves([bind([])], USER)).toBe(true);
+    expect(serves([], USER)).toBe(false);
+    expect(serves([bind(["idmap"], MAPPED)])).toBe(false);
+    expect(serves([bind([])], USER, { rootless: true, caller: { uid: 5, gid: 5, newuidmap: "/x", newgidmap: "/x" } })).toBe(false);
+  });
+
+  it("opens before the clone what a joined mount namespace would not show", () => {
+    const joined = { ...USER, namespaces: [{ type: "mount", path: "/m" }, { type: "user" }] };
+    expect(ofMounts([bind(["idmap"])], joined).map(({ op }) => op)).toEqual([
+      ...["outer mount.open", "outer idmap.open", "outer mount.idmap", "init mount.bind"],
+    ]);
   });
 
   it("opens the joined user namespace itself", () => {
     const joined = { namespaces: [{ type: "mount" }, { type: "user", path: "/proc/7/ns/user" }] };
     expect(ofMounts([bind(["idmap"])], joined)).toMatchObject([
-      { op: "outer mount.open", slot: 5 },
-      { op: "outer file.open", path: "/proc/7/ns/user", flags: 0, slot: 6 },
-      { op: "outer mount.idmap", slot: 5, userNamespace: 6 },
-      { op: "init mount.bind", slot: 5 },
+      { op: "outer file.open", path: "/proc/7/ns/user", flags: 0, slot: 5 },
+      { op: "init mount.open" },
+      { op: "init mount.idmap", userNamespace: 5 },
+      { op: "init mount.bind" },
     ]);
   });
 
@@ -83,7 +97,7 @@ describe("mounts", () => {
   it("opens links, and mounts on them", () => {
     expect(ofMounts([bind(["copy-symlink"])])).toMatchObject([{ op: "init mount.openLink", copy: true }, { create: CREATE.likeSource }]);
     expect(ofMounts([bind(["src-nofollow", "dest-nofollow"])], USER)).toMatchObject([
-      { op: "outer mount.openLink", copy: false },
+      { op: "init mount.openLink", copy: false },
       { op: "init mount.bind", create: CREATE.notFollowed },
     ]);
   });

@@ -1,4 +1,4 @@
-/** What outer opens or makes before the clone, because init could not: sources of mounts, mapped ids, device nodes. */
+/** What outer opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
 import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/types.ts";
 import { RuntError } from "../../errors/index.ts";
 import { O } from "../linux.ts";
@@ -13,18 +13,27 @@ export function openSources(scope: Scope): void {
   const all = scope.sourceActor === "outer";
   for (const mount of scope.config.mounts) {
     if (mount.kind === "cgroup" && all) openCgroupSources(scope, mount);
-    else if (mount.kind === "bind" && (all || mount.idmap)) {
-      scope.openedMounts.set(mount.from, openBind(scope, "outer", mount));
-    } else if (mount.kind === "filesystem" && mount.idmap) {
-      scope.openedMounts.set(mount.from, makeFilesystem(scope, mount));
-    } else continue;
-    if ("idmap" in mount && mount.idmap) mapIds(scope, mount, mount.idmap);
+    else if (mount.kind === "bind" && scope.joinsMount) openBind(scope, "outer", mount);
+    else if (mount.kind === "bind" && mount.idmap) openIdMap(scope, mount, mount.idmap);
+    else if (mount.kind === "filesystem" && mount.idmap) mapIds(scope, "outer", mount, makeFilesystem(scope, mount), mount.idmap);
   }
   if (all && scope.inUserNamespace) for (const device of scope.config.devices) openDevice(scope, device);
+  if (all && !scope.joinsMount && scope.config.mounts.some(({ kind }) => kind === "bind"))
+    scope.builder.add("outer", "namespaces", "source.serve", {});
 }
 
-/** Returns the slot of the source. */
-export function openBind({ builder }: Scope, actor: "outer" | "init", mount: BindMount): number {
+/**
+ * init opens a source when its turn comes: it may be below an earlier mount of the container's. In a mount namespace of somebody else's it could
+ * not see the host's files, and outer opens all of them before. Returns the slot of the source, with its ids mapped.
+ */
+export function openBind(scope: Scope, actor: "outer" | "init", mount: BindMount): number {
+  const slot = openUnmapped(scope, actor, mount);
+  scope.openedMounts.set(mount.from, slot);
+  if (mount.idmap) mapIds(scope, actor, mount, slot, mount.idmap);
+  return slot;
+}
+
+function openUnmapped({ builder }: Scope, actor: "outer" | "init", mount: BindMount): number {
   const slot = builder.slot();
   const phase = actor === "outer" ? "namespaces" : "mounts";
   const { source, recursive, sourceLink } = mount;
@@ -41,22 +50,24 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
   const { attrSet, recursiveSet } = unsealedAttributes(mount);
   const flags = { superFlags: unsealedFlags(mount), attrSet: attrSet | recursiveSet };
   scope.builder.add("outer", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
+  scope.openedMounts.set(mount.from, slot);
   return slot;
 }
 
-function mapIds(scope: Scope, mount: BindMount | FilesystemMount, idmap: MountIdMap): void {
-  if (scope.host.rootless) {
+function mapIds(scope: Scope, actor: "outer" | "init", mount: BindMount | FilesystemMount, slot: number, idmap: MountIdMap): void {
+  const userNamespace = openIdMap(scope, mount, idmap);
+  const phase = actor === "outer" ? "namespaces" : "mounts";
+  scope.builder.add(actor, phase, "mount.idmap", { slot, userNamespace, recursive: idmap.recursive }, mount.from);
+}
+
+/** Before the clone. Mounts with the same mappings share one user namespace. */
+function openIdMap({ builder, host, openedIdMaps }: Scope, mount: BindMount | FilesystemMount, { source }: MountIdMap): number {
+  if (host.rootless) {
     throw new RuntError("not-supported", `mount of "${mount.target}": id-mapped mounts are not supported for rootless containers`, {
       pointer: mount.from,
     });
   }
-  const slot = scope.openedMounts.get(mount.from)!;
-  const userNamespace = openIdMap(scope, mount.from, idmap);
-  scope.builder.add("outer", "namespaces", "mount.idmap", { slot, userNamespace, recursive: idmap.recursive }, mount.from);
-}
-
-/** Mounts with the same mappings share one user namespace. */
-function openIdMap({ builder, openedIdMaps }: Scope, from: string, { source }: MountIdMap): number {
+  const { from } = mount;
   const key = JSON.stringify(source);
   let slot = openedIdMaps.get(key);
   if (slot !== undefined) return slot;

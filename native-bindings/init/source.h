@@ -1,0 +1,14 @@
+/* Sources of binds in a user namespace, opened with the rights of the host in init's mount namespace (source.c). */
+#ifndef RUNT_SOURCE_H
+#define RUNT_SOURCE_H
+#include "run.h"
+
+/* What the operation under way (mount.open, mount.openLink) wants in its slot, where init may not open it. Only while run->sources >= 0. */
+long source_open(struct run *run, uint32_t slot, const char *path);
+/* The operation under way (mount.idmap) on init's detached mount: to map ids takes rights over the file system. */
+long source_map(struct run *run, int mount);
+/* Init needs no more sources: the process ends. */
+void sources_close(struct run *run);
+/* Of outer, after the clone: stays until that process has ended. */
+void sources_end(struct run *run);
+#endif
