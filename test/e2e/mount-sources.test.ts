@@ -170,9 +170,7 @@ describe.skipIf(!isRoot || !isRunt)("sources of mounts (needs root)", () => {
 
   test("options of a filesystem on a bind are a warning that is kept", async () => {
     const name = id();
-    await ok(["run", "-d", "-b", withMounts("exec sleep 60", [bind(closed, "/mnt", ["bind", "ro", "size=5k"])]), name], {
-      stdin: "ignore",
-    });
+    await ok(["run", "-d", "-b", withMounts("exec sleep 60", [bind(closed, "/mnt", ["bind", "ro", "size=5k"])]), name]);
     const { warnings } = JSON.parse(readFileSync(join(root, name, "state.json"), "utf8"));
     expect(warnings).toEqual(['mount of "/mnt": options of a filesystem have no effect on a bind mount: "size=5k"']);
     expect(await ok(["exec", name, "/bin/sh", "-c", "grep ' /mnt ' /proc/self/mountinfo | cut -d' ' -f6"])).toMatch(/^ro/);

@@ -40,7 +40,7 @@ async function seenBelow(c: Context, rootfsPropagation: string | undefined): Pro
   return { inside, outside };
 }
 
-export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonlyPaths, mountLabel", ({ must, should }) => {
+export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonlyPaths, mountLabel", ({ must, should, may }) => {
   must(1, "rootfsPropagation is shared, slave, private or unbindable; other words are refused", async (c) => {
     for (const word of ["shared", "slave", "private", "unbindable"]) {
       const container = await c.create(linux({ rootfsPropagation: word }));
@@ -90,8 +90,18 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     });
     assert.equal(empty, "");
   });
-  must(8, "a masked path is absolute", async (c) => {
-    await c.refused(linux({ maskedPaths: ["/proc/kcore", "x"] }), "/linux/maskedPaths/1");
+  must(8, "a masked path is absolute; a relative one is refused, or is one of the container's root", async (c) => {
+    const rootfs = c.rootfs();
+    writeFileSync(join(rootfs, "file"), "secret");
+    const output = await c.output("cat /file; echo end", (config) => {
+      config.root.path = rootfs;
+      linux({ maskedPaths: ["/proc/kcore", "file"] })(config);
+    });
+    assert.equal(output, "end\n");
+    if (!c.isRunt) return;
+    const plan = await c.call(["plan", "--bundle", c.bundle(linux({ maskedPaths: ["x"] }))]);
+    assert.match(plan.stdout, /warning: .*"x" is not an absolute path/);
+    await c.refused(linux({ maskedPaths: ["/proc/kcore", ""] }), "/linux/maskedPaths/1");
   });
   should(9, "paths that are not there are passed over, and links do not lead out of the root", async (c) => {
     const rootfs = c.rootfs();
@@ -118,8 +128,23 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     assert.equal(output.match(/Read-only file system/g)?.length, 2, output);
     assert.match(output, /free/);
   });
-  must(11, "a read-only path is absolute", async (c) => {
-    await c.refused(linux({ readonlyPaths: ["x"] }), "/linux/readonlyPaths/0");
+  must(11, "a read-only path is absolute; a relative one is refused, or is one of the container's root", async (c) => {
+    const output = await c.output("touch /mnt/new 2>&1; echo end", (config) => {
+      config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "tmpfs" });
+      linux({ readonlyPaths: ["mnt"] })(config);
+    });
+    assert.match(output, /Read-only file system[^]*end/);
+  });
+  may(13, "a path that is masked twice is masked once, also in another spelling", async (c) => {
+    const rootfs = c.rootfs();
+    mkdirSync(join(rootfs, "secrets"));
+    writeFileSync(join(rootfs, "file"), "secret");
+    const container = await c.create((config) => {
+      config.root.path = rootfs;
+      linux({ maskedPaths: ["/file", "/file", "//file", "/secrets", "/secrets/", "/./secrets"] })(config);
+    });
+    const targets = (await container.mounts()).map(({ target }) => target);
+    for (const target of ["/file", "/secrets"]) assert.equal(targets.filter((one) => one === target).length, 1, target);
   });
   should(12, "both need a mount namespace of the container's own", async (c) => {
     for (const field of ["maskedPaths", "readonlyPaths"]) {
