@@ -43,6 +43,12 @@ static long receive_from(int socket, void *bytes, size_t size, int *descriptor) 
   return received == (long)size ? 0 : -ECONNRESET;
 }
 
+/* The caller's mount namespace. */
+static int open_own(struct run *run) {
+  int proc = proc_get(run);
+  return proc < 0 ? proc : sys_openat(proc, "self/ns/mnt", O_RDONLY, 0);
+}
+
 /* ---- the process that is left behind */
 
 struct server {
@@ -107,8 +113,9 @@ static void answer(struct run *run, struct server *server, int socket, uint32_t 
   long result = -EPROTO;
   int reply = -1;
   if (index == ENTER) {
+    server->own = open_own(run);
     server->entered = descriptor;
-    result = sys(__NR_setns, descriptor, CLONE_NEWNS);
+    result = server->own < 0 ? server->own : sys(__NR_setns, descriptor, CLONE_NEWNS);
   } else if (find(run, index, &operation)) {
     if (operation.number == OP_mount_idmap && descriptor >= 0) result = answer_map(run, &operation.arguments.mount_idmap, descriptor);
     else if (operation.number == OP_mount_open || operation.number == OP_mount_open_link)
@@ -119,7 +126,6 @@ static void answer(struct run *run, struct server *server, int socket, uint32_t 
 }
 
 static _Noreturn void serve(struct run *run, int socket) {
-  sys_prctl(PR_SET_PDEATHSIG, SIGKILL, 0);
   // The runtime is to see when outer and init are gone.
   sys_close(run->socket);
   run->socket = -1;
@@ -128,11 +134,14 @@ static _Noreturn void serve(struct run *run, int socket) {
   run->sources = -1;
   // What it opens belongs to init's mount namespace.
   run->is_init = true;
-  int proc = proc_get(run);
-  struct server server = {proc < 0 ? proc : sys_openat(proc, "self/ns/mnt", O_RDONLY, 0), -1};
+  struct server server = {-1, -1};
   uint32_t index;
   int descriptor;
-  while (receive_from(socket, &index, sizeof index, &descriptor) >= 0) answer(run, &server, socket, index, descriptor);
+  // Each operation asks once, and ENTER comes first.
+  for (uint64_t left = (uint64_t)run->plan.op_count + 1; left > 0; left--) {
+    if (receive_from(socket, &index, sizeof index, &descriptor) < 0) break;
+    answer(run, &server, socket, index, descriptor);
+  }
   sys_exit(0);
 }
 
@@ -178,8 +187,7 @@ static long ask(struct run *run, uint32_t index, int sent, struct answer *out, i
 static long enter(struct run *run) {
   if (run->has_entered_sources) return 0;
   struct answer out;
-  int proc = proc_get(run), got = -1;
-  int own = proc < 0 ? proc : sys_openat(proc, "self/ns/mnt", O_RDONLY, 0);
+  int got = -1, own = open_own(run);
   if (own < 0) return own;
   long error = ask(run, ENTER, own, &out, &got);
   sys_close(own);

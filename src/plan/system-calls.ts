@@ -313,7 +313,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "mount.idmap": ['?mount_setattr(_, "", _, {attr_set=MOUNT_ATTR_IDMAP})', ...ASKED],
   "mount.make": NEW_FILESYSTEM,
   "mount.openLink": ["?openat(AT_FDCWD, $source, O_PATH|O_NOFOLLOW)", "?+open_tree(AT_FDCWD, $source, _)", ...ASKED],
-  "source.serve": ["socketpair(AF_UNIX, SOCK_SEQPACKET|SOCK_CLOEXEC, 0, _)", "clone(SIGCHLD)", "?prctl(PR_SET_PDEATHSIG, SIGKILL)"],
+  "source.serve": ["socketpair(AF_UNIX, SOCK_SEQPACKET|SOCK_CLOEXEC, 0, _)", "clone(SIGCHLD)"],
   "device.open": [
     'fsopen("tmpfs", FSOPEN_CLOEXEC)',
     "fsconfig(_, FSCONFIG_CMD_CREATE, NULL, NULL, 0)",

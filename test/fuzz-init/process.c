@@ -222,6 +222,8 @@ long answer_process(enum call call, const long *a, const struct answer *answer) 
       return answer_dup3(a);
     case CALL_pipe2:
       return answer_pipe((int *)a[0]);
+    case CALL_socketpair:
+      return answer_pipe((int *)a[3]);
     case CALL_close_range:
       return answer_close_range((uint32_t)a[0], (uint32_t)a[2]);
     case CALL_execve:

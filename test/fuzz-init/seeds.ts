@@ -197,6 +197,15 @@ function allCases(): Map<string, Buffer> {
   addRules("join-another", joined, value("ioctl", 5));
 
   addRules("idmap-child", planOfOne("idmap.open"), value("clone", 0));
+  addRules("source-child", planOfOne("source.serve"), value("clone", 0));
+  const asked = [
+    outer("source.serve"),
+    outer("process.clone", {}),
+    init("mount.open", { source: "/host/closed", slot: 5 }),
+    init("mount.idmap", { slot: 5, userNamespace: 6 }),
+  ];
+  addRules("source-asked", asked, refuse("open_tree", "EACCES"), data("recvmsg", Buffer.alloc(16)));
+  addRules("source-without-answer", asked, refuse("open_tree", "EINVAL"));
   addRules("device-child", planOfOne("device.open"), value("clone", 0));
   addRules("device-refused", planOfOne("device.open"), refuse("mknodat", "EPERM"));
   addRules("old-kernel", planOfOne("mount.bind"), refuse("open_tree"), refuse("mount_setattr"), refuse("openat2"), refuse("move_mount"));

@@ -19,6 +19,7 @@ static void check_descriptors(const struct run *run) {
   own(run->mask_directory);
   own(run->mask_file);
   own(run->socket);
+  own(run->sources);
   for (int fd = 3; fd < kernel.used; fd++) {
     const struct descriptor *descriptor = &kernel.descriptors[fd];
     if (descriptor->is_open && !descriptor->is_exempt && owners[fd] == 0) finding("a descriptor is lost", fd);
