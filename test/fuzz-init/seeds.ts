@@ -205,7 +205,7 @@ function allCases(): Map<string, Buffer> {
     init("mount.idmap", { slot: 5, userNamespace: 6 }),
   ];
   addRules("source-asked", asked, refuse("open_tree", "EACCES"), data("recvmsg", Buffer.alloc(16)));
-  addRules("source-without-answer", asked, refuse("open_tree", "EINVAL"));
+  addRules("source-without-answer", asked, refuse("open_tree", "EACCES"));
   addRules("device-child", planOfOne("device.open"), value("clone", 0));
   addRules("device-refused", planOfOne("device.open"), refuse("mknodat", "EPERM"));
   addRules("old-kernel", planOfOne("mount.bind"), refuse("open_tree"), refuse("mount_setattr"), refuse("openat2"), refuse("move_mount"));
