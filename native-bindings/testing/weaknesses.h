@@ -45,7 +45,8 @@
   X(cgroup_view, "cgroup-view") \
   X(helper_environment, "helper-environment") \
   X(apparmor_word, "apparmor-word") \
-  X(hook_filter, "hook-filter")
+  X(hook_filter, "hook-filter") \
+  X(groups, "groups")
 
 #define X(name, text) WEAKNESS_##name,
 enum weakness { WEAKNESSES(X) WEAKNESS_COUNT };

@@ -6,6 +6,7 @@ import { deriveCapabilities } from "../config/capabilities.ts";
 import { deviceRuleMode } from "../config/device-rules.ts";
 import { deriveEnv, envName } from "../config/env.ts";
 import { deriveIntelRdt } from "../config/intel-rdt.ts";
+import { keptGroups } from "../config/kept-groups.ts";
 import { deriveMount } from "../config/mounts.ts";
 import { deriveIdMappings, deriveNamespaces } from "../config/namespaces.ts";
 import { cpuList, nodeList } from "../config/number-list.ts";
@@ -44,6 +45,7 @@ export function examineDerivation(spec: Spec, bundle: string, broken: boolean): 
 
   attempt(() => propagationFlags(spec.linux?.rootfsPropagation ?? ""));
   attempt(() => deviceRuleMode(spec.annotations));
+  attempt(() => keptGroups(spec, warn));
   attempt(() => examineProcess(spec, warn, attempt));
   attempt(() => examineMounts(spec, bundle, warn, attempt));
   attempt(() => {

@@ -1,3 +1,4 @@
+import { WORDS } from "../errors/index.ts";
 import { RLIMIT_TYPES } from "../spec/names.ts";
 import type { Check } from "./finding.ts";
 
@@ -13,7 +14,7 @@ export const processCwd: Check = ({ process }, report) => {
 export const processArgs: Check = ({ process }, report) => {
   if (!process) return;
   if (!process.args || process.args.length === 0) report.error("args-empty", "/process/args", "process.args: must not be empty");
-  else if (process.args[0] === "") report.error("args-empty", "/process/args/0", "process.args: the program name must not be empty");
+  else if (process.args[0] === "") report.error("args-empty", "/process/args/0", `process.args: exec: "": ${WORDS.executableNotFound}`);
 };
 
 /** setresuid(2), setgroups(2): 2^32 - 1 is no id, it means "leave it". */

@@ -7,6 +7,7 @@ import { deviceRuleMode } from "./device-rules.ts";
 import { deriveDevices } from "./devices.ts";
 import { deriveHooks } from "./hooks.ts";
 import { deriveIntelRdt } from "./intel-rdt.ts";
+import { keptGroups } from "./kept-groups.ts";
 import { deriveMount } from "./mounts.ts";
 import { deriveIdMappings, deriveNamespaces, deriveTimeOffsets } from "./namespaces.ts";
 import { deriveNetDevices } from "./net-devices.ts";
@@ -46,7 +47,9 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     ...(spec.hostname && { hostname: spec.hostname }),
     ...(spec.domainname && { domainname: spec.domainname }),
     annotations: spec.annotations ?? {},
-    ...(spec.process && { process: { capabilities: NO_CAPABILITIES, ...deriveProcess(spec.process, "/process", warn) } }),
+    ...(spec.process && {
+      process: { capabilities: NO_CAPABILITIES, ...deriveProcess(spec.process, "/process", warn), ...keptGroups(spec, warn) },
+    }),
     namespaces,
     ...ids,
     ...(timeOffsets !== undefined && { timeOffsets }),

@@ -183,6 +183,8 @@ export interface ProcessConfig {
   readonly uid: number;
   readonly gid: number;
   readonly additionalGids: readonly number[];
+  /** The supplementary groups stay what the caller's are; additionalGids have no effect. */
+  readonly keepGroups?: true;
   /** Default 0o022. */
   readonly umask: number;
   /** undefined: a process document of exec without a capabilities object; the container's are taken. */

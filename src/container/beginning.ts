@@ -16,7 +16,6 @@ export interface Beginning {
 /**
  * To be called before anything is opened.
  * @param ahead whether a helper may be started that waits for the configuration
- * @throws RuntError usage: a preserved descriptor is not open
  */
 export function beginCreate(preserveFds: number, ahead: boolean): Beginning {
   separateDescriptors(preserveFds);

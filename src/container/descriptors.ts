@@ -1,5 +1,4 @@
 /** Descriptors that the caller hands through to the container. */
-import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
 const FIRST = 3;
@@ -12,13 +11,10 @@ export function countListenFds(): number {
 }
 
 /**
- * Check that the preserved descriptors exist, and make every other one of the caller's stay behind: a waiting init must not hold it.
- * To be called before anything is opened: a descriptor of our own would otherwise pass for a preserved one.
+ * Make every descriptor of the caller's that is not to be handed on stay behind: a waiting init must not hold it. A number among the preserved
+ * ones that is not open is passed over, as with crun: `podman run --preserve-fd=9,40` comes as `--preserve-fds 38`. What runt or the helper
+ * opens under such a number is close-on-exec, as all that they open.
  */
 export function separateDescriptors(count: number): void {
-  const end = FIRST + countListenFds() + count;
-  host.closeOnExecFrom(end);
-  for (let fd = end - count; fd < end; fd++) {
-    if (!host.fdIsOpen(fd)) throw new RuntError("usage", `unable to stat preserved-fd ${fd}: bad file descriptor`);
-  }
+  host.closeOnExecFrom(FIRST + countListenFds() + count);
 }

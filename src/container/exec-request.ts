@@ -4,7 +4,7 @@ import { NO_CAPABILITIES } from "../config/capabilities.ts";
 import { deriveEnv } from "../config/env.ts";
 import { deriveProcess } from "../config/index.ts";
 import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
-import { RuntError } from "../errors/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import { CAPABILITIES } from "../linux/capabilities.ts";
@@ -61,7 +61,7 @@ function readProcess(path: string): ProcessConfig {
  * capabilities gets no more of them than the container has.
  */
 function complete(document: ProcessConfig, defaults: ProcessConfig): ProcessConfig {
-  const { capabilities, apparmorProfile, selinuxLabel, scheduler, ioPriority, execAffinity } = defaults;
+  const { capabilities, apparmorProfile, selinuxLabel, scheduler, ioPriority, execAffinity, keepGroups } = defaults;
   return {
     ...(capabilities ? { capabilities } : {}),
     ...(apparmorProfile === undefined ? {} : { apparmorProfile }),
@@ -69,6 +69,7 @@ function complete(document: ProcessConfig, defaults: ProcessConfig): ProcessConf
     ...(scheduler ? { scheduler } : {}),
     ...(ioPriority ? { ioPriority } : {}),
     ...(execAffinity ? { execAffinity } : {}),
+    ...(keepGroups ? { keepGroups } : {}),
     ...document,
     rlimits: document.rlimits.length > 0 ? document.rlimits : defaults.rlimits,
   };
@@ -76,7 +77,8 @@ function complete(document: ProcessConfig, defaults: ProcessConfig): ProcessConf
 
 function changed(defaults: ProcessConfig, request: ExecRequest): ProcessConfig {
   const { args, cwd = defaults.cwd, user, additionalGids } = request;
-  if (args.length === 0 || args[0] === "") throw new RuntError("usage", "process args cannot be empty");
+  if (args.length === 0) throw new RuntError("usage", "process args cannot be empty");
+  if (args[0] === "") throw new RuntError("usage", `exec: "": ${WORDS.executableNotFound}`);
   if (!cwd.startsWith("/")) throw new RuntError("usage", `--cwd: "${cwd}" is not an absolute path`);
   if (request.apparmorProfile !== undefined || request.selinuxLabel !== undefined) checkLabels(request);
   const capabilities = withCapabilities(defaults.capabilities, request.capabilities);

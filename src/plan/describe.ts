@@ -113,7 +113,7 @@ const DESCRIBERS: Describers = {
   "process.clone": ({ flags, cgroup }) => `new: ${namespaceNames(flags)}${cgroup === NO_SLOT ? "" : "; into the cgroup"}`,
   "process.deathSignal": ({ signal }) => (signal === 0 ? "none" : `signal ${signal}`),
   "cgroup.join": ({ count }) => `${count} ${count === 1 ? "hierarchy" : "hierarchies"}`,
-  "process.becomeRoot": () => "of the user namespace",
+  "process.becomeRoot": ({ keepGroups }) => `of the user namespace${keepGroups ? ", with the caller's groups" : ""}`,
   "session.create": nothing,
   "keyring.join": ({ name }) => quote(name),
   "loopback.up": () => "lo",

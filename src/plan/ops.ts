@@ -266,8 +266,8 @@ export const OPS = {
   "process.becomeRoot": {
     id: 52,
     actors: ["init"],
-    doc: "setgroups to none where permitted, then setresgid and setresuid to 0: root of the user namespace.",
-    fields: {},
+    doc: "setgroups to none where permitted (not with keepGroups), then setresgid and setresuid to 0: root of the user namespace.",
+    fields: { keepGroups: "bool" },
   },
   "session.create": { id: 53, actors: ["init"], doc: "setsid(2).", fields: {} },
   "keyring.join": {

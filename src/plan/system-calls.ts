@@ -128,7 +128,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "process.deathSignal": ["prctl(PR_SET_PDEATHSIG, $signal)"],
   "cgroup.join": ['+write(_, "0")'],
   "process.becomeRoot": [
-    "setgroups(0, NULL)",
+    "?setgroups(0, NULL)",
     "setresgid(0, 0, 0)",
     "setresuid(0, 0, 0)",
     "?prctl(PR_SET_PDEATHSIG, _)",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { supportedMountOptions } from "../config/mount-options.ts";
-import { featuresDocument } from "./features.ts";
+import { featuresDocument, UNSAFE_ANNOTATIONS } from "./features.ts";
 
 it("lists exactly the option table", () => {
   expect(featuresDocument({ version: "1", commit: "" }, { criu: false }).mountOptions).toEqual(supportedMountOptions());
@@ -25,7 +25,7 @@ it("claims all namespaces and capabilities, and nothing that does not work yet",
   expect(linux.seccomp.supportedFlags).toEqual(linux.seccomp.knownFlags);
   expect(linux.mountExtensions.idmap.enabled).toBe(true);
   expect(linux.cgroup).toEqual({ v1: true, v2: true, systemd: true, systemdUser: true, rdma: true });
-  expect(features.potentiallyUnsafeConfigAnnotations).toEqual(["io.runt.default-device-rules", "org.criu.config", "org.systemd.property."]);
+  expect(features.potentiallyUnsafeConfigAnnotations).toEqual(UNSAFE_ANNOTATIONS);
   expect(annotations).toEqual({
     "org.opencontainers.runt.version": "1.2.3",
     "org.opencontainers.runt.commit": "abc",

@@ -85,6 +85,14 @@ export const MOUNT_OPTION_NAMES = [
   "unbindable",
 ] as const;
 
+/** Annotations by which a container becomes more than its configuration says; one that ends in a dot is the beginning of many. */
+export const UNSAFE_ANNOTATIONS = [
+  "io.runt.default-device-rules",
+  "org.criu.config",
+  "org.systemd.property.",
+  "run.oci.keep_original_groups",
+] as const;
+
 /** What depends on other programs of the host. */
 export interface HostPrograms {
   readonly criu: boolean;
@@ -122,6 +130,6 @@ export function featuresDocument({ version, commit }: BuildInfo, { criu }: HostP
       "org.opencontainers.runc.checkpoint.enabled": String(criu),
       ...(commit !== "" && { "org.opencontainers.runt.commit": commit }),
     },
-    potentiallyUnsafeConfigAnnotations: ["io.runt.default-device-rules", "org.criu.config", "org.systemd.property."],
+    potentiallyUnsafeConfigAnnotations: UNSAFE_ANNOTATIONS,
   };
 }

@@ -68,6 +68,7 @@ describe.skipIf(!isRoot || !isRunt)("Podman", () => {
   test.each([
     ["a program that is not there", ["nowhere"], 127],
     ["a program that is not there, by path", ["/no/where"], 127],
+    ["a program without a name", [""], 127],
     ["a directory", ["/etc"], 126],
     ["a file that is no program", ["/etc/passwd"], 126],
   ])("the status of podman run for %s", async (_, args, status) => {

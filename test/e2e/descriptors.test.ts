@@ -53,11 +53,24 @@ describe.skipIf(!isRoot)("descriptors (needs root)", () => {
     expect(result.stdout).toBe("content 0\ncontent 1\nno more\n");
   });
 
-  test("--preserve-fds of a closed descriptor is refused", async () => {
-    const result = await runtime(["run", "--preserve-fds", "40", "-b", bundle(listing), id()]);
-    expect(result.status).toBe(1);
-    expect(result.stderr).toMatch(/preserved-fd/);
-  });
+  test.each(["run", "exec"])(
+    "--preserve-fds of %s passes over closed descriptors, and nothing of runt's own takes their place",
+    async (verb) => {
+      const name = id();
+      const [file] = openFiles(1);
+      const path = bundle((config) => {
+        if (verb === "run") listing(config);
+        else shell(config, "sleep 1000");
+      });
+      if (verb === "exec") await ok(["run", "-d", "-b", path, name], { input: "" });
+      const words = verb === "run" ? ["run", "--preserve-fds", "100", "-b", path, name] : ["exec", "--preserve-fds", "100", name, "/probe"];
+      // 9 and 40, as `podman run --preserve-fd=9,40` has them.
+      const command = `exec 9<&3 40<&3 3<&-; exec ${RUNTIME} --root ${root} ${words.join(" ")}`;
+      const { status, stdout, stderr } = await call(directory, ["/bin/bash", "-c", command], { extra: [file!] });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(descriptorsIn(stdout).map((line) => line.split(":")[0])).toEqual(["fd 0", "fd 1", "fd 2", "fd 40", "fd 9"]);
+    },
+  );
 
   test("LISTEN_FDS goes with LISTEN_PID of the runtime", async () => {
     const path = bundle((config) => shell(config, "echo $LISTEN_FDS $LISTEN_PID; cat <&3"));

@@ -103,7 +103,7 @@ describe("the process of exec", () => {
 
   it.each([
     [{ args: [] }, "process args cannot be empty"],
-    [{ args: [""] }, "process args cannot be empty"],
+    [{ args: [""] }, 'exec: "": executable file not found in $PATH'],
     [{ cwd: "relative" }, '--cwd: "relative" is not an absolute path'],
     [{ env: ["NOVALUE"] }, 'invalid environment variable: "NOVALUE" has no "="'],
     [{ additionalGids: ["wheel"] }, '--additional-gids: "wheel" is not a numeric id'],

@@ -47,6 +47,18 @@ export const PROCESS: Entries = {
     "write the decimal number",
     { broken: { "/process/user/umask": 22 }, fixed: { "/process/user/umask": 18 } },
   ),
+  "groups-kept": entry(
+    "warning",
+    "Groups beside the annotation that keeps the caller's",
+    "docs/switching.md",
+    "run.oci.keep_original_groups leaves the supplementary groups what the caller's are.",
+    "leave one of the two out",
+    {
+      broken: { "/annotations/run.oci.keep_original_groups": "1", "/process/user/additionalGids": [5] },
+      fixed: { "/annotations/run.oci.keep_original_groups": "1" },
+      at: "/process/user/additionalGids",
+    },
+  ),
   "capability-unknown": entry(
     "warning",
     "A capability that is not known",

@@ -13,7 +13,7 @@ export const CREATE_FLAGS: readonly FlagDefinition[] = [
   flag("pidfd-socket", "string", "unix socket that receives a pidfd of the container's process", { value: "SOCKET" }),
   flag("no-pivot", "boolean", "move the root file system instead of pivot_root (for a ramdisk root)"),
   flag("no-new-keyring", "boolean", "keep the caller's session keyring"),
-  flag("preserve-fds", "number", "hand this many descriptors above stdio to the container", { value: "N" }),
+  flag("preserve-fds", "number", "hand this many descriptors above stdio to the container, those of them that are open", { value: "N" }),
   flag("cgroup-parent", "string", "put the container's cgroup below this one: an absolute path, or with systemd a slice", {
     value: "PARENT",
   }),

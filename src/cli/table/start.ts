@@ -63,7 +63,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       }),
       flag("apparmor", "string", "AppArmor profile of the process", { value: "PROFILE" }),
       flag("process-label", "string", "SELinux label of the process", { value: "LABEL" }),
-      flag("preserve-fds", "number", "hand this many descriptors above stdio to the process", { value: "N" }),
+      flag("preserve-fds", "number", "hand this many descriptors above stdio to the process, those of them that are open", { value: "N" }),
       flag("cgroup", "string", "join this cgroup below the container's own, [CONTROLLER,...:]PATH", { value: "CGROUP", repeatable: true }),
       flag("ignore-paused", "boolean", "also in a paused container; the process starts when it is resumed"),
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),

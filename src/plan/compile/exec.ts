@@ -89,7 +89,7 @@ function addEntry(scope: Scope, { target, namespaces, join, process, resctrl }: 
   if (place.joiner === "init") builder.add("init", "namespaces", "cgroup.join", { slot, count: place.files.length });
   if (join && "attach" in join) addAttach(builder, join.attach);
   if (final.length > 0) builder.add("init", "namespaces", "process.affinity", { cpus: final }, "/process/execCPUAffinity/final");
-  if (scope.inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", {});
+  if (scope.inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", { keepGroups: process.keepGroups === true });
   builder.add("init", "namespaces", "session.create", {});
   addKeyring(scope);
 }

@@ -55,7 +55,7 @@ function addEntry({ builder, inUserNamespace }: Scope, { target, hasUserNamespac
   builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
-  if (inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", {});
+  if (inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", { keepGroups: false });
   builder.add("init", "rootfs", "root.current", { path: "/" });
 }
 

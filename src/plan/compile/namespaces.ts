@@ -104,7 +104,7 @@ export function addIdentity(scope: Scope): void {
     builder.add("init", "namespaces", "sync.wait", { message: MESSAGES.go });
   }
   if (scope.inUserNamespace) {
-    builder.add("init", "namespaces", "process.becomeRoot", {});
+    builder.add("init", "namespaces", "process.becomeRoot", { keepGroups: config.process?.keepGroups === true });
   }
   builder.add("init", "namespaces", "session.create", {});
   addKeyring(scope);

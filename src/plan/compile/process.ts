@@ -29,7 +29,7 @@ export function addProcess(scope: Scope): void {
       "init",
       "process",
       "process.user",
-      { uid: process.uid, gid: process.gid, groups: process.additionalGids, setgroups: maySetGroups(scope) },
+      { uid: process.uid, gid: process.gid, groups: process.additionalGids, setgroups: !process.keepGroups && maySetGroups(scope) },
       "/process/user",
     );
     if (capabilities) {

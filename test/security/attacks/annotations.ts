@@ -31,10 +31,10 @@ async function writingAnnotations(subject: Subject): Promise<Outcome> {
   );
 }
 
-/** A supplementary group of the caller's that the configuration does not name. */
+/** A supplementary group of the caller's that the configuration does not name. "0" is the one value that asks for nothing. */
 async function callersGroups(subject: Subject): Promise<Outcome> {
   const bundle = subject.bundle((config) => {
-    Object.assign(config, { annotations: { "run.oci.keep_original_groups": "1" } });
+    Object.assign(config, { annotations: { "run.oci.keep_original_groups": "0" } });
     config.process.args = ["grep", "^Groups", "/proc/self/status"];
   });
   const through = ["setpriv", "--groups", "4242,0", "--"];
@@ -148,10 +148,10 @@ export const ATTACKS: readonly Attack[] = [
     run: writingAnnotations,
   },
   {
-    id: "annotation that keeps groups",
-    title: "an annotation keeps supplementary groups of the caller that the configuration does not name",
-    mechanism: "the groups are those of process.user",
-    why: "there is no code behind the annotation",
+    id: "groups of the caller",
+    title: "the program keeps supplementary groups of the caller that the configuration does not name",
+    mechanism: "the groups are those of process.user, unless run.oci.keep_original_groups says otherwise; `features` lists that annotation",
+    weakness: "groups",
     run: callersGroups,
   },
   {
