@@ -81,6 +81,8 @@ long op_capability_set(struct run *run, const struct op_capability_set *op) {
   if (error < 0) return fail(run, error, NULL, "capget");
   sets.permitted = reduce(run, "permitted", op->permitted, held.permitted);
   sets.effective = reduce(run, "effective", op->effective, sets.permitted);
+  // Whoever holds a capability has it in its bounding set: only of the others that has to be asked.
+  if ((op->bounding & ~held.permitted) != 0) reduce(run, "bounding", op->bounding, bounding_set());
   // capset(2) adds nothing to the inheritable set that is not in the bounding set.
   uint64_t inheritable = op->inheritable == 0 ? 0 : held.inheritable | (held.permitted & bounding_set());
   sets.inheritable = WEAKENED(inheritable) ? sets.permitted : reduce(run, "inheritable", op->inheritable, inheritable);

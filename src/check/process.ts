@@ -67,7 +67,7 @@ export const ambientCapabilities: Check = ({ process }, report) => {
     report.warning(
       "ambient-not-inheritable",
       `/process/capabilities/ambient/${index}`,
-      `process.capabilities: ${name} cannot be ambient without being permitted and inheritable`,
+      `process.capabilities: can't raise ambient capability ${name}: it has to be permitted and inheritable, too`,
     );
   });
 };

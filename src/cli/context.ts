@@ -3,13 +3,15 @@ import type { Beginning } from "../container/beginning.ts";
 import type { RuntimeOptions } from "../container/options.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
+import type { Reporter } from "./report.ts";
+import type { Warned } from "./warnings.ts";
 
 export interface VerbContext {
   readonly options: RuntimeOptions;
   readonly flags: FlagValues;
   readonly positionals: readonly string[];
-  readonly debug: boolean;
   /** --root was given: then a missing directory is an error of `list`. */
   readonly rootGiven: boolean;
   /** --criu */
@@ -18,6 +20,8 @@ export interface VerbContext {
   readonly rootlessGiven: boolean;
   /** Global words to run this very binary again with the same settings. */
   readonly globalWords: readonly string[];
+  /** Tells what a call that has succeeded warns of. */
+  readonly warned: (of: Warned) => void;
 }
 
 const MANAGERS: ReadonlySet<string> = new Set(["cgroupfs", "systemd", "disabled"]);
@@ -25,7 +29,7 @@ const MANAGERS: ReadonlySet<string> = new Set(["cgroupfs", "systemd", "disabled"
 /** A verb: returns the exit status. `beginning`: what its `begin` returned. */
 export type Verb = (context: VerbContext, beginning?: Beginning) => number;
 
-export function createContext({ global, flags, positionals }: CommandLine): VerbContext {
+export function createContext({ global, flags, positionals }: CommandLine, reporter: Reporter): VerbContext {
   const manager = text(global["cgroup-manager"]) ?? (global["systemd-cgroup"] ? "systemd" : "cgroupfs");
   if (!MANAGERS.has(manager)) throw new RuntError("usage", `--cgroup-manager ${manager}: use cgroupfs, systemd or disabled`);
   const root = resolveRoot(text(global["root"]));
@@ -38,11 +42,13 @@ export function createContext({ global, flags, positionals }: CommandLine): Verb
     },
     flags,
     positionals,
-    debug: global["debug"] === true || global["log-level"] === "debug",
     rootGiven: global["root"] !== undefined,
     ...(typeof global["criu"] === "string" && global["criu"] !== "" && { criu: global["criu"] }),
     rootlessGiven: global["rootless"] === "true" || global["rootless"] === "false",
     globalWords: ["--root", root],
+    warned: (of) => {
+      if (of.warnings.length > 0) loadedNow(import("./warnings.ts")).tellWarnings(global, reporter, of);
+    },
   };
 }
 

@@ -71,7 +71,7 @@ export async function main(words: readonly string[]): Promise<number> {
     }
     const { begin, verb } = await LOADERS[line.verb.name]();
     beginning = begin?.(line);
-    return verb(createContext(line), beginning);
+    return verb(createContext(line, reporter), beginning);
   } catch (error) {
     beginning?.end();
     reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);

@@ -1,6 +1,7 @@
 /**
  * How an error reaches people and programs: one line on stderr, and exactly one line in --log (Podman reads that file as one
- * JSON value, containerd takes its last error line). What images and programs have put into it is escaped here, once. Nothing is written on success.
+ * JSON value, containerd takes its last error line). What images and programs have put into it is escaped here, once. A success writes at most
+ * what it warns of.
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -13,6 +14,8 @@ const LOG_MODE = 0o644;
 export interface Reporter {
   /** `hint` is shown to people only, behind the message. */
   error(error: unknown, hint?: string): void;
+  /** A line of another level, to where errors are recorded; `otherwise` is called where that is nowhere. */
+  note(level: "warning" | "debug", message: string, otherwise: () => void): void;
 }
 
 export function createReporter(global: FlagValues): Reporter {
@@ -35,6 +38,17 @@ export function createReporter(global: FlagValues): Reporter {
       }
       if (file === undefined && format === "json") writeError(line);
       else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${messageLine(hint)})`}\n`);
+    },
+    note(level, message, otherwise) {
+      const { messageLine, printableLines } = loadedNow(import("../errors/printable.ts"));
+      const said = messageLine(message);
+      const line =
+        format === "json" ? printableLines(`${JSON.stringify({ level, msg: message, time: now() })}\n`) : textLine(said, level);
+      if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
+      else if (journal !== undefined) {
+        const priority = level === "warning" ? 4 : 7;
+        record(`to the journal as ${journal}`, () => loadedNow(import("./journal.ts")).writeToJournal(journal, said, priority));
+      } else record("to stderr", otherwise);
     },
   };
 }
@@ -83,8 +97,8 @@ function jsonLine(msg: string, error: unknown): string {
 }
 
 /** `message` has no control characters any more: its quotes and backslashes are all that is left to escape. */
-function textLine(message: string): string {
-  return `time=${JSON.stringify(now())} level=error msg=${JSON.stringify(message)}\n`;
+function textLine(message: string, level = "error"): string {
+  return `time=${JSON.stringify(now())} level=${level} msg=${JSON.stringify(message)}\n`;
 }
 
 /** RFC 3339, seconds, UTC. */

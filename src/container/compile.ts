@@ -8,6 +8,7 @@ import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle, type ParsedListener } from "./bundle.ts";
+import { isDemanded } from "./demanded.ts";
 import { countListenFds } from "./descriptors.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -22,6 +23,8 @@ export interface Compiled {
   readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
   readonly resctrl?: ResctrlRef;
   readonly warnings: readonly string[];
+  /** See Execution. */
+  readonly demanded: readonly string[];
 }
 
 export function compileBundle(
@@ -78,6 +81,7 @@ export function compileBundle(
     plan,
     ...(placed ? { cgroup: { version: facts.version, paths: cgroupDirectories(facts, path), ...(unit && { systemd: unit }) } } : {}),
     ...(resctrl ? { resctrl } : {}),
+    demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
     warnings: [
       ...config.warnings.map(({ message }) => message),
       ...steps.warnings,

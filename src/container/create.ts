@@ -56,6 +56,7 @@ function prepare(options: RuntimeOptions, request: CreateOptions, beginning: Beg
     execution.forExec = () => execRecord(compiled.config, !request.noNewKeyring);
     execution.progress = progress ?? showProgress();
     execution.configText = compiled.configText;
+    if (compiled.demanded.length > 0) execution.demanded.push(...compiled.demanded);
     if (helper) execution.ahead = helper;
     delete beginning.helper;
     return execution;

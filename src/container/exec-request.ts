@@ -4,6 +4,7 @@ import { NO_CAPABILITIES } from "../config/capabilities.ts";
 import { deriveEnv } from "../config/env.ts";
 import { deriveProcess } from "../config/index.ts";
 import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
+import type { Warning } from "../config/warnings.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
@@ -36,14 +37,14 @@ export interface ExecRequest {
   readonly ignorePaused: boolean;
 }
 
-/** @throws RuntError usage, config-syntax, config-schema, config-invalid or not-supported */
-export function requestedProcess(request: ExecRequest, defaults: () => ProcessConfig): ProcessConfig {
+/** Adds to `warnings`. @throws RuntError usage, config-syntax, config-schema, config-invalid or not-supported */
+export function requestedProcess(request: ExecRequest, defaults: () => ProcessConfig, warnings: Warning[]): ProcessConfig {
   const { processFile } = request;
-  const process = processFile === undefined ? changed(defaults(), request) : complete(readProcess(processFile), defaults());
+  const process = processFile === undefined ? changed(defaults(), request) : complete(readProcess(processFile, warnings), defaults());
   return request.processFile === undefined || !request.terminal ? process : { ...process, terminal: true };
 }
 
-function readProcess(path: string): ProcessConfig {
+function readProcess(path: string, warnings: Warning[]): ProcessConfig {
   let text: string;
   try {
     // Shells hand over a pipe (/dev/fd/N).
@@ -52,8 +53,8 @@ function readProcess(path: string): ProcessConfig {
     throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
   }
   const spec = parsePart(text, host.needsExactParser(text), "process", path);
-  checkPart(spec, "process", checkFacts());
-  return deriveProcess(spec.process!, "", () => {});
+  warnings.push(...checkPart(spec, "process", checkFacts()));
+  return deriveProcess(spec.process!, "", (code, pointer, message) => void warnings.push({ code, pointer, message }));
 }
 
 /**

@@ -1,11 +1,13 @@
 /** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
 import { execJoin, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig } from "../config/types.ts";
+import type { Warning } from "../config/warnings.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/tracing.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
 import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
+import { isDemanded } from "./demanded.ts";
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
@@ -20,7 +22,7 @@ import { deriveStatus } from "./status.ts";
 const PREFIX = "exec failed: ";
 
 /** Returns once a detached program runs; in the foreground it never does. Every error says `exec failed`. */
-export function exec(options: RuntimeOptions, request: ExecRequest): void {
+export function exec(options: RuntimeOptions, request: ExecRequest, made?: (execution: Execution) => void): void {
   let execution: Execution;
   try {
     execution = begin(options, request);
@@ -28,6 +30,7 @@ export function exec(options: RuntimeOptions, request: ExecRequest): void {
     if (!(error instanceof RuntError)) throw error;
     throw new RuntError(error.code, PREFIX + error.message, error.details);
   }
+  made?.(execution);
   if (!request.detach) watch(execution);
 }
 
@@ -39,9 +42,11 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
     throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });
   }
   phase?.("compile");
-  const process = requestedProcess(request, () => defaultProcess(record.exec));
+  const findings: Warning[] = [];
+  const process = requestedProcess(request, () => defaultProcess(record.exec), findings);
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
+  if (findings.length > 0) addFindings(execution, findings);
   // From here on a signal is for the program: the monitor picks up what arrives meanwhile.
   if (!request.detach) host.blockSignals();
   phase?.("execute");
@@ -54,6 +59,11 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
     throw error;
   }
   return execution;
+}
+
+function addFindings({ warnings, demanded }: Execution, findings: readonly Warning[]): void {
+  warnings.push(...findings.map(({ message }) => message));
+  demanded.push(...findings.filter(isDemanded).map(({ message }) => message));
 }
 
 function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): void {

@@ -17,7 +17,7 @@ import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
-import { netDevices, notification, resctrl, systemd } from "./on-demand.ts";
+import { helperWarning, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
 import { helperError } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
 
@@ -49,6 +49,8 @@ export interface Execution {
   /** Received before it was waited for: outer's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
+  /** Those of the warnings that the specification wants told to everybody: capabilities that the process does not get. */
+  readonly demanded: string[];
   /** What is left to do of cgroups that are made. */
   readonly unfinished: (() => void)[];
   /** What was last written of the record as it will be; undefined before there is an init. */
@@ -131,6 +133,7 @@ export function newExecution(root: string, plan: Plan, record: StateRecord | (()
     console: -1,
     early: [],
     warnings: [],
+    demanded: [],
     unfinished: [],
   };
   return held;
@@ -311,7 +314,7 @@ function take(execution: Execution, type: number): host.Message {
     if (received === undefined) throw helperError().died(execution);
     if (received.type === MESSAGES.error) throw helperError().reported(execution, received);
     if (received.type === type) return received;
-    if (received.type === MESSAGES.warning) execution.warnings.push(received.text);
+    if (received.type === MESSAGES.warning) helperWarning()(execution, received);
     else execution.early.push(received);
   }
 }
@@ -344,7 +347,7 @@ function awaitExecve(execution: Execution): void {
       return;
     }
     if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
-    execution.warnings.push(received.text);
+    helperWarning()(execution, received);
   }
 }
 

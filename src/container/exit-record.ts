@@ -31,7 +31,7 @@ export function runRecorded(
   options: RuntimeOptions,
   request: CreateOptions,
   path: string,
-  { keep, deleteCommand }: RunOptions,
+  { keep, deleteCommand, made }: RunOptions,
   steps: RunSteps,
 ): void {
   if (!request.detach) throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
@@ -50,6 +50,7 @@ export function runRecorded(
     if (isAt(path, first)) host.unlink(path);
     throw error;
   }
+  made?.(execution);
   const { seconds, nanoseconds } = host.now();
   const running = {
     ...begun,

@@ -3,6 +3,7 @@
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
+import type { addHelperWarning } from "./helper-warning.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
@@ -31,6 +32,11 @@ export function diagnosis(): typeof postMortem {
 /** For a caller that is a service with NOTIFY_SOCKET. */
 export function notification(): typeof serviceNotification {
   return loadedNow(import("./notification.ts"));
+}
+
+/** For what the helper has left out. */
+export function helperWarning(): typeof addHelperWarning {
+  return loadedNow(import("./helper-warning.ts")).addHelperWarning;
 }
 
 /** For an exec that has failed before it knew its process. */

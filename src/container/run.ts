@@ -20,17 +20,21 @@ export interface RunOptions {
   readonly exitRecord?: string;
   /** Command line of `runt` that deletes a container, argv[0] first, without the id. */
   readonly deleteCommand: readonly string[];
+  /** Called when the container is made. */
+  readonly made?: (execution: Execution) => void;
 }
 
 /** Returns for a detached container; in the foreground it never does. */
 export function run(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions, beginning?: Beginning): void {
-  const { keep, subreaper, deleteCommand, exitRecord } = runOptions;
+  const { keep, subreaper, deleteCommand, exitRecord, made } = runOptions;
   if (exitRecord !== undefined) {
     const { runRecorded } = loadedNow(import("./exit-record.ts"));
     runRecorded(options, request, exitRecord, runOptions, { separateDescriptors, create, becomeMonitor, memoryPressure });
   }
   if (request.detach) {
-    const { notification: sockets, pid } = create(options, request, beginning);
+    const execution = create(options, request, beginning);
+    made?.(execution);
+    const { notification: sockets, pid } = execution;
     if (sockets) notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
     return;
   }
@@ -41,6 +45,7 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
   const execution = create(options, request, beginning, (begun) => {
     prepared = prepareMonitor(options, begun, keep);
   });
+  made?.(execution);
   becomeMonitor(options, execution, { keep, deleteCommand }, undefined, prepared);
 }
 

@@ -402,8 +402,8 @@ export const OPS = {
   "capability.set": {
     id: 85,
     actors: ["init"],
-    doc: "capset(2) and the ambient set. Outcome: what init itself does not hold is left out with a warning; an ambient capability that cannot be raised is a warning.",
-    fields: { effective: "u64", permitted: "u64", inheritable: "u64", ambient: "u64" },
+    doc: "capset(2) and the ambient set. Outcome: what init itself does not hold is left out with a warning, also of the bounding set that it was to have; an ambient capability that cannot be raised is a warning.",
+    fields: { bounding: "u64", effective: "u64", permitted: "u64", inheritable: "u64", ambient: "u64" },
   },
   "process.cwd": {
     id: 86,

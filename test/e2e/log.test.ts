@@ -1,11 +1,11 @@
 /** --log and --log-format: exactly one line on failure, nothing on success, the same words on stderr. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRoot)("the log (needs root)", () => {
-  const { bundle, directory, id, runtime } = useHarness();
+  const { bundle, directory, id, root, runtime } = useHarness();
   const failing = () => bundle((config) => Object.assign(config.process, { args: ["absent-program"] }));
   const content = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
@@ -37,6 +37,84 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
     const result = await runtime(["--log", log, "--log-format=json", "run", "-b", bundle((config) => shell(config, "true")), id()]);
     expect(result).toEqual({ status: 0, stdout: "", stderr: "" });
     expect(content(log)).toBe("");
+  });
+
+  describe.skipIf(!isRunt)("capabilities that cannot be granted are warnings", () => {
+    const sets = {
+      bounding: ["CAP_KILL", "CAP_NOBODY"],
+      permitted: ["CAP_KILL"],
+      inheritable: ["CAP_KILL"],
+      ambient: ["CAP_KILL", "CAP_CHOWN"],
+    };
+    const warned = (program = "true") =>
+      bundle((config) => {
+        config.process["capabilities"] = { ...sets, effective: ["CAP_NOBODY"] };
+        config.process.args = [program];
+      });
+    const UNKNOWN = 'capability "CAP_NOBODY" is not known and is left out';
+    const AMBIENT = /can't raise ambient capability CAP_CHOWN: /;
+
+    test("on stderr, once each, for run, create and exec", async () => {
+      for (const verb of ["run", "create"]) {
+        const { status, stderr } = await runtime([verb, "-b", warned(), id()]);
+        expect([status, stderr.trimEnd().split("\n")]).toEqual([
+          0,
+          [expect.stringMatching(/^warning: /), expect.stringMatching(/^warning: /)],
+        ]);
+        expect(stderr).toContain(UNKNOWN);
+        expect(stderr).toMatch(AMBIENT);
+      }
+      const name = id();
+      await runtime(["run", "-d", "-b", bundle((config) => shell(config, "sleep 1000")), name]);
+      const document = join(directory, "process.json");
+      writeFileSync(document, JSON.stringify({ cwd: "/", args: ["true"], env: ["PATH=/bin"], capabilities: sets }));
+      const { status, stderr } = await runtime(["exec", "-p", document, name]);
+      expect([status, stderr]).toEqual([0, expect.stringContaining(UNKNOWN)]);
+      expect(stderr).toMatch(AMBIENT);
+    });
+
+    test("with the names of those that the caller does not hold", async () => {
+      const path = bundle((config) => {
+        const names = ["CAP_KILL", "CAP_NET_RAW"];
+        config.process["capabilities"] = { bounding: names, permitted: ["CAP_KILL"], effective: names };
+        shell(config, "true");
+      });
+      const command = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", RUNTIME, "--root", root, "run", "-b", path, id()];
+      const { status, stderr } = await call(directory, command);
+      expect([status, stderr.split("\n")]).toEqual([
+        0,
+        [
+          "warning: capabilities left out of the effective set: CAP_NET_RAW",
+          "warning: capabilities left out of the bounding set: CAP_NET_RAW",
+          "",
+        ],
+      ]);
+    });
+
+    test("in the log instead; in a JSON log only when warnings are asked for", async () => {
+      const text = join(directory, "warnings.txt");
+      expect((await runtime(["--log", text, "run", "-b", warned(), id()])).stderr).toBe("");
+      expect(content(text)).toMatch(/^time="[^"]+" level=warning msg="capability \\"CAP_NOBODY\\" is not known/m);
+      const quiet = join(directory, "quiet-warnings.json");
+      expect((await runtime(["--log", quiet, "--log-format", "json", "run", "-b", warned(), id()])).stderr).toBe("");
+      expect(content(quiet)).toBe("");
+      const json = join(directory, "warnings.json");
+      await runtime(["--log", json, "--log-format", "json", "--log-level", "warning", "run", "-b", warned(), id()]);
+      const lines = content(json)
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(lines.map(({ level }) => level)).toEqual(["warning", "warning"]);
+      expect(lines.map(({ msg }) => msg)).toContain(UNKNOWN);
+      expect((await runtime(["--log-level", "error", "run", "-b", warned(), id()])).stderr).toBe("");
+    });
+
+    test("and a failure stays one line", async () => {
+      const log = join(directory, "failure.json");
+      const { status, stderr } = await runtime(["--log", log, "--log-format", "json", "create", "-b", warned("absent-program"), id()]);
+      expect([status, content(log).trimEnd().split("\n").length, stderr.trimEnd().split("\n").length]).toEqual([1, 1, 1]);
+      expect(JSON.parse(content(log)).level).toBe("error");
+    });
   });
 
   test("a log that cannot be opened is an error", async () => {

@@ -57,7 +57,8 @@ describe.skipIf(!isRunt)("colours", () => {
       expect(await onTerminal(["--log-level", "debug", "create", "-b", warned(), id()], { TERM: "dumb" })).toMatch(
         /^warning: .*no_such_call/,
       );
-      expect(await onTerminal(["--log-level", "info", "create", "-b", warned(), id()], { TERM: "dumb" })).toBe("");
+      expect(await onTerminal(["--log-level", "error", "create", "-b", warned(), id()], { TERM: "dumb" })).toBe("");
+      expect(await onTerminal(["create", "-b", warned(), id()], { TERM: "dumb" })).toBe("");
     });
   });
 

@@ -36,7 +36,7 @@ const DEFAULTS: ProcessConfig = {
   rlimits: [{ type: "RLIMIT_CORE", soft: 0n, hard: 0xffff_ffff_ffff_ffffn, from: "/process/rlimits/0" }],
 };
 
-const requested = (request: Partial<ExecRequest>) => requestedProcess({ ...REQUEST, ...request }, () => DEFAULTS);
+const requested = (request: Partial<ExecRequest>) => requestedProcess({ ...REQUEST, ...request }, () => DEFAULTS, []);
 
 describe("the process of exec", () => {
   it("is the container's own, without its terminal", () => {
@@ -54,7 +54,7 @@ describe("the process of exec", () => {
     function document(content: object, defaults: ProcessConfig = DEFAULTS): ProcessConfig {
       const processFile = join(directory, "process.json");
       writeFileSync(processFile, JSON.stringify({ args: ["true"], cwd: "/", ...content }));
-      return requestedProcess({ ...REQUEST, processFile }, () => defaults);
+      return requestedProcess({ ...REQUEST, processFile }, () => defaults, []);
     }
     const POLICIES = {
       scheduler: { policy: 5, flags: 0, nice: 0, priority: 0, runtime: 0n, deadline: 0n, period: 0n },

@@ -5,10 +5,15 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   flag("root", "string", "directory of the container states (default: /run/runt, or $XDG_RUNTIME_DIR/runt when rootless)", {
     value: "DIR",
   }),
-  flag("log", "string", "write errors to this file too, or to the journal: journald:NAME", { value: "FILE" }),
+  flag(
+    "log",
+    "string",
+    "write errors to this file too, and warnings (into a JSON log only with --debug or --log-level), or to the journal: journald:NAME",
+    { value: "FILE" },
+  ),
   flag("log-format", "string", "format of --log (default: text)", { value: "text|json" }),
   flag("debug", "boolean", "print what is done and every warning"),
-  flag("log-level", "string", "debug is --debug; errors are always told", { value: "debug|info|warning|error" }),
+  flag("log-level", "string", "what is told beside errors (default: warnings about capabilities)", { value: "debug|info|warning|error" }),
   flag("systemd-cgroup", "boolean", "let systemd make the cgroups; linux.cgroupsPath is slice:prefix:name then"),
   flag("cgroup-manager", "string", "who makes the cgroups (default: cgroupfs); disabled: containers get none of their own", {
     value: "cgroupfs|systemd|disabled",

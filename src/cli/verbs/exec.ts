@@ -1,12 +1,12 @@
 import { exec } from "../../container/exec.ts";
 import { absolutePath, text, texts, type Verb } from "../context.ts";
 
-export const verb: Verb = ({ options, positionals, flags }) => {
+export const verb: Verb = ({ options, positionals, flags, warned }) => {
   const [id, ...args] = positionals as [string, ...string[]];
   const [processFile, cwd, user] = [text(flags["process"]), text(flags["cwd"]), text(flags["user"])];
   const [consoleSocket, pidFile, pidfdSocket] = [text(flags["console-socket"]), text(flags["pid-file"]), text(flags["pidfd-socket"])];
   const [apparmorProfile, selinuxLabel] = [text(flags["apparmor"]), text(flags["process-label"])];
-  exec(options, {
+  const request = {
     id,
     args,
     env: texts(flags["env"]),
@@ -26,6 +26,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
     ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
-  });
+  };
+  exec(options, request, warned);
   return 0;
 };

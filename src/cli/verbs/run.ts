@@ -1,3 +1,4 @@
+import type { Execution } from "../../container/execute.ts";
 import { run } from "../../container/run.ts";
 import * as host from "../../host/index.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
@@ -16,6 +17,7 @@ export const verb: Verb = (context, beginning) => {
     subreaper: context.flags["no-subreaper"] !== true,
     ...(exitRecord === undefined ? {} : { exitRecord: absolutePath(exitRecord) }),
     deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
+    made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
   };
   run(context.options, request, options, beginning);
   return 0;

@@ -33,11 +33,11 @@ export function addProcess(scope: Scope): void {
       "/process/user",
     );
     if (capabilities) {
-      const { effective, inheritable } = capabilities;
+      const { bounding, effective, inheritable } = capabilities;
       const permitted = capabilities.permitted | capabilitiesForFilter(scope);
       // capabilities(7): no other can be raised. The checks have said so; init would have to say it again while everybody waits.
       const ambient = capabilities.ambient & capabilities.permitted & inheritable;
-      builder.add("init", "process", "capability.set", { effective, permitted, inheritable, ambient }, "/process/capabilities");
+      builder.add("init", "process", "capability.set", { bounding, effective, permitted, inheritable, ambient }, "/process/capabilities");
     }
     builder.add(
       "init",
