@@ -1,11 +1,9 @@
-/* The last steps: find the program and HOME inside the final root, and become the program. The root has been changed by now,
+/* The last steps: find the program inside the final root, and become it. The root has been changed by now,
  * so the kernel itself keeps every lookup inside. */
 #include "../testing/weaken.h"
-#include "inroot.h"
 #include "run.h"
 #include "sys.h"
 
-#define PASSWD_MAX (1024 * 1024)
 #define SIGNAL_COUNT 64
 
 /* Execute permission of the effective user on a regular file: 0, -EACCES or the error of the lookup. Without a descriptor: the
@@ -51,67 +49,6 @@ long op_process_program(struct run *run, const struct op_process_program *op) {
     error = *name == 0 ? -ENOENT : search(run, name, op->path.at);
   }
   return error < 0 ? fail(run, error, name, "stat") : 0;
-}
-
-/* The sixth field of the line whose third is uid; false if this is another line. */
-static bool home_of_line(char *line, uint32_t uid, char **home) {
-  char *fields[7];
-  unsigned count = 0;
-  fields[count++] = line;
-  for (; *line != 0 && count < 7; line++) {
-    if (*line != ':') continue;
-    *line = 0;
-    fields[count++] = line + 1;
-  }
-  uint64_t number;
-  if (count < 6 || !text_to_u64(fields[2], &number) || number != uid || fields[5][0] != '/') return false;
-  *home = fields[5];
-  return true;
-}
-
-static bool find_home(char *text, uint32_t uid, char **home) {
-  for (char *line = text; *line != 0;) {
-    char *end = line;
-    while (*end != 0 && *end != '\n') end++;
-    bool more = *end != 0;
-    *end = 0;
-    if (home_of_line(line, uid, home)) return true;
-    line = more ? end + 1 : end;
-  }
-  return false;
-}
-
-static int open_passwd(struct run *run) {
-  int root = slot_get(run, SLOT_ROOT);
-  int directory = root < 0 ? root : inroot_open(root, "/etc", 0);
-  if (directory < 0) return directory;
-  // O_NONBLOCK: a FIFO of this name must not hold the container up.
-  int fd = sys_openat(directory, "passwd", O_RDONLY | (WEAKENED(passwd) ? 0 : O_NONBLOCK) | O_NOFOLLOW | O_NOCTTY, 0);
-  sys_close(directory);
-  return fd;
-}
-
-long op_process_home(struct run *run, const struct op_process_home *op) {
-  struct buffer out = BUFFER(run->home);
-  put_text(&out, "/");
-  int fd = open_passwd(run);
-  if (fd < 0) return 0;
-  struct stat info;
-  long size = PASSWD_MAX + 1;
-  if (sys_fstat(fd, &info) >= 0 && (info.st_mode & S_IFMT) == S_IFREG && info.st_size <= PASSWD_MAX) size = info.st_size;
-  long address = size > PASSWD_MAX ? -EFBIG : sys(__NR_mmap, 0, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address > 0) {
-    char *text = (char *)address, *home;
-    long used = sys_read(fd, text, (size_t)size);
-    text[used < 0 ? 0 : used] = 0;
-    if (find_home(text, op->uid, &home)) {
-      out.used = 0;
-      put_text(&out, home);
-    }
-    sys(__NR_munmap, address, size + 1);
-  }
-  sys_close(fd);
-  return 0;
 }
 
 char **make_vector(const struct list *list, const char *extra) {

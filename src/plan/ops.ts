@@ -414,7 +414,7 @@ export const OPS = {
   "process.home": {
     id: 87,
     actors: ["init"],
-    doc: "Outcome for HOME, which the configuration leaves out: the home directory of uid in the container's /etc/passwd (regular file, bounded), else /.",
+    doc: "Outcome for HOME, which the configuration leaves out: the home directory of uid in the container's /etc/passwd (regular file, bounded; links are followed inside the root), else /.",
     fields: { uid: "u32" },
   },
   "process.program": {

@@ -241,7 +241,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     "prctl(PR_SET_DUMPABLE, 0)",
   ],
   "process.cwd": ["chdir($path)"],
-  "process.home": ['?openat(_, "passwd", O_RDONLY|O_NONBLOCK|O_NOFOLLOW|O_NOCTTY)'],
+  "process.home": ["?+openat(_, _, O_RDONLY|O_NONBLOCK|O_NOFOLLOW|O_NOCTTY)", "?+openat(_, _, O_PATH|O_NOFOLLOW)"],
   "process.program": ["+faccessat2(AT_FDCWD, _, X_OK, AT_EACCESS)"],
   "descriptors.sweep": ["?close_range(_, _, CLOSE_RANGE_CLOEXEC)", "?+fcntl(_, F_SETFD, FD_CLOEXEC)", "?+close(_)"],
   "process.wait": ["read(_, _, 1)"],

@@ -128,6 +128,38 @@ describe.skipIf(!isRoot).each(VARIANTS)("process: %s", (_, options) => {
     ).toEqual(["HOME=/given", "PATH=/bin"]);
   });
 
+  test("/etc/passwd may be a link, which is followed inside the root", () => {
+    const passwd = join(root, "etc/passwd");
+    const real = join(root, "usr/share/defaults");
+    mkdirSync(real, { recursive: true });
+    writeFileSync(join(real, "passwd"), "root:x:0:0::/linked:\n");
+    writeFileSync(join(root, "etc/passwd.real"), "root:x:0:0::/beside:\n");
+    symlinkSync("usr/share", join(root, "share"));
+    const chain = Array.from({ length: 50 }, (_, index) => `link-${index}`);
+    chain.forEach((name, index) => symlinkSync(chain[index + 1] ?? "passwd.real", join(root, "etc", name)));
+    for (const [target, home] of [
+      ["/usr/share/defaults/passwd", "/linked"],
+      ["../usr/share/defaults/passwd", "/linked"],
+      ["../../../../share/defaults/passwd", "/linked"],
+      ["passwd.real", "/beside"],
+      ["./passwd.real", "/beside"],
+      ["link-11", "/beside"],
+      // More links than the kernel follows, one to itself, nowhere, a directory, a device.
+      ["link-0", "/"],
+      ["passwd", "/"],
+      ["/absent", "/"],
+      ["/usr", "/"],
+      ["/usr/", "/"],
+      ["/dev/null", "/"],
+    ] as const) {
+      symlinkSync(target, passwd);
+      expect([target, ...output([init("process.home", { uid: 0 })], "echo $HOME")]).toEqual([target, home]);
+      rmSync(passwd);
+    }
+    for (const name of ["share", "usr/share", "etc/passwd.real", ...chain.map((link) => `etc/${link}`)])
+      rmSync(join(root, name), { recursive: true });
+  });
+
   test("an odd /etc/passwd never holds the container up", () => {
     const passwd = join(root, "etc/passwd");
     for (const make of [

@@ -83,6 +83,10 @@ export const HELPER_CALLS: Allowed = {
     "openat(walk->here, name)": "the in-root module",
     "mkdirat(walk->here, name)": "the in-root module",
   },
+  "native-bindings/init/home.c": {
+    "openat(directory, name)": "one name in a directory as inroot_open has found it, never followed; only a regular file is read",
+    "readlinkat(directory, name)": "the text of that link, which is a path for inroot_open again",
+  },
   "native-bindings/init/label.c": { 'openat(proc, "self")': PROC },
   "native-bindings/init/live.c": { "umount2(path)": `${PROC}: self/fd/N of a held descriptor` },
   "native-bindings/init/mask.c": { 'openat(AT_FDCWD, "/dev/null")': "the host's /dev/null, before the pivot, verified to be the device" },
@@ -119,7 +123,6 @@ export const HELPER_CALLS: Allowed = {
     "faccessat2(AT_FDCWD, path)": CONTAINER_VIEW,
     "faccessat(AT_FDCWD, path)": CONTAINER_VIEW,
     "execve(run->program)": CONTAINER_VIEW,
-    'openat(directory, "passwd")': "one name in /etc as inroot_open has found it, never followed; only a regular file is read",
   },
   "native-bindings/init/root.c": {
     "mount(NULL, place)": "the way to the root file system, whose own directory is the last of it: the caller's",

@@ -58,7 +58,7 @@ export function addExecve(scope: Scope): void {
   const { builder, config, invocation } = scope;
   if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
   if (!config.process) return;
-  const env = [...config.process.env];
+  const env = programEnvironment(config.process.env);
   if (invocation.listenFds > 0) env.push(`LISTEN_FDS=${invocation.listenFds}`, "LISTEN_PID=1");
   addStartContainerHooks(scope, env);
   addLateFilter(scope);
@@ -70,6 +70,11 @@ export function addBoundingSet({ builder, config }: Scope): void {
   const capabilities = config.process?.capabilities;
   if (!capabilities) return;
   builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");
+}
+
+/** As with runc an empty HOME is as none: the one that process.home finds takes its place. */
+function programEnvironment(env: readonly string[]): string[] {
+  return env.includes("HOME=") ? env.filter((entry) => entry !== "HOME=") : [...env];
 }
 
 function environmentHas(env: readonly string[], name: string): boolean {

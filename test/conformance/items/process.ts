@@ -5,6 +5,7 @@ import * as assert from "../assert.ts";
 import { waitFor } from "../container.ts";
 import { group } from "../group.ts";
 import { stringsOf } from "../observe.ts";
+import { home } from "./process-home.ts";
 import { standardStreams } from "./process-streams.ts";
 
 /** Change the process object. */
@@ -22,6 +23,7 @@ export const processGroup = group("PRO", "process", (levels) => {
     assert.notEqual((await c.call(["start", container.id])).status, 0);
   });
   standardStreams(levels);
+  home(levels);
   must(7, "cwd is required, and absolute", async (c) => {
     await c.refused((config) => Reflect.deleteProperty(config.process, "cwd"), "/process/cwd");
     for (const cwd of ["", "tmp", "./tmp", "../tmp"]) await c.refused(process({ cwd }), "/process/cwd");

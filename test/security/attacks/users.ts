@@ -66,6 +66,17 @@ const PASSWD: Readonly<Record<string, (path: string) => void>> = {
   "a directory": (path) => mkdirSync(path),
   "a link to itself": (path) => symlinkSync("passwd", path),
   "a link to /proc/kmsg": (path) => symlinkSync("/proc/kmsg", path),
+  "a link to a link to itself": (path) => {
+    rmSync(`${path}-again`, { force: true });
+    symlinkSync("passwd-again", path);
+    symlinkSync("passwd-again", `${path}-again`);
+  },
+  "a link to a FIFO": (path) => {
+    rmSync(`${path}-fifo`, { force: true });
+    execFileSync("mkfifo", [`${path}-fifo`]);
+    symlinkSync("passwd-fifo", path);
+  },
+  "a link to the host's": (path) => symlinkSync(`${"../".repeat(40)}../proc/self/fd/../../1/root/etc/passwd`, path),
   "a device that never ends": (path) => execFileSync("mknod", [path, "c", "1", "5"]),
   "10 MB in one line": (path) => writeFileSync(path, `user:x:1000:1000:${"a".repeat(10 << 20)}:/evil:/bin/sh\n`),
   "a million lines": (path) => writeFileSync(path, "user:x:1001:1000::/evil:/bin/sh\n".repeat(1_000_000)),
@@ -117,7 +128,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "hostile passwd and group",
     title: "etc/passwd and etc/group of the image are FIFOs, devices, directories, links, huge, or full of nonsense",
-    mechanism: "one file of at most 1 MiB is read for HOME, opened without following links and without waiting",
+    mechanism: "one file of at most 1 MiB is read for HOME, found in the root, whatever links there are, and opened without waiting",
     weakness: "passwd",
     run: hostilePasswd,
   },
