@@ -51,6 +51,8 @@ export interface Execution {
   readonly warnings: string[];
   /** Those of the warnings that the specification wants told to everybody: capabilities that the process does not get. */
   readonly demanded: string[];
+  /** The state directory has more in it than every container's. */
+  hasDirectory?: boolean;
   /** What is left to do of cgroups that are made. */
   readonly unfinished: (() => void)[];
   /** What was last written of the record as it will be; undefined before there is an init. */

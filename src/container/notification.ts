@@ -24,16 +24,19 @@ export function prepareNotification(execution: Execution, { directory, listen, h
   host.mkdir(directory, DIRECTORY_MODE);
   // mkdir(2) is subject to the umask.
   host.chmod(directory, DIRECTORY_MODE);
-  if (listen) execution.notification = listenFor(directory, address);
+  execution.hasDirectory = true;
+  if (!listen) return;
+  const sockets = listenFor(directory, address, execution.warnings);
+  if (sockets) execution.notification = sockets;
 }
 
-/** For `start`: undefined when the container was not made for it, or nobody is to be told. */
-export function listenAgain(root: string, id: string): NotificationSockets | undefined {
+/** For `start`: undefined when the container was not made for it, or nobody is to be told. Adds to `warnings`. */
+export function listenAgain(root: string, id: string, warnings: string[]): NotificationSockets | undefined {
   const address = host.getenv("NOTIFY_SOCKET");
   const directory = notifyDirectory(containerDirectory(root, id));
   if (!address || !host.stat(directory)) return undefined;
   checkAddress(address);
-  return listenFor(directory, address);
+  return listenFor(directory, address, warnings);
 }
 
 /** Wait until the container is ready, or its init has ended. Replaces this process by the helper, which is smaller, and ends with status 0. */
@@ -45,19 +48,22 @@ function checkAddress(address: string): void {
   if (!/^[/@]./.test(address)) throw new RuntError("usage", `NOTIFY_SOCKET=${address}: use an absolute path, or @ and a name`);
 }
 
-/** The host's first: without it nothing is to be listened for. */
-function listenFor(directory: string, address: string): NotificationSockets {
-  const caller = connectHost(address);
+/** The host's first: where nobody listens there, nobody waits for the container either, and it starts as it would without. */
+function listenFor(directory: string, address: string, warnings: string[]): NotificationSockets | undefined {
+  const caller = connectHost(address, warnings);
+  if (caller === undefined) return undefined;
   const path = `${directory}/notify.sock`;
   // Of a `start` that was killed.
   if (host.lstat(path)) host.unlink(path);
   return { container: host.bindDatagram(path), host: caller };
 }
 
-function connectHost(address: string): number {
+/** undefined: left over in an environment of a service that is gone, most often. */
+function connectHost(address: string, warnings: string[]): number | undefined {
   try {
     return host.connectDatagram(address);
   } catch (error) {
-    throw new RuntError("operation", `NOTIFY_SOCKET=${address}: ${host.reason(error)}`, { cause: error });
+    warnings.push(`NOTIFY_SOCKET=${address}: ${host.reason(error as host.HostError)}: nobody is told that the container is ready`);
+    return undefined;
   }
 }

@@ -18,7 +18,8 @@ const EXEC_TIMEOUT_MS = 10_000;
 /** init stays for a tenth of a second after it has failed. */
 const DEATH_TIMEOUT_MS = 2_000;
 
-export function start({ root }: RuntimeOptions, id: string): void {
+/** Adds to `warnings`. */
+export function start({ root }: RuntimeOptions, id: string, warnings: string[] = []): void {
   readRecord(root, id);
   const directory = containerDirectory(root, id);
   const held = lock(directory);
@@ -28,7 +29,7 @@ export function start({ root }: RuntimeOptions, id: string): void {
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
   if (!record.startable)
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
-  const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id) : undefined;
+  const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id, warnings) : undefined;
   const pidfd = sockets && host.pidfdOpen(record.pid);
   phase?.("release");
   const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);

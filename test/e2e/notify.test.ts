@@ -1,5 +1,5 @@
 /** NOTIFY_SOCKET: a container that is a service tells its caller's service manager that it is ready, and nothing else. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -193,15 +193,49 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
     expect(argsOf("process.exec")[0]?.["env"]).toContain("NOTIFY_SOCKET=/run/notify/notify.sock");
   });
 
-  test.each([
-    ["relative", "relative", /NOTIFY_SOCKET=relative: use an absolute path, or @ and a name/],
-    ["without a listener", "/nonexistent/socket", /NOTIFY_SOCKET=\/nonexistent\/socket: no such file or directory/],
-  ])("a socket %s is refused before anything is done", async (_, socket, message) => {
+  test("a socket with a relative path is refused before anything is done", async () => {
     const name = id();
-    const result = await runtime(["run", "-d", "-b", saying("READY=1"), name], { env: { NOTIFY_SOCKET: socket } });
+    const result = await runtime(["run", "-d", "-b", saying("READY=1"), name], { env: { NOTIFY_SOCKET: "relative" } });
     expect(result.status).toBe(1);
-    expect(result.stderr).toMatch(message);
+    expect(result.stderr).toMatch(/NOTIFY_SOCKET=relative: use an absolute path, or @ and a name/);
     expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  describe("a socket that nobody listens on stops nothing", () => {
+    const left = () => {
+      const path = join(directory, "left-over");
+      if (!existsSync(path))
+        spawnSync("python3", ["-c", "import socket,sys; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind(sys.argv[1])", path]);
+      return path;
+    };
+    const GONE = {
+      "that is not there": () => "/nonexistent/socket",
+      "of a process that is gone": left,
+      "with a name": () => "@runt-test-nobody",
+    };
+
+    test.each(Object.entries(GONE))("%s", async (_, socket) => {
+      const env = { NOTIFY_SOCKET: socket() };
+      const path = bundle((config) => shell(config, "echo runs"));
+      const first = id();
+      expect(await runtime(["run", "-b", path, first], { env })).toEqual({ status: 0, stdout: "runs\n", stderr: "" });
+      // The monitor has left nothing, nor has what it calls.
+      expect(existsSync(join(root, first))).toBe(false);
+      const sleeping = () => bundle((config) => shell(config, "sleep 1000"));
+      const [detached, created] = [id(), id()];
+      expect(await runtime(["run", "-d", "-b", sleeping(), detached], { env })).toEqual({ status: 0, stdout: "", stderr: "" });
+      expect(await ok(["inspect", detached])).toContain("nobody is told that the container is ready");
+      await ok(["create", "-b", sleeping(), created], { env });
+      expect(await runtime(["start", created], { env })).toEqual({ status: 0, stdout: "", stderr: "" });
+      await until(created, "running");
+    });
+
+    test("and start says so when it is asked", async () => {
+      const env = { NOTIFY_SOCKET: "/nonexistent/socket" };
+      const name = id();
+      await ok(["create", "-b", bundle((config) => shell(config, "sleep 1000")), name], { env });
+      expect((await runtime(["--debug", "start", name], { env })).stderr).toContain("warning: NOTIFY_SOCKET=/nonexistent/socket");
+    });
   });
 
   test("whatever a privileged container leaves in the directory, delete removes it and nothing else", async () => {

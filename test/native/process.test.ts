@@ -136,7 +136,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("process: %s", (_, options) => {
     writeFileSync(join(root, "etc/passwd.real"), "root:x:0:0::/beside:\n");
     symlinkSync("usr/share", join(root, "share"));
     const chain = Array.from({ length: 50 }, (_, index) => `link-${index}`);
-    chain.forEach((name, index) => symlinkSync(chain[index + 1] ?? "passwd.real", join(root, "etc", name)));
+    for (const [index, name] of chain.entries()) symlinkSync(chain[index + 1] ?? "passwd.real", join(root, "etc", name));
     for (const [target, home] of [
       ["/usr/share/defaults/passwd", "/linked"],
       ["../usr/share/defaults/passwd", "/linked"],

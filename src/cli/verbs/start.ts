@@ -1,8 +1,10 @@
 import { start } from "../../container/start.ts";
 import type { Verb } from "../context.ts";
 
-export const verb: Verb = ({ options, positionals }) => {
+export const verb: Verb = ({ options, positionals, warned }) => {
   const id = positionals[0]!;
-  start(options, id);
+  const warnings: string[] = [];
+  start(options, id, warnings);
+  warned({ warnings, demanded: [] });
   return 0;
 };

@@ -4,7 +4,10 @@ import type { Config } from "../../support/config.ts";
 import * as assert from "../assert.ts";
 import type { Levels } from "../group.ts";
 
-const SHOW = ["/bin/sh", "-c", "env | grep ^HOME="];
+/** Shows the environment as it is; a shell would show one of two. */
+const SHOW = ["/probe"];
+
+const homes = (output: string) => output.match(/^env HOME=.*$/gm);
 
 /** HOME, of which the specification says nothing and images expect much. */
 export function home({ should }: Levels): void {
@@ -13,7 +16,7 @@ export function home({ should }: Levels): void {
       config.process.env = ["PATH=/bin:/usr/bin", "HOME="];
       config.process.args = [...SHOW];
     };
-    assert.equal((await c.run(SHOW, change)).stdout, "HOME=/root\n");
+    assert.deepEqual(homes((await c.run(SHOW, change)).stdout), ["env HOME=/root"]);
   });
   should(23, "HOME is found where /etc/passwd is a link, inside the root, for the first program and for exec", async (c) => {
     for (const target of ["/usr/share/passwd", "../usr/share/passwd", "passwd.real"]) {
@@ -27,9 +30,9 @@ export function home({ should }: Levels): void {
         config.root.path = rootfs;
         config.process.env = ["PATH=/bin:/usr/bin"];
       };
-      assert.equal((await c.run(SHOW, change)).stdout, "HOME=/found\n");
+      assert.deepEqual(homes((await c.run(SHOW, change)).stdout), ["env HOME=/found"]);
       const container = await c.start(change);
-      assert.equal((await c.call(["exec", container.id, ...SHOW])).stdout, "HOME=/found\n");
+      assert.deepEqual(homes((await c.call(["exec", container.id, ...SHOW])).stdout), ["env HOME=/found"]);
     }
   });
 }
