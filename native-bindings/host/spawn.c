@@ -181,18 +181,15 @@ static struct {
 
 /*
  * Schedulers may leave a new process on its parent's processor until its time slice ends (milliseconds, where virtual processors are
- * kept idle together). This one is to run now, beside its parent. With the plan it takes its mask back (native-bindings/init/ahead.c).
+ * kept idle together). This one is to run now, beside its parent. With the plan it gets all of them (native-bindings/init/ahead.c).
  */
 static void place_elsewhere(pid_t child, volatile uint32_t *page) {
     cpu_set_t mine, others;
     int cpu = sched_getcpu();
-    _Static_assert(sizeof(mine) == PLACE_MASK_SIZE, "a mask of the C library");
     if (cpu < 0 || sched_getaffinity(0, sizeof(mine), &mine) < 0 || CPU_COUNT(&mine) < 2) return;
     others = mine;
     CPU_CLR((size_t)cpu, &others);
-    memcpy((void *)(uintptr_t)(page + PLACE_MASK), &mine, sizeof(mine));
     ahead.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
-    page[PLACE_APART] = ahead.apart;
     /* For the plan; what comes after it, host_ahead_is_undisturbed says. */
     page[BELL_LOOKS] = ahead.apart;
     clock_gettime(CLOCK_MONOTONIC, &ahead.began);

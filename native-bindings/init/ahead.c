@@ -13,22 +13,6 @@ static void make_namespaces(struct run *run, uint64_t flags) {
   loopback_raise();
 }
 
-/*
- * The runtime has kept outer away from its own processor. From here on this process may use all that its cpusets allow, as if nothing had been
- * set (a mask that was set also limits what later cpusets give), unless the runtime may use less than that.
- */
-static void return_to_place(const volatile uint32_t *page) {
-  uint32_t all[PLACE_MASK_SIZE / 4], allowed[PLACE_MASK_SIZE / 4] = {0};
-  if (page == NULL || page[PLACE_APART] == 0) return;
-  for (unsigned i = 0; i < PLACE_MASK_SIZE / 4; i++) all[i] = UINT32_MAX;
-  if (sys(__NR_sched_setaffinity, 0, sizeof all, all) >= 0 && sys(__NR_sched_getaffinity, 0, sizeof allowed, allowed) >= 0) {
-    unsigned i = 0;
-    while (i < PLACE_MASK_SIZE / 4 && allowed[i] == page[PLACE_MASK + i]) i++;
-    if (i == PLACE_MASK_SIZE / 4) return;
-  }
-  sys(__NR_sched_setaffinity, 0, PLACE_MASK_SIZE, page + PLACE_MASK);
-}
-
 long plan_await(struct run *run, int *plan_fd) {
   // Now nobody waits for it.
   reset_signals(run);
@@ -40,7 +24,8 @@ long plan_await(struct run *run, int *plan_fd) {
   }
   if (run->cloned_ahead != 0) prepare_filesystems(run, run->progress[AHEAD_FILESYSTEMS]);
   error = receive_message(run, MESSAGE_PLAN, plan_fd);
-  return_to_place(run->progress);
+  // The runtime has kept this process away from its own processor until now (place_elsewhere in native-bindings/host/spawn.c).
+  affinity_reset();
   return error;
 }
 

@@ -17,9 +17,6 @@ enum { BELL_CGROUPS = 11 };
 /* CLONE_NEW* of what outer unshares before there is a plan, and of the clone of init; which file systems that init makes (prepare.h). */
 enum { AHEAD_NAMESPACES = 12, AHEAD_CLONE = 13, AHEAD_FILESYSTEMS = 14 };
 
-/* Whether the helper was kept apart from the runtime's processor, and where it may run: a mask as sched_setaffinity(2) takes it. */
-enum { PLACE_APART = 10, PLACE_MASK = 16, PLACE_MASK_SIZE = 128 };
-
 #if defined(__x86_64__)
 /* 0.2 to 0.5 ms. */
 static inline uint64_t bell_patience(void) { return 1000000; }

@@ -189,6 +189,7 @@ static int plan_main(int count, char **arguments, char **environment) {
   if (count > 4 || !to_fd(arguments[1], &plan_fd) || (count > 2 && !to_fd_or_none(arguments[2], &progress_fd))) return -1;
   if (count == 4 && !to_fd(arguments[3], &trace_fd)) return -1;
   begin(run, socket, progress_fd, trace_fd, environment);
+  affinity_reset();
   return run_plan(run, plan_fd);
 }
 

@@ -18,6 +18,12 @@ static bool set_bits(unsigned long *mask, uint32_t limit, const struct list *num
 
 #define CPU_LIMIT 8192
 
+void affinity_reset(void) {
+  unsigned long mask[CPU_LIMIT / WORD_BITS];
+  memset(mask, 0xff, sizeof mask);
+  sys(__NR_sched_setaffinity, 0, sizeof mask, mask);
+}
+
 long op_process_affinity(struct run *run, const struct op_process_affinity *op) {
   unsigned long mask[CPU_LIMIT / WORD_BITS] = {0};
   if (!set_bits(mask, CPU_LIMIT, &op->cpus)) return fail(run, -EINVAL, NULL, "sched_setaffinity");

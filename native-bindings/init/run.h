@@ -163,6 +163,9 @@ void rearm_death_signal(struct run *run);
 char **make_vector(const struct list *list, const char *extra);
 /* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
 void reset_process(struct run *run);
+/* The processors that the caller may use are no matter of the container: all that its cpusets allow, now and later (a mask that is set also limits
+ * what later cpusets give). Where that is refused it has those of the caller (policy.c). */
+void affinity_reset(void);
 /* Of it, what may be done at any time: no signal is ignored any more. */
 void reset_signals(struct run *run);
 /* Makes a capability of the permitted set effective (capability.c). */

@@ -131,7 +131,7 @@ export const OPS = {
   "helper.spawn": {
     id: 6,
     actors: ["runtime"],
-    doc: "Start the helper from a sealed memfd with the plan in a mapped memfd. create and run start it first of all; a new network namespace (with lo up), init and its usual file systems may be made before there is a plan, which it then gets as a message. exec with cgroup v2: inside this cgroup (CLONE_INTO_CGROUP), where what it clones stays; later, inside the container's namespaces, the kernel may refuse to go there.",
+    doc: "Start the helper from a sealed memfd with the plan in a mapped memfd. It may use every processor that its cpusets allow, whatever the caller may. create and run start it first of all; a new network namespace (with lo up), init and its usual file systems may be made before there is a plan, which it then gets as a message. exec with cgroup v2: inside this cgroup (CLONE_INTO_CGROUP), where what it clones stays; later, inside the container's namespaces, the kernel may refuse to go there.",
     fields: { cgroup: "str" },
   },
   "idmap.write": {

@@ -200,6 +200,17 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
     assert.equal(await execCpus(c, { initial: "", final: "" }), whole);
     assert.equal(await execCpus(c, undefined), whole);
   });
+  should(13, "the program may use every CPU of its cpuset, whatever the runtime's caller may", async (c) => {
+    const all = parseStatus(readFileSync("/proc/self/status", "utf8")).get("Cpus_allowed_list") ?? "";
+    if (!/[,-]/.test(all)) c.skip("there is one CPU");
+    const change = process({ args: ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"] });
+    const bound = async (words: readonly string[]) =>
+      (await c.shell('exec taskset -c 0 "$@"', words)).stdout.replace("Cpus_allowed_list:", "").trim();
+    const container = c.container(c.bundle(change));
+    assert.equal(await bound(["run", "--bundle", container.bundle, container.id]), all);
+    const running = await c.start();
+    assert.equal(await bound(["exec", running.id, "grep", "Cpus_allowed_list", "/proc/self/status"]), all);
+  });
   must(12, "a list of CPUs that is none is refused", async (c) => {
     const refused = (field: string, text: string) =>
       c.refused(process({ execCPUAffinity: { [field]: text } }), `/process/execCPUAffinity/${field}`);
