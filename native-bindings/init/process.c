@@ -12,13 +12,31 @@ static bool runtime_is_gone(struct run *run) {
   return sys_poll(&poll, 1, &now) > 0 && (poll.revents & POLLHUP) != 0;
 }
 
+/* What stops a container that waits for `start`, as with runc. */
+static const int ENDING[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+/* As a shell says that a signal has ended a program. */
+static _Noreturn void end_by_signal(int signal) { sys_exit(128 + signal); }
+
+/* The first process of a PID namespace gets no signal that it has no handler for, but SIGKILL. execve(2) takes the handlers away. */
+static long end_by_signals(void) {
+  // The kernel wants to know where a handler returns to; this one does not.
+  const struct kernel_action action = {.handler = (void *)end_by_signal, .flags = SA_RESTORER, .restorer = (void *)end_by_signal};
+  long error = 0;
+  for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING && error >= 0; i++)
+    error = sys(__NR_rt_sigaction, ENDING[i], &action, NULL, sizeof(uint64_t));
+  return error;
+}
+
 long op_process_death_signal(struct run *run, const struct op_process_death_signal *op) {
   run->death_signal = WEAKENED(death_signal) ? 0 : op->signal;
   long error = sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
   if (error < 0) return fail(run, error, NULL, "PR_SET_PDEATHSIG");
   // getppid(2) says 0 in a new PID namespace whoever the parent is; the socket tells the truth.
   if (op->signal != 0 && run->socket >= 0 && runtime_is_gone(run)) return fail(run, -ESRCH, NULL, "the runtime is gone");
-  return 0;
+  if (op->signal != 0 || !run->waits_for_start || sys(__NR_getpid) != 1) return 0;
+  error = end_by_signals();
+  return error < 0 ? fail(run, error, NULL, "rt_sigaction") : 0;
 }
 
 /* A change of the effective ids or of the capabilities clears both (kernel/cred.c). */

@@ -254,7 +254,7 @@ export const OPS = {
   "process.deathSignal": {
     id: 50,
     actors: ["init"],
-    doc: "PR_SET_PDEATHSIG, kept across changes of user and capabilities; 0 clears it. When set, a parent that is already gone is an error.",
+    doc: "PR_SET_PDEATHSIG, kept across changes of user and capabilities; 0 clears it. When set, a parent that is already gone is an error. Outcome of 0 for the first process of a PID namespace that is going to wait for `start`: SIGHUP, SIGINT, SIGQUIT and SIGTERM end it until execve.",
     fields: { signal: "u32" },
   },
   "cgroup.join": {

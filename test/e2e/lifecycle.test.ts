@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -136,6 +136,37 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     expect((await runtime(["state", broken])).status).toBe(1);
     writeFileSync(file, text);
     await ok(["delete", "--force", broken]);
+  });
+
+  test.skipIf(RUNTIME.endsWith("crun")).each(["TERM", "INT", "HUP", "QUIT"])(
+    "%s stops a container that waits for start",
+    async (signal) => {
+      for (const namespaces of ["own", "none"]) {
+        const name = id();
+        const path = bundle((config) => {
+          if (namespaces === "none") config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "pid");
+        });
+        await ok(["create", "-b", path, name]);
+        await ok(["kill", name, signal]);
+        await until(name, "stopped");
+        expect((await runtime(["start", name])).status).toBe(1);
+        await ok(["delete", name]);
+      }
+    },
+  );
+
+  test("what init does while it waits is gone from the program: signals are as they are by default", async () => {
+    const out = join(directory, "signals");
+    const path = bundle((config) => {
+      config.mounts.push({ destination: "/out", type: "bind", source: directory, options: ["bind", "rw"] });
+      shell(config, "exec cat /proc/self/status > /out/signals");
+    });
+    const name = id();
+    await ok(["create", "-b", path, name]);
+    await ok(["start", name]);
+    await until(name, "stopped");
+    const text = readFileSync(out, "utf8");
+    for (const field of ["SigBlk", "SigIgn", "SigCgt"]) expect(text).toMatch(new RegExp(`^${field}:\\s0000000000000000$`, "m"));
   });
 
   test("a SIGKILL to the created init is seen", async () => {

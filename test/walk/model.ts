@@ -11,6 +11,8 @@ export interface Container {
   /** A signal that ends it is on its way. */
   readonly doom: "" | "term" | "kill";
   readonly locked: boolean;
+  /** Its program has begun a moment ago, and may have no handler yet. */
+  readonly deaf: boolean;
   /** Processes that it may have. */
   readonly limit: number;
 }
@@ -36,7 +38,7 @@ interface Next {
 type Step = (container: Container) => readonly Next[];
 
 export const FIRST_LIMIT = 200;
-export const NONE: Container = { status: "none", paused: false, doom: "", locked: false, limit: FIRST_LIMIT };
+export const NONE: Container = { status: "none", paused: false, doom: "", locked: false, deaf: false, limit: FIRST_LIMIT };
 
 const OK: Answer = { exit: 0 };
 const failed = (code: string, exit = 1): Answer => ({ exit, code });
@@ -80,14 +82,16 @@ const creating =
       if (reserved.locked) return [];
       // Removed by force before it was locked.
       if (reserved.status === "none") return to(reserved, { exit: "any failure" });
-      return to({ ...reserved, status: "creating", locked: true }, (made) => to({ ...made, status: end, locked: false }, OK));
+      return to({ ...reserved, status: "creating", locked: true }, (made) =>
+        to({ ...made, status: end, locked: false, deaf: end === "running" }, OK),
+      );
     };
     return to({ ...NONE, status: "reserved" }, lock);
   };
 
 const start: Step = locking((container) => {
   if (container.status !== "created" || container.paused) return to(container, WRONG);
-  const running = to({ ...container, status: "running" }, OK);
+  const running = to({ ...container, status: "running", deaf: true }, OK);
   return container.doom === "" ? running : [...running, ...to(container, WRONG)];
 });
 
@@ -97,9 +101,10 @@ const kill = (doom: Container["doom"]): Step =>
     return to(before, (container) => {
       // Its end may or may not be seen.
       if (!isLive(container)) return [...to(container, WRONG), ...to(container, OK)];
-      // The first process of a pid namespace gets no signal that it has no handler for.
-      if (doom === "" || (doom === "term" && container.status === "created")) return to(container, OK);
+      if (doom === "") return to(container, OK);
       const sent: Container = { ...container, doom: container.doom === "kill" ? "kill" : doom };
+      // The first process of a pid namespace gets no signal that it has no handler for: init has one while it waits.
+      if (doom === "term" && container.deaf) return [...to(container, OK), ...to(sent, OK)];
       return doom === "kill" && before.paused ? to(sent, (frozen) => to({ ...frozen, paused: false }, OK)) : to(sent, OK);
     });
   });

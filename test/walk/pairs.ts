@@ -50,7 +50,7 @@ async function tryPair(
 ): Promise<string | undefined> {
   let container: Container = NONE;
   for (const verb of beginning) {
-    container = outcomes(container, [{ verb }])[0]!.container;
+    container = { ...outcomes(container, [{ verb }])[0]!.container, deaf: false };
     await subject.perform(id, { verb });
     await subject.until(id, [shownStatus(container)]);
   }

@@ -66,7 +66,7 @@ describe("the walk itself", () => {
       async perform(id, action) {
         const before = containers.get(id) ?? NONE;
         const [{ answers, container } = { answers: [], container: NONE }] = outcomes(before, [action]);
-        containers.set(id, action.verb === "kill KILL" && before.paused ? before : container);
+        containers.set(id, action.verb === "kill KILL" && before.paused ? before : { ...container, deaf: false });
         return answers[0]!;
       },
       list: async () =>

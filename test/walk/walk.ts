@@ -83,7 +83,8 @@ async function perform(subject: Subject, containers: Map<string, Container>, nex
   const found = possible.filter(({ answers: [answer] }) => isAllowed(answer!, got));
   if (found.length !== 1) return { expected: possible.map(({ answers }) => answerText(answers[0]!)).join(" or "), got: answerText(got) };
   const { container } = found[0]!;
-  containers.set(next.id, container);
+  // `until` waits for its handler.
+  containers.set(next.id, { ...container, deaf: false });
   const expected = shownStatus(container);
   if (expected === shownStatus(before)) return undefined;
   const status = await subject.until(next.id, [expected]);
