@@ -18,6 +18,7 @@ import { deriveResources } from "./resources.ts";
 import { deriveSeccomp } from "./seccomp.ts";
 import { deriveSysctl } from "./sysctl.ts";
 import type { ContainerConfig } from "./types.ts";
+import { refusesUnknownCalls, refuseWarned } from "./unknown-calls.ts";
 import type { Warn, Warning } from "./warnings.ts";
 
 export interface DeriveContext {
@@ -60,7 +61,7 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     maskedPaths: fromTheRoot(linux?.maskedPaths),
     readonlyPaths: fromTheRoot(linux?.readonlyPaths),
     sysctl: deriveSysctl(linux?.sysctl ?? {}, namespaces, spec.domainname),
-    ...deriveSeccomp(linux?.seccomp, warn),
+    ...deriveSeccomp(linux?.seccomp, refusesUnknownCalls(spec.annotations) ? refuseWarned : warn),
     cgroupsPath: linux?.cgroupsPath ?? "",
     resources: { ...deriveResources(linux?.resources, warn), ...deviceRuleMode(spec.annotations) },
     ...(linux?.intelRdt && { intelRdt: deriveIntelRdt(linux.intelRdt, warn) }),

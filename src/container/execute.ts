@@ -3,6 +3,7 @@
  * Anything that throws here is undone by the caller from the state record.
  */
 import { attachDeviceProgram, createCgroup, delegateCgroup, markContainer, writeCgroupFile } from "../cgroup/index.ts";
+import { refusesUnknownCalls, refuseUnknownCalls } from "../config/unknown-calls.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
@@ -257,9 +258,11 @@ function runHookOperation({ lock, pid }: Execution, args: OpArgs<"hook.run">): v
   runPlannedHook(args, pid);
 }
 
-function prepareSeccomp({ root, warnings }: Execution, args: OpArgs<"seccomp.prepare">): void {
+function prepareSeccomp({ root, record, warnings }: Execution, args: OpArgs<"seccomp.prepare">): void {
   const unknown = prepareFilter(root, args);
-  if (unknown.length > 0) warnings.push(`linux.seccomp: unknown system calls are ignored: ${unknown.join(", ")}`);
+  if (unknown.length === 0) return;
+  if (refusesUnknownCalls(record.annotations)) refuseUnknownCalls(unknown.join(", "));
+  warnings.push(`linux.seccomp: unknown system calls are ignored: ${unknown.join(", ")}`);
 }
 
 function sendFilter(execution: Execution, { path }: OpArgs<"seccomp.send">): void {

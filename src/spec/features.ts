@@ -91,6 +91,7 @@ export const UNSAFE_ANNOTATIONS = [
   "org.criu.config",
   "org.systemd.property.",
   "run.oci.keep_original_groups",
+  "run.oci.seccomp_fail_unknown_syscall",
 ] as const;
 
 /** What depends on other programs of the host. */

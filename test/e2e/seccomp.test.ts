@@ -191,6 +191,20 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
     }
   });
 
+  test.skipIf(!isRunt).each(["nosuchcall", "no such call"])("and an error with run.oci.seccomp_fail_unknown_syscall: %s", async (call) => {
+    const profile = allowBut(rule("ERRNO", [call, "mkdir"]));
+    const annotated = (value: string) => (config: Config) => {
+      filtered(profile, "true")(config);
+      config["annotations"] = { "run.oci.seccomp_fail_unknown_syscall": value };
+    };
+    // The second time the filter is in the cache.
+    for (let round = 0; round < 2; round++) {
+      const { status, stderr } = await run(annotated("1"));
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/unknown system calls: "?no ?such ?call"?/)]);
+    }
+    expect((await run(annotated("0"))).status).toBe(0);
+  });
+
   test.skipIf(!isRunt)("errors name the field", async () => {
     const refused = async (profile: Profile) => (await run(filtered(profile, "true"))).stderr;
     expect(await refused({ defaultAction: "SCMP_ACT_NONE" })).toContain('unknown action "SCMP_ACT_NONE"');
