@@ -39,10 +39,16 @@ function preservedFds(flags: FlagValues): number {
   return typeof flags["preserve-fds"] === "number" ? flags["preserve-fds"] : 0;
 }
 
+/** Without links, as the peers have it: what `state` and hooks are told shall be the place also when a link has changed. */
 function bundleDirectory(given: string | undefined): string {
   const bundle = absolutePath(given ?? ".");
-  const found = host.stat(bundle);
-  if (!found) throw new RuntError("config-read", `bundle ${bundle}: no such file or directory`);
-  if (found.mode >> 12 !== 4) throw new RuntError("config-read", `bundle ${bundle}: not a directory`);
-  return bundle;
+  let fd: number;
+  try {
+    fd = host.open(bundle, host.O.PATH | host.O.DIRECTORY);
+  } catch (error) {
+    throw new RuntError("config-read", `bundle ${bundle}: ${host.reason(error as host.HostError)}`, { cause: error });
+  }
+  const place = host.readlink(`/proc/self/fd/${fd}`);
+  host.close(fd);
+  return place;
 }

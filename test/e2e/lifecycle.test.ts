@@ -1,6 +1,6 @@
 /** create, start, state, kill, delete and list, as engines and people use them. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 
@@ -98,6 +98,15 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     const result = await runtime(["delete", "nobody"]);
     expect(result.status).toBe(1);
     expect(result.stderr).toContain("does not exist");
+  });
+
+  test("state names the bundle without links", async () => {
+    const name = id();
+    const path = bundle();
+    symlinkSync(directory, join(directory, "link-to-directory"));
+    symlinkSync(basename(path), join(directory, "link-to-bundle"));
+    await ok(["create", "-b", join(directory, "link-to-directory", "link-to-bundle"), name]);
+    expect(JSON.parse(await ok(["state", name])).bundle).toBe(realpathSync(path));
   });
 
   test("create leaves the program waiting; start runs it with create's stdio", async () => {
