@@ -19,6 +19,7 @@ import type { Warn } from "../config/warnings.ts";
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/types.ts";
 import type { Finding } from "./finding.ts";
+import { checkKernelList } from "./kernel-list.ts";
 import { BrokenPart } from "./sound.ts";
 
 export interface Derived {
@@ -59,7 +60,7 @@ export function examineDerivation(spec: Spec, bundle: string, broken: boolean): 
     ["cpus", cpuList],
     ["mems", nodeList],
   ] as const)
-    attempt(() => parse(spec.linux?.resources?.cpu?.[field] ?? "", `/linux/resources/cpu/${field}`));
+    attempt(() => checkKernelList(spec.linux?.resources?.cpu?.[field] ?? "", `/linux/resources/cpu/${field}`, parse));
   const resources = attempt(() => deriveResources(spec.linux?.resources, warn));
   return { findings, resources };
 }

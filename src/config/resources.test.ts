@@ -64,5 +64,6 @@ it("turns absent parts of a device rule into wildcards", () => {
 it("warns about limits of kernel memory", () => {
   const { config, warnings } = derive({ memory: { kernel: 1, kernelTCP: 0 } });
   expect(config.memory).toEqual({});
+  expect(derive({ memory: { kernelTCP: 4096 } })).toMatchObject({ config: { memory: { kernelTCP: 4096n } }, warnings: [] });
   expect(warnings.map(({ pointer }) => pointer)).toEqual(["/linux/resources/memory/kernel"]);
 });

@@ -22,15 +22,13 @@ function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined })
 }
 
 function deriveMemory(memory: NonNullable<SpecResources["memory"]>, warn: Warn): Memory {
-  for (const field of ["kernel", "kernelTCP"] as const) {
-    if (memory[field]) {
-      warn("resource-ignored", `/linux/resources/memory/${field}`, `memory.${field} has no effect: kernels no longer limit it on its own`);
-    }
-  }
+  if (memory.kernel)
+    warn("resource-ignored", "/linux/resources/memory/kernel", "memory.kernel has no effect: kernels no longer limit it on its own");
   return defined<Memory>({
     limit: nonZero(memory.limit),
     reservation: nonZero(memory.reservation),
     swap: nonZero(memory.swap),
+    kernelTCP: nonZero(memory.kernelTCP),
     swappiness: given(memory.swappiness),
     disableOOMKiller: memory.disableOOMKiller ?? undefined,
     useHierarchy: memory.useHierarchy ?? undefined,

@@ -209,6 +209,7 @@ export interface ResourceConfig {
     readonly reservation?: bigint;
     /** memory + swap, as in v1. */
     readonly swap?: bigint;
+    readonly kernelTCP?: bigint;
     readonly swappiness?: bigint;
     readonly disableOOMKiller?: boolean;
     readonly useHierarchy?: boolean;

@@ -27,16 +27,13 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
   const { cgroup } = record;
   if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
   const warnings: string[] = [];
-  const { pids, ...rest } = deriveResources(resources, (_code, _pointer, message) => warnings.push(message));
-  // Zero is "not given" to the clients that write it.
-  const wanted = pids && pids.limit !== 0n ? { ...rest, pids } : rest;
+  const wanted = deriveResources(resources, (_code, _pointer, message) => warnings.push(message));
   const unit = cgroup.systemd;
   const restore = schemata.length > 0 ? changeSchemata(groupOf(record), schemata) : undefined;
   try {
-    updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes)), (more) => {
-      const remembered = "pids" in wanted ? resources : { ...resources, pids: undefined };
-      return stage(root, record, remembered, [...warnings, ...more]);
-    });
+    updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes)), (more) =>
+      stage(root, record, resources, [...warnings, ...more]),
+    );
   } catch (error) {
     restore?.();
     throw error;

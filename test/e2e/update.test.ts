@@ -100,6 +100,26 @@ describe.skipIf(!isRoot || isV2)("update on cgroup v1 (needs root)", () => {
     expect(read("devices.list")).toBe(before);
   });
 
+  test.skipIf(!isRunt)("a limit of 0 processes is 1, as for create", async () => {
+    const name = await running({ pids: { limit: 20 } });
+    const read = await limits(name);
+    await ok(["update", "--pids-limit", "0", name]);
+    expect(read("pids.max")).toBe("1");
+    await ok(["update", "--pids-limit", "30", name]);
+    await ok(["update", "--resources=-", name], { input: JSON.stringify({ memory: { reservation: 32 * MIB }, pids: {} }) });
+    expect(read("pids.max")).toBe("30");
+    await ok(["update", "--resources=-", name], { input: JSON.stringify({ pids: { limit: 0 } }) });
+    expect(read("pids.max")).toBe("1");
+  });
+
+  test.skipIf(!isRunt)("buffers of TCP are limited, and said of in the configuration", async () => {
+    const name = await running({ memory: { kernelTCP: 32 * MIB } });
+    const read = await limits(name);
+    expect(read("memory.kmem.tcp.limit_in_bytes")).toBe(String(32 * MIB));
+    await ok(["update", "--resources=-", name], { input: JSON.stringify({ memory: { kernelTCP: 64 * MIB } }) });
+    expect(read("memory.kmem.tcp.limit_in_bytes")).toBe(String(64 * MIB));
+  });
+
   test.skipIf(!isRunt)("when one value is refused nothing has changed", async () => {
     const name = await running({ memory: { limit: 32 * MIB }, pids: { limit: 20 }, cpu: { shares: 100 } });
     const read = await limits(name);

@@ -84,6 +84,7 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, Expected, Expe
     "cannot apply linux.resources.memory.disableOOMKiller: cgroup v2 cannot disable the OOM killer",
   ],
   ["an OOM killer as usual", { memory: { disableOOMKiller: false } }, [], []],
+  ["buffers of TCP", { memory: { kernelTCP: 4096n } }, ["memory.kmem.tcp.limit_in_bytes 4096"], []],
   ["hierarchy", { memory: { useHierarchy: true } }, ["memory.use_hierarchy 1"], []],
   [
     "no hierarchy",
@@ -231,6 +232,11 @@ test.each([
   [{ shares: 100n }, []],
 ])("v2: what is applied otherwise than asked for is a warning (%o)", (cpu, expected) => {
   expect(compileCgroup(V2, "/x", { ...NONE, cpu }, { rootless: true }).warnings).toEqual(expected);
+});
+
+test("v2: buffers of TCP have no limit of their own, which is a warning", () => {
+  const { warnings } = compileCgroup(V2, "/x", { ...NONE, memory: { kernelTCP: 1n } }, { rootless: true });
+  expect(warnings).toEqual(["linux.resources.memory.kernelTCP: it has no effect: cgroup v2 counts buffers of TCP as memory"]);
 });
 
 test("errors point into config.json", () => {

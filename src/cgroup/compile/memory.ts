@@ -41,6 +41,7 @@ export function writeMemoryV1(sink: Sink, memory: Memory): void {
   if (limit !== undefined) sink.write("memory", "memory.limit_in_bytes", limit, "memory/limit");
   if (swap !== undefined) sink.write("memory", "memory.memsw.limit_in_bytes", swap, memory.swap ? "memory/swap" : "memory/limit");
   if (reservation !== undefined) sink.write("memory", "memory.soft_limit_in_bytes", reservation, "memory/reservation");
+  if (memory.kernelTCP !== undefined) sink.write("memory", "memory.kmem.tcp.limit_in_bytes", memory.kernelTCP, "memory/kernelTCP");
   if (memory.disableOOMKiller) sink.write("memory", "memory.oom_control", 1, "memory/disableOOMKiller");
   if (memory.swappiness !== undefined) {
     if (memory.swappiness < 0n || memory.swappiness > MAX_SWAPPINESS) {
@@ -56,6 +57,7 @@ export function writeMemoryV2(sink: Sink, memory: Memory): void {
   const limit = asked(memory.limit);
   const swap = effectiveSwap({ limit, swap: asked(memory.swap) });
   const reservation = asked(memory.reservation);
+  if (memory.kernelTCP !== undefined) sink.warn("memory/kernelTCP", "it has no effect: cgroup v2 counts buffers of TCP as memory");
   if (memory.disableOOMKiller) sink.refuse("memory/disableOOMKiller", "cgroup v2 cannot disable the OOM killer");
   if (memory.swappiness !== undefined) sink.refuse("memory/swappiness", "cgroup v2 has no swappiness of its own");
   if (memory.useHierarchy === false) sink.refuse("memory/useHierarchy", "cgroup v2 is always hierarchical");

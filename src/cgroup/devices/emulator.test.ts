@@ -41,6 +41,7 @@ test.each([
   ["letters of one device are merged", ["allow b 8:0 r", "allow b 8:0 w"], ["b 8:0 rw", ...DEFAULTS]],
   ["a rule is taken back", ["allow b 8:0 rw", "deny b 8:0 w"], ["b 8:0 r", ...DEFAULTS]],
   ["a wider rule takes all of it back", ["allow b 8:0 rw", "allow b 8:1 r", "deny b 8:* rwm"], DEFAULTS],
+  ["type a with less than all access takes back that", ["allow c 10:5 rwm", "deny a *:* wm"], ["c 10:5 r", ...DEFAULTS]],
   ["type a with numbers is both types", ["allow a 7:1 r"], ["b 7:1 r", "c 7:1 r", ...DEFAULTS]],
 ])("%s", (_, given, expected) => {
   const list = played(...given);

@@ -30,7 +30,7 @@ export const LIMITS: readonly Case[] = [
   broken("memory-swappiness", { [`${R}/memory/swappiness`]: 4294967295 }),
   broken("cpu-quota", { [`${R}/cpu/quota`]: 1 }),
   broken("list-syntax", { [`${R}/cpu/cpus`]: "-0" }),
-  broken("list-syntax", { [`${R}/cpu/cpus`]: "all" }),
+  broken("list-syntax", { [`${R}/cpu/cpus`]: "every" }),
   broken("cpus-offline", { [`${R}/cpu/cpus`]: "0,4095" }),
   broken("nodes-offline", { [`${R}/cpu/mems`]: "63" }),
   broken("weight-range", { [`${R}/blockIO/weight`]: 9 }),
