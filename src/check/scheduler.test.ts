@@ -67,9 +67,13 @@ describe("process.ioPriority", () => {
     [{ class: "IOPRIO_CLASS_NONE", priority: 0 }, "io-priority-class", "class"],
     [{ class: "IOPRIO_CLASS_BE", priority: 8 }, "io-priority-level", "priority"],
     [{ class: "IOPRIO_CLASS_BE", priority: -1 }, "io-priority-level", "priority"],
-    [{ class: "IOPRIO_CLASS_IDLE" }, "io-priority-level", "priority"],
   ])("%j is refused", (ioPriority, code, field) => {
     expect(problems({ ioPriority })).toEqual([[code, "error", `/process/ioPriority/${field}`]]);
+  });
+
+  it("takes the highest priority for none, with a warning", () => {
+    const expected = ["io-priority-missing", "warning", "/process/ioPriority/priority"];
+    expect(problems({ ioPriority: { class: "IOPRIO_CLASS_IDLE" } })).toEqual([expected]);
   });
 
   it("says what is right", () => {

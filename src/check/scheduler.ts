@@ -83,7 +83,7 @@ function checkDeadline(policy: string, asked: Scheduler, report: Report): void {
   else if (deadline >= TOO_LONG || period >= TOO_LONG) refuse(deadline >= TOO_LONG ? "deadline" : "period", "2^63 nanoseconds or more");
 }
 
-/** config, Linux process: class and priority are required. */
+/** config, Linux process: class and priority are required; without a priority the peers take 0, which is what Go makes of a missing number. */
 export const ioPriority: Check = ({ process }, report) => {
   const asked = process?.ioPriority;
   if (!asked) return;
@@ -98,7 +98,7 @@ export const ioPriority: Check = ({ process }, report) => {
   const { priority } = asked;
   const pointer = "/process/ioPriority/priority";
   if (priority === null || priority === undefined)
-    report.error("io-priority-level", pointer, "process.ioPriority.priority: required but missing", "0 (highest) to 7");
+    report.warning("io-priority-missing", pointer, "process.ioPriority.priority: missing, and taken as 0, the highest", "0 to 7");
   else if (priority < 0 || priority > 7)
     report.error("io-priority-level", pointer, `process.ioPriority: priority ${priority} is not between 0 and 7`);
 };

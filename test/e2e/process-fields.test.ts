@@ -54,6 +54,16 @@ describe.skipIf(!isRoot || !isRunt)("how the kernel treats the process (needs ro
     expect(await output("/tools/scheduling 0; true", withAll)).toBe("policy=3 flags=0 nice=7 priority=0 io=2:6");
   });
 
+  test("an I/O class without a priority has the highest, with a warning", async () => {
+    const change = (config: Config) => void Object.assign(config.process, { ioPriority: { class: "IOPRIO_CLASS_BE" } });
+    expect(await output("exec /tools/scheduling 0", change)).toMatch(/ io=2:0$/);
+    const path = bundle((config) => {
+      shell(config, "true");
+      change(config);
+    });
+    expect((await runtime(["--debug", "run", "-b", path, id()])).stderr).toContain("process.ioPriority.priority: missing");
+  });
+
   test("as an unprivileged user with a filter, too", async () => {
     const text = await output("exec /tools/scheduling 0", (config) => {
       config.process.user = { uid: 1000, gid: 1000 };

@@ -278,6 +278,18 @@ export const PROCESS: Entries = {
       at: "/process/ioPriority/class",
     },
   ),
+  "io-priority-missing": entry(
+    "warning",
+    "An I/O class without a priority",
+    "config.md#linux-process",
+    "It is required. As with runc and crun it is 0 then, the highest of the class.",
+    "use 0 to 7",
+    {
+      broken: { "/process/ioPriority": { class: "IOPRIO_CLASS_BE" } },
+      fixed: { "/process/ioPriority": { class: "IOPRIO_CLASS_BE", priority: 4 } },
+      at: "/process/ioPriority/priority",
+    },
+  ),
   "io-priority-level": entry("error", "An I/O priority out of range", "config.md#linux-process", "It is 0 (highest) to 7.", "use 0 to 7", {
     broken: { "/process/ioPriority": { class: "IOPRIO_CLASS_BE", priority: 8 } },
     at: "/process/ioPriority/priority",
