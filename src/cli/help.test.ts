@@ -11,6 +11,16 @@ describe("help", () => {
     expect(helpText().split("\n").slice(0, 2)).toEqual(["NAME:", "   runt - Open Container Initiative runtime"]);
   });
 
+  it("has the name that the program was called by", () => {
+    expect(helpText(undefined, "runc").split("\n").slice(0, 2)).toEqual(["NAME:", "   runc - Open Container Initiative runtime"]);
+    for (const verb of VERBS) {
+      const text = helpText(verb, "runc");
+      expect(text.split("\n")[1]).toBe(`   runc ${verb.name} - ${verb.summary}`);
+      expect(text).not.toMatch(/\brunt (create|run|exec|spec)\b/);
+    }
+    expect(helpText(undefined, "runc")).toContain("/run/runt");
+  });
+
   it.each(VERBS.map((verb) => [verb.name, verb] as const))("names every flag of %s once, with its text", (_, verb) => {
     const text = helpText(verb);
     const options = /\nOPTIONS:\n([\s\S]*?)\n\nEXAMPLES:/.exec(text)?.[1] ?? "";

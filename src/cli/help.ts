@@ -4,7 +4,7 @@ import { columns, type Row, termWidth, wrap } from "./columns.ts";
 import { createCommand, createProgram } from "./commander.ts";
 import { FLAG_GROUPS, MANUAL } from "./manual/index.ts";
 import { DESCRIPTION } from "./manual/program.ts";
-import type { VerbDefinition } from "./table/index.ts";
+import { VERBS, type VerbDefinition } from "./table/index.ts";
 
 const WIDTH = 100;
 const INDENT = "   ";
@@ -13,9 +13,13 @@ const INNER = WIDTH - INDENT.length;
 const FEW_FLAGS = 8;
 
 /** Help of one verb, or of the program. The first lines have runc's form, which tests of engines look for. */
-export function helpText(verb?: VerbDefinition): string {
-  return verb ? verbHelp(verb) : programHelp();
+export function helpText(verb?: VerbDefinition, name = "runt"): string {
+  const text = verb ? verbHelp(verb) : programHelp();
+  return name === "runt" ? text : text.replaceAll(CALL, name);
 }
+
+/** The program's name where it is called, and in front of what it is. */
+const CALL = new RegExp(`(?<![\\w./-])runt(?= (?:-|\\[|<|(?:${VERBS.map(({ name }) => name).join("|")})\\b))`, "g");
 
 function programHelp(): string {
   const program = createProgram();

@@ -62,12 +62,17 @@ export async function main(words: readonly string[]): Promise<number> {
     }
     if (line.global["help"] || line.flags["help"]) {
       const { helpText } = await import("./help.ts");
-      print(helpText(line.verb));
+      const { calledName } = await import("./version.ts");
+      print(helpText(line.verb, calledName()));
       return 0;
     }
     if (line.global["version"] || !line.verb) {
       const { printVersion } = await import("./version.ts");
       return printVersion();
+    }
+    if (line.global["debug"] || line.global["log-level"] === "debug") {
+      const { debugTo, wantsSteps } = await import("./debug.ts");
+      if (wantsSteps(line)) debugTo(reporter);
     }
     const { begin, verb } = await LOADERS[line.verb.name]();
     beginning = begin?.(line);

@@ -14,8 +14,8 @@ const LOG_MODE = 0o644;
 export interface Reporter {
   /** `hint` is shown to people only, behind the message. */
   error(error: unknown, hint?: string): void;
-  /** A line of another level, to where errors are recorded; `otherwise` is called where that is nowhere. */
-  note(level: "warning" | "debug", message: string, otherwise: () => void): void;
+  /** A line of another level, to where errors are recorded; where that is nowhere `otherwise` is called, without it the line goes to stderr. */
+  note(level: "warning" | "debug", message: string, otherwise?: () => void): void;
 }
 
 export function createReporter(global: FlagValues): Reporter {
@@ -48,7 +48,8 @@ export function createReporter(global: FlagValues): Reporter {
       else if (journal !== undefined) {
         const priority = level === "warning" ? 4 : 7;
         record(`to the journal as ${journal}`, () => loadedNow(import("./journal.ts")).writeToJournal(journal, said, priority));
-      } else record("to stderr", otherwise);
+      } else if (otherwise) record("to stderr", otherwise);
+      else writeError(line);
     },
   };
 }

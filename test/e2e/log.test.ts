@@ -117,6 +117,53 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
     });
   });
 
+  describe.skipIf(!isRunt)("--debug tells the steps", () => {
+    const filtered = () =>
+      bundle((config) => {
+        config.linux["seccomp"] = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls: [] };
+        config.linux["seccomp"]["syscalls"] = [{ names: ["no_such_call", "acct"], action: "SCMP_ACT_ERRNO" }];
+        shell(config, "echo private words");
+      });
+
+    test.each([["run"], ["create"]])("of %s, on stderr", async (verb) => {
+      const { status, stderr } = await runtime(["--debug", verb, "-b", filtered(), id()]);
+      expect(status).toBe(0);
+      expect(stderr).toMatch(/^time="[^"]+" level=debug msg="phase config"$/m);
+      expect(stderr).toMatch(/^time="[^"]+" level=debug msg="runtime: state\.intent .*"$/m);
+      expect(stderr).toMatch(/^time="[^"]+" level=debug msg="init: root\.pivot"$/m);
+      expect(stderr).toMatch(/^time="[^"]+" level=debug msg="seccomp filter flags: 2"$/m);
+      expect(stderr).toMatch(/^warning: linux\.seccomp: unknown system calls are ignored: no_such_call$/m);
+      expect(stderr).not.toContain("private words");
+    });
+
+    test("of exec, and into the log instead, as text and JSON", async () => {
+      const name = id();
+      await runtime(["run", "-d", "-b", bundle((config) => shell(config, "sleep 1000")), name]);
+      const [text, json] = [join(directory, "debug.txt"), join(directory, "debug.json")];
+      expect((await runtime(["--debug", "--log", text, "exec", name, "true"])).stderr).toBe("");
+      expect(content(text)).toMatch(/level=debug msg="outer: namespace\.enter /);
+      await runtime(["--debug", "--log", json, "--log-format", "json", "exec", name, "true"]);
+      const levels = content(json)
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).level);
+      expect(new Set(levels)).toEqual(new Set(["debug"]));
+    });
+
+    test("and of nothing else: what is merged with stderr stays readable", async () => {
+      const name = id();
+      await runtime(["create", "-b", bundle(), name]);
+      for (const verb of ["state", "ps", "list", "features"])
+        expect((await runtime(["--debug", verb, ...(verb === "state" || verb === "ps" ? [name] : [])])).stderr).toBe("");
+    });
+
+    test("the error is the last line", async () => {
+      const log = join(directory, "debug-failure.json");
+      const { status } = await runtime(["--debug", "--log", log, "--log-format", "json", "create", "-b", failing(), id()]);
+      expect([status, JSON.parse(content(log).trimEnd().split("\n").at(-1) ?? "").level]).toEqual([1, "error"]);
+    });
+  });
+
   test("a log that cannot be opened is an error", async () => {
     const result = await runtime(["--log", join(directory, "absent/log"), "list"]);
     expect(result.status).toBe(1);

@@ -51,10 +51,10 @@ describe.skipIf(!isRunt)("colours", () => {
           config.process.args = ["/bin/true"];
           config.linux["seccomp"] = { defaultAction: "SCMP_ACT_ALLOW", syscalls: [{ names: ["no_such_call"], action: "SCMP_ACT_ERRNO" }] };
         });
-      expect(await onTerminal(["--debug", "create", "-b", warned(), id()], { TERM: "xterm" })).toMatch(
+      expect(await onTerminal(["--log-level", "warning", "create", "-b", warned(), id()], { TERM: "xterm" })).toMatch(
         /^\S*\[1;33mwarning:\S*\[0m .*no_such_call/,
       );
-      expect(await onTerminal(["--log-level", "debug", "create", "-b", warned(), id()], { TERM: "dumb" })).toMatch(
+      expect(await onTerminal(["--log-level", "info", "create", "-b", warned(), id()], { TERM: "dumb" })).toMatch(
         /^warning: .*no_such_call/,
       );
       expect(await onTerminal(["--log-level", "error", "create", "-b", warned(), id()], { TERM: "dumb" })).toBe("");

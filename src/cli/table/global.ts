@@ -12,7 +12,7 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
     { value: "FILE" },
   ),
   flag("log-format", "string", "format of --log (default: text)", { value: "text|json" }),
-  flag("debug", "boolean", "print what is done and every warning"),
+  flag("debug", "boolean", "tell every warning; create, run and exec also each step"),
   flag("log-level", "string", "what is told beside errors (default: warnings about capabilities)", { value: "debug|info|warning|error" }),
   flag("systemd-cgroup", "boolean", "let systemd make the cgroups; linux.cgroupsPath is slice:prefix:name then"),
   flag("cgroup-manager", "string", "who makes the cgroups (default: cgroupfs); disabled: containers get none of their own", {
