@@ -120,8 +120,8 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
   describe.skipIf(!isRunt)("--debug tells the steps", () => {
     const filtered = () =>
       bundle((config) => {
-        config.linux["seccomp"] = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls: [] };
-        config.linux["seccomp"]["syscalls"] = [{ names: ["no_such_call", "acct"], action: "SCMP_ACT_ERRNO" }];
+        const syscalls = [{ names: ["no_such_call", "acct"], action: "SCMP_ACT_ERRNO" }];
+        config.linux["seccomp"] = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls };
         shell(config, "echo private words");
       });
 
