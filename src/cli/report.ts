@@ -42,8 +42,7 @@ export function createReporter(global: FlagValues): Reporter {
     note(level, message, otherwise) {
       const { messageLine, printableLines } = loadedNow(import("../errors/printable.ts"));
       const said = messageLine(message);
-      const line =
-        format === "json" ? printableLines(`${JSON.stringify({ level, msg: message, time: now() })}\n`) : textLine(said, level);
+      const line = format === "json" ? printableLines(`${JSON.stringify({ level, msg: message, time: now() })}\n`) : textLine(said, level);
       if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
       else if (journal !== undefined) {
         const priority = level === "warning" ? 4 : 7;

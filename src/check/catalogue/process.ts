@@ -50,7 +50,7 @@ export const PROCESS: Entries = {
   "groups-kept": entry(
     "warning",
     "Groups beside the annotation that keeps the caller's",
-    "docs/switching.md",
+    "setgroups(2)",
     "run.oci.keep_original_groups leaves the supplementary groups what the caller's are.",
     "leave one of the two out",
     {
