@@ -12,7 +12,7 @@
 #define SIG_IGN_ ((void *)1)
 
 struct output {
-  int fd;
+  int fd, interruptions;
   size_t used;
   char text[OUTPUT_MAX];
 };
@@ -108,8 +108,7 @@ static void write_state(struct hook *hook) {
     struct iovec *part = &hook->state[i];
     while (part->iov_len > 0) {
       long size = sys_write(hook->input, part->iov_base, part->iov_len);
-      if (size == -EINTR) continue;
-      if (size == -EAGAIN) return;
+      if (size == -EINTR || size == -EAGAIN) return;
       // A hook that does not read its input (EPIPE) is no error.
       if (size < 0) return close_fd(&hook->input);
       part->iov_base = (char *)part->iov_base + size;
@@ -125,7 +124,7 @@ static bool read_output(struct output *output) {
   bool full = output->used == OUTPUT_MAX;
   long size = full ? sys_read(output->fd, thrown_away, sizeof thrown_away)
                    : sys_read(output->fd, output->text + output->used, OUTPUT_MAX - output->used);
-  if (size == -EINTR) return true;
+  if (size == -EINTR && output->interruptions++ < INTERRUPTIONS_MOST) return true;
   if (size == 0) close_fd(&output->fd);
   if (size <= 0) return false;
   if (!full) output->used += (size_t)size;
@@ -138,13 +137,18 @@ static int64_t monotonic(void) {
   return now.tv_sec * NANOSECONDS + now.tv_nsec;
 }
 
-/* Serves the pipes until the hook itself ends; nobody waits for what it left running. `timed_out`: it was killed. */
+/*
+ * Serves the pipes until the hook itself ends; nobody waits for what it left running. `timed_out`: it was killed. A filter of the container may
+ * refuse to wait for more than one thing: then it is the hook's end only, and its pipes hold what they can.
+ */
 static int serve(struct hook *hook, bool *timed_out) {
   int64_t end = hook->op->timeout == 0 ? INT64_MAX : monotonic() + (int64_t)hook->op->timeout * NANOSECONDS;
   int status = 0;
+  bool refused = false;
   for (;;) {
-    long ended = sys(__NR_wait4, hook->pid, &status, WNOHANG | __WALL, NULL);
-    if (ended == hook->pid || (ended < 0 && ended != -EINTR)) break;
+    long ended;
+    sys_again(ended, __NR_wait4, hook->pid, &status, (refused ? 0 : WNOHANG) | __WALL, NULL);
+    if (ended != 0 || refused) break;
     int64_t left = end == INT64_MAX ? INT64_MAX : end - monotonic();
     if (left <= 0) {
       sys_kill(hook->pid, SIGKILL);
@@ -159,7 +163,12 @@ static int serve(struct hook *hook, bool *timed_out) {
         {.fd = hook->pidfd, .events = POLLIN},
     };
     const struct __kernel_timespec pause = {left / NANOSECONDS, left % NANOSECONDS};
-    if (sys_poll(fds, sizeof fds / sizeof *fds, left == INT64_MAX ? NULL : &pause) <= 0) continue;
+    int ready = sys_poll(fds, sizeof fds / sizeof *fds, left == INT64_MAX ? NULL : &pause);
+    if (ready < 0 || (ready == 0 && left == INT64_MAX)) {
+      refused = true;
+      write_state(hook);
+    }
+    if (ready <= 0) continue;
     if (fds[0].revents != 0) write_state(hook);
     for (int i = 0; i < 2; i++)
       if (fds[i + 1].revents != 0) read_output(&hook->output[i]);
@@ -238,12 +247,10 @@ static long start(struct run *run, struct hook *hook, struct pipes *pipes) {
   if (pid < 0) return pid;
   int32_t error = 0;
   long size;
-  do size = sys_read(pipes->failure[0], &error, sizeof error);
-  while (size == -EINTR);
+  sys_again(size, __NR_read, pipes->failure[0], &error, sizeof error);
   hook->pid = (int)pid;
   if (size != sizeof error) return 0;
-  do size = sys(__NR_wait4, pid, NULL, __WALL, NULL);
-  while (size == -EINTR);
+  sys_again(size, __NR_wait4, pid, NULL, __WALL, NULL);
   return error;
 }
 
@@ -264,6 +271,7 @@ long op_hook_run(struct run *run, const struct op_hook_run *op) {
   hook->state[1] = (struct iovec){pid, number.used};
   hook->state[2] = (struct iovec){(void *)op->state_suffix.at, op->state_suffix.length};
   hook->output[0].used = hook->output[1].used = 0;
+  hook->output[0].interruptions = hook->output[1].interruptions = 0;
   ignore_broken_pipes(true);
   long error = make_pipes(&pipes);
   if (error >= 0) error = start(run, hook, &pipes);

@@ -159,8 +159,7 @@ long op_process_wait(struct run *run, const struct op_process_wait *op) {
   int fd = slot_get(run, SLOT_FIFO);
   if (fd < 0) return fd;
   long size;
-  do size = sys_read(fd, &byte, 1);
-  while (size == -EINTR);
+  sys_again(size, __NR_read, fd, &byte, 1);
   // Its end, with execve or with init, is what `start` waits for.
   return size < 0 ? fail(run, size, "exec.fifo", "read") : 0;
 }

@@ -78,8 +78,7 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
   }
   long result = POINT_MESSAGE("before sending", type);
   if (result < 0) return result;
-  do result = sys(__NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
-  while (result == -EINTR);
+  sys_again(result, __NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
   bell_ring(run->progress, BELL_RUNTIME);
   return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
