@@ -337,16 +337,6 @@ HOST_FUNCTION(host_fsync) {
     return fsync(fd) < 0 ? host_throw(ctx, errno, "fsync", NULL) : JS_UNDEFINED;
 }
 
-HOST_FUNCTION(host_flock) {
-    (void)this_value;
-    int fd, operation, status;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &operation)) return JS_EXCEPTION;
-    do status = flock(fd, operation);
-    while (status < 0 && errno == EINTR);
-    if (status < 0 && errno == EWOULDBLOCK) return JS_FALSE;
-    return status < 0 ? host_throw(ctx, errno, "flock", NULL) : JS_TRUE;
-}
-
 HOST_FUNCTION(host_isatty) {
     (void)this_value;
     int fd;

@@ -152,8 +152,8 @@ declare module "runt:host" {
   export function cwd(): string;
   export function chdir(path: string): void;
   export function umask(mask: number): number;
-  /** flock(2). Returns false when LOCK_NB would block. */
-  export function flock(fd: number, operation: number): boolean;
+  /** flock(2). Returns false when LOCK_NB would block, or when somebody else has held it for `timeoutMs` (without it: as the operation says). */
+  export function flock(fd: number, operation: number, timeoutMs?: number): boolean;
   /** Set an extended attribute on a path without following links. */
   export function setxattr(path: string, name: string, value: string): void;
   /** undefined when the attribute is absent or unsupported, or there is no such file. */
@@ -193,6 +193,15 @@ declare module "runt:host" {
   export function waitpid(pid: number, options: number): WaitResult | undefined;
   /** Block every signal that can be blocked; the mask survives execHelper, whose signalfd then receives what is pending. */
   export function blockSignals(): void;
+  /** As they were before blockSignals; no wait ends by one any more. */
+  export function unblockSignals(): void;
+  /**
+   * While signals are blocked: whether TERM, INT, HUP or QUIT, unless the caller ignores it, ends whatever waits for more than some
+   * milliseconds (poll, receiveMessage, runProgram, connect) with EINTR. After the first no other one does.
+   */
+  export function endWaitsBySignal(on: boolean): void;
+  /** The number of the signal that has ended a wait; 0: none has. */
+  export function endingSignal(): number;
   export function setChildSubreaper(on: boolean): void;
   export function prlimit(pid: number, resource: number, soft: bigint, hard: bigint): void;
   /** clock_gettime(CLOCK_REALTIME). */

@@ -153,7 +153,6 @@ HOST_FUNCTION(host_pread);
 HOST_FUNCTION(host_close);
 HOST_FUNCTION(host_write);
 HOST_FUNCTION(host_fsync);
-HOST_FUNCTION(host_flock);
 HOST_FUNCTION(host_isatty);
 HOST_FUNCTION(host_fd_is_open);
 HOST_FUNCTION(host_window_size);
@@ -261,7 +260,6 @@ HOST_FUNCTION(host_kill);
 HOST_FUNCTION(host_pidfd_open);
 HOST_FUNCTION(host_pidfd_send_signal);
 HOST_FUNCTION(host_waitpid);
-HOST_FUNCTION(host_block_signals);
 HOST_FUNCTION(host_set_child_subreaper);
 HOST_FUNCTION(host_prlimit);
 HOST_FUNCTION(host_now);
@@ -364,10 +362,19 @@ HOST_FUNCTION(host_socketpair);
 HOST_FUNCTION(host_send_message);
 HOST_FUNCTION(host_receive_message);
 HOST_FUNCTION(host_poll);
-/* poll(2) that goes on after signals until timeout_ms is over. */
+
+/* ---- wait.c */
+HOST_FUNCTION(host_block_signals);
+HOST_FUNCTION(host_unblock_signals);
+HOST_FUNCTION(host_end_waits_by_signal);
+HOST_FUNCTION(host_ending_signal);
+/* poll(2) that goes on after signals until timeout_ms is over. EINTR: one that ends waits has come (endWaitsBySignal). */
 struct pollfd;
 int host_poll_until(struct pollfd *fds, unsigned long count, int timeout_ms);
 int64_t host_monotonic_ms(void);
+
+/* ---- lock.c */
+HOST_FUNCTION(host_flock);
 
 /* ---- seccomp.c */
 extern const char host_seccomp_version[];

@@ -1,6 +1,7 @@
 /* A program that is talked to over a SOCK_SEQPACKET pair in a protocol of its own (criu). */
 #include "host.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -72,6 +73,8 @@ HOST_FUNCTION(host_receive_packet) {
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
+    if (host_poll_until(&wait, 1, -1) < 0) return host_throw(ctx, errno, "poll", NULL);
     ssize_t length;
     do length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     while (length < 0 && errno == EINTR);

@@ -118,15 +118,6 @@ HOST_FUNCTION(host_waitpid) {
     return object;
 }
 
-HOST_FUNCTION(host_block_signals) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
-    sigset_t all;
-    sigfillset(&all);
-    return sigprocmask(SIG_SETMASK, &all, NULL) < 0 ? host_throw(ctx, errno, "sigprocmask", NULL) : JS_UNDEFINED;
-}
-
 HOST_FUNCTION(host_set_child_subreaper) {
     (void)this_value;
     unsigned long on = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;

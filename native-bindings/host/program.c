@@ -63,18 +63,20 @@ static void drain(struct output *output) {
     while (output->length < output->limit && read_output(output)) continue;
 }
 
+enum outcome { ENDED, TIMED_OUT, INTERRUPTED };
+
 /* Serve the pipes until the program ends. What it left running may hold the pipes: nobody waits for that.
- * True when the time was over and it was killed. */
-static bool serve(struct run *run, int timeout_ms, int *status) {
+ * When the time is over, or a signal ends this wait, it is killed. */
+static enum outcome serve(struct run *run, int timeout_ms, int *status) {
     int64_t end = timeout_ms < 0 ? INT64_MAX : host_monotonic_ms() + timeout_ms;
-    bool timed_out = false;
+    enum outcome outcome = ENDED;
     for (;;) {
         pid_t ended = waitpid(run->pid, status, WNOHANG);
-        if (ended == run->pid || (ended < 0 && errno != EINTR)) return timed_out;
+        if (ended == run->pid || (ended < 0 && errno != EINTR)) return outcome;
         int64_t left = end == INT64_MAX ? -1 : end - host_monotonic_ms();
         if (end != INT64_MAX && left <= 0) {
             kill(run->pid, SIGKILL);
-            timed_out = true;
+            outcome = TIMED_OUT;
             end = INT64_MAX;
             left = -1;
         }
@@ -86,7 +88,13 @@ static bool serve(struct run *run, int timeout_ms, int *status) {
             { .fd = run->output[1].fd, .events = POLLIN },
             { .fd = run->pidfd, .events = POLLIN },
         };
-        if (poll(fds, ARRAY_LENGTH(fds), wait) <= 0) continue;
+        int ready = host_poll_until(fds, ARRAY_LENGTH(fds), wait);
+        if (ready < 0 && errno == EINTR) {
+            kill(run->pid, SIGKILL);
+            outcome = INTERRUPTED;
+            end = INT64_MAX;
+        }
+        if (ready <= 0) continue;
         if (fds[0].revents) write_input(run);
         for (int i = 0; i < 2; i++)
             if (fds[i + 1].revents && !read_output(&run->output[i])) close_fd(&run->output[i].fd);
@@ -151,10 +159,10 @@ static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValu
         int status = 0;
         run.pidfd = (int)syscall(SYS_pidfd_open, run.pid, 0);
         if (run.input.length == 0) close_fd(&run.input_fd);
-        bool timed_out = serve(&run, timeout_ms, &status);
+        enum outcome outcome = serve(&run, timeout_ms, &status);
         drain(&run.output[0]);
         drain(&run.output[1]);
-        result = result_value(ctx, &run, status, timed_out);
+        result = outcome == INTERRUPTED ? host_throw(ctx, EINTR, "poll", NULL) : result_value(ctx, &run, status, outcome == TIMED_OUT);
     }
     close_fd(&run.pidfd);
     close_fd(&run.input_fd);

@@ -26,23 +26,6 @@ struct message_header {
 };
 _Static_assert(sizeof(struct message_header) == 24, "wire form");
 
-int64_t host_monotonic_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-int host_poll_until(struct pollfd *fds, unsigned long count, int timeout_ms) {
-    int64_t end = timeout_ms > 0 ? host_monotonic_ms() + timeout_ms : 0;
-    for (;;) {
-        int ready = poll(fds, count, timeout_ms);
-        if (ready >= 0 || errno != EINTR) return ready;
-        if (timeout_ms <= 0) continue;
-        int64_t left = end - host_monotonic_ms();
-        timeout_ms = left < 0 ? 0 : (int)left;
-    }
-}
-
 HOST_FUNCTION(host_memfd) {
     (void)this_value;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));

@@ -13,13 +13,30 @@
 
 #define RECEIVE_LIMIT ((size_t)64 << 10)
 
+/* How long somebody who listens may not accept anyone, and how often to try again. */
+#define ACCEPT_MS 10000
+#define TRY_MS 20
+
+/* A full queue of who wants to be accepted (EAGAIN) has no end of its own. */
+static int connect_within(int fd, const struct sockaddr_un *address, socklen_t length) {
+    for (int waited = 0;; waited += TRY_MS) {
+        int result;
+        do result = connect(fd, (const struct sockaddr *)address, length);
+        while (result < 0 && errno == EINTR);
+        if (result == 0 || errno != EAGAIN) return result;
+        if (waited >= ACCEPT_MS) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+        if (host_poll_until(NULL, 0, TRY_MS) < 0) return -1;
+    }
+}
+
 static int connect_address(int type, const struct sockaddr_un *address, socklen_t length) {
-    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    const bool may_wait = type == SOCK_STREAM;
+    int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | (may_wait ? SOCK_NONBLOCK : 0), 0);
     if (fd < 0) return -1;
-    int result;
-    do result = connect(fd, (const struct sockaddr *)address, length);
-    while (result < 0 && errno == EINTR);
-    if (result == 0) return fd;
+    if (connect_within(fd, address, length) == 0 && (!may_wait || fcntl(fd, F_SETFL, 0) == 0)) return fd;
     int error = errno;
     close(fd);
     errno = error;

@@ -80,7 +80,8 @@ export async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     beginning?.end();
     reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
-    return failureStatus ?? (error instanceof RuntError ? error.exitStatus : 1);
+    if (!(error instanceof RuntError)) return failureStatus ?? 1;
+    return error.details.exitStatus ?? failureStatus ?? error.exitStatus;
   }
 }
 

@@ -15,7 +15,7 @@ import { hooksRecord } from "./hooks.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
-import { checkTerminal } from "./terminal.ts";
+import { checkTerminal, requireOwnTerminal } from "./terminal.ts";
 
 /**
  * Make the container. Returns what a foreground run has to look after.
@@ -48,6 +48,9 @@ function prepare(options: RuntimeOptions, request: CreateOptions, beginning: Beg
       if (progress && helper) tellParsed(helper, progress, options, request, value);
     });
     checkTerminal(compiled.config, request);
+    if (compiled.config.process?.terminal && request.consoleSocket === undefined && !request.unattended) {
+      requireOwnTerminal("process.terminal", { pointer: "/process/terminal" });
+    }
     refuseExisting(options.root, request.id);
     const execution = newExecution(options.root, compiled.plan, () => {
       const before = compiled.cgroup ? lookBefore(options.root, request.id, compiled.cgroup) : {};

@@ -1,10 +1,11 @@
 /** delete: remove what is left of a stopped container; forced, of any container. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { containerDirectory, lock, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
+import { containerDirectory, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
 import { destroy, killInit } from "./destroy.ts";
 import { runPoststop } from "./hooks.ts";
 import { netDevices } from "./on-demand.ts";
+import { forced } from "./on-failure.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { deriveStatus } from "./status.ts";
 
@@ -34,7 +35,7 @@ export function undoRecorded(root: string, record: StateRecord, tell?: Parameter
 function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, state?: number): StateRecord | undefined {
   try {
     if (!force) readRecord(root, id);
-    if (state === undefined) lock(containerDirectory(root, id));
+    if (state === undefined) take(root, id, force);
     return readRecord(root, id, true);
   } catch (error) {
     if (!force) throw error;
@@ -42,6 +43,12 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
     else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
     return undefined;
   }
+}
+
+function take(root: string, id: string, force: boolean): void {
+  const directory = containerDirectory(root, id);
+  if (!force) lock(directory);
+  else if (lockWithin(directory, 0) === undefined) forced().takeLock(root, id);
 }
 
 /** The lock belongs to the open file, so it is held by who has inherited the descriptor too; who has not got it does nothing here. */

@@ -35,6 +35,8 @@ export interface ExecRequest {
   readonly preserveFds: number;
   readonly cgroups: readonly string[];
   readonly ignorePaused: boolean;
+  /** How long it may take until the program runs. */
+  readonly timeout?: { readonly milliseconds: number; readonly text: string };
 }
 
 /** Adds to `warnings`. @throws RuntError usage, config-syntax, config-schema, config-invalid or not-supported */

@@ -12,12 +12,14 @@ import { countListenFds, separateDescriptors } from "./descriptors.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
+import { endBySignal } from "./interrupted.ts";
 import { apparmorEnabled } from "./lsm.ts";
 import { orphans, resctrl, systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { pidfdOf } from "./pidfd.ts";
 import { endChildren } from "./reap.ts";
 import { deriveStatus } from "./status.ts";
+import { requireOwnTerminal } from "./terminal.ts";
 
 const PREFIX = "exec failed: ";
 
@@ -35,6 +37,7 @@ export function exec(options: RuntimeOptions, request: ExecRequest, made?: (exec
 }
 
 function begin(options: RuntimeOptions, request: ExecRequest): Execution {
+  const began = request.timeout ? host.monotonic() : 0;
   separateDescriptors(request.preserveFds);
   const record = readRecord(options.root, request.id);
   checkStatus(options.root, record, request.ignorePaused);
@@ -47,12 +50,14 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
   if (findings.length > 0) addFindings(execution, findings);
-  // From here on a signal is for the program: the monitor picks up what arrives meanwhile.
-  if (!request.detach) host.blockSignals();
+  const { timeout } = request;
+  execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
+  endBySignal();
   phase?.("execute");
   try {
     execute(execution);
   } catch (error) {
+    host.endWaitsBySignal(false);
     // Nothing of the container is touched: only what this call has started ends.
     endChildren(execution);
     if (execution.helper !== 0 && execution.pid === 0) orphans().endOrphans(record.pid);
@@ -76,6 +81,7 @@ function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): 
 function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket }: ExecRequest): void {
   if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
   if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  if (terminal && !detach) requireOwnTerminal("--tty");
 }
 
 function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {

@@ -16,11 +16,24 @@ import { type HelperAhead, handOver } from "./helper-ahead.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
+import { endBySignal, interruption } from "./interrupted.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
 import { helperWarning, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
-import { helperError } from "./on-failure.ts";
+import { helperError, slow } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
+
+/** How long what was sent into a container that runs may take: exec and mounts. */
+export interface Patience {
+  /** On the monotonic clock, milliseconds. */
+  readonly deadline?: number;
+  /** What the caller has asked for, as a text, when there is a deadline. */
+  readonly asked?: string;
+  /** Whether it ends when the process has not run at all for a minute (slow.ts). */
+  readonly movesOn: boolean;
+  /** Called once, when a wait lasts. */
+  readonly meanwhile?: () => void;
+}
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
 export interface Execution {
@@ -60,6 +73,8 @@ export interface Execution {
   staged?: Staged;
   /** What can be made ready while init becomes the program. */
   meanwhile?: () => void;
+  /** What bounds the wait for what the helper does; undefined: somebody who stops it. */
+  patience?: Patience;
   /** A cgroup says whose it is. */
   marked?: boolean;
   /** Where whoever asks sees what is being done; undefined for exec. */
@@ -75,6 +90,8 @@ type Handlers = { readonly [K in RuntimeOp]: (execution: Execution, args: OpArgs
 
 const HANDLERS: Handlers = {
   "state.intent": (execution) => {
+    // Up to here nothing is made that outlives this process.
+    endBySignal();
     if (execution.intent) execution.record = execution.intent();
     execution.lock = reserve(execution.root, execution.record.id);
     writeRecord(execution.root, execution.record);
@@ -177,6 +194,8 @@ function runHandler(execution: Execution, op: Op): void {
     handler(execution, op.args, op.from);
   } catch (error) {
     if (error instanceof RuntError || !(error instanceof Error) || !("errno" in error)) throw error;
+    const interrupted = interruption(error);
+    if (interrupted) throw interrupted;
     const { path } = error as host.HostError;
     throw new RuntError("operation", `${op.op}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });
   }
@@ -315,7 +334,7 @@ function take(execution: Execution, type: number): host.Message {
   const index = execution.early.findIndex((message) => message.type === type);
   if (index !== -1) return execution.early.splice(index, 1)[0]!;
   for (;;) {
-    const received = receive(execution);
+    const received = receive(execution, execution.progress?.page);
     if (received === undefined) throw helperError().died(execution);
     if (received.type === MESSAGES.error) throw helperError().reported(execution, received);
     if (received.type === type) return received;
@@ -324,19 +343,22 @@ function take(execution: Execution, type: number): host.Message {
   }
 }
 
-/** How often to look whether outer still lives. */
-const OUTER_MS = 200;
+/** How long a message may be on its way before somebody looks what is in its way. */
+const LOOK_MS = 200;
 
-/** undefined: there will be no more. As long as there is outer its end is looked for, for init alone keeps the socket open too. */
-function receive(execution: Execution): host.Message | undefined {
+/** `page`: where the message is told of before it comes. undefined: there will be no more. As long as there is outer its end is looked for, for init alone keeps the socket open too. */
+function receive(execution: Execution, page: ArrayBuffer | undefined): host.Message | undefined {
   for (;;) {
+    const { deadline } = execution.patience ?? {};
+    const left = deadline === undefined ? LOOK_MS : Math.max(0, Math.min(LOOK_MS, deadline - host.monotonic()));
     try {
-      return host.receiveMessage(execution.socket, execution.helper === 0 ? -1 : OUTER_MS, execution.progress?.page);
+      return host.receiveMessage(execution.socket, left, page);
     } catch (error) {
       if (!host.isErrno(error, "ETIMEDOUT")) throw error;
       if (execution.helper === -1) return undefined;
       // Its last message may have come in the meantime.
-      if (host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
+      if (execution.helper > 0 && host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
+      else slow().look(execution);
     }
   }
 }
@@ -345,7 +367,8 @@ function receive(execution: Execution): host.Message | undefined {
 function awaitExecve(execution: Execution): void {
   execution.meanwhile?.();
   for (;;) {
-    const received = host.receiveMessage(execution.socket, -1);
+    // Nobody tells of an end of file.
+    const received = receive(execution, undefined);
     if (received === undefined) {
       if (!hasExecuted(execution.pid)) throw helperError().died(execution);
       recordLate(execution);

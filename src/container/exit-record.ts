@@ -45,7 +45,7 @@ export function runRecorded(
   host.blockSignals();
   let execution: Execution;
   try {
-    execution = steps.create(options, { ...request, detach: false });
+    execution = steps.create(options, { ...request, detach: false, unattended: true });
   } catch (error) {
     if (isAt(path, first)) host.unlink(path);
     throw error;

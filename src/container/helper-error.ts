@@ -3,11 +3,12 @@
 import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { type Op, RLIMIT } from "../plan/index.ts";
+import { type Op, type Plan, RLIMIT } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execute.ts";
 import { kernelHint } from "./kernel-hints.ts";
 import { diagnosis } from "./on-demand.ts";
+import { WORD } from "./progress.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 const PREFIX = "unable to start container process: ";
@@ -31,11 +32,12 @@ export const helperError = {
   },
 
   /** The socket ended without a word: init was killed, most often by its own memory limit. */
-  died({ record }: Execution): RuntError {
+  died({ record, plan, progress }: Execution): RuntError {
     const pressure = record.cgroup && memoryPressure(record.cgroup);
-    const reason =
-      pressure && pressure.kills > 0 ? `: the memory limit${limitText(pressure.limit)} is too low, the kernel has killed it` : "";
-    return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`);
+    const tooLittle = pressure && pressure.kills > 0;
+    const reason = tooLittle ? `: the memory limit${limitText(pressure.limit)} is too low, the kernel has killed it` : "";
+    const details = !tooLittle && progress && isFiltered(plan, new Uint32Array(progress.page)) ? UNDER_FILTER : {};
+    return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`, details);
   },
 };
 
@@ -81,4 +83,12 @@ function programText(op: Op<"process.program"> | Op<"process.exec">, path: strin
 
 function rlimitName(resource: number): string {
   return Object.entries(RLIMIT).find(([, number]) => number === resource)?.[0] ?? `rlimit ${resource}`;
+}
+
+/** A filter may refuse init to become the program, to say so, and even to end: the kernel kills it then. */
+const UNDER_FILTER = { pointer: "/linux/seccomp", hint: "the filter must allow execve, and what the program needs to begin" };
+
+function isFiltered({ ops }: Plan, words: Uint32Array): boolean {
+  const loaded = ops.findIndex(({ op }) => op === "seccomp.load");
+  return loaded >= 0 && (words[WORD.INIT] ?? 0) > loaded;
 }

@@ -6,7 +6,7 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
 import { parsePart, type Spec } from "../spec/index.ts";
-import { containerDirectory, lock, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { containerDirectory, lock, lockAgain, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
 import { checkFacts } from "./bundle.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import type { RuntimeOptions } from "./options.ts";
@@ -20,13 +20,22 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   const path = (host.stat(file)?.mode ?? 0) >> 12 === DIRECTORY ? `${file}/config.json` : file;
   const spec = readMounts(path);
   readRecord(root, id);
-  lock(containerDirectory(root, id));
+  const directory = containerDirectory(root, id);
+  const held = lock(directory);
   const record = readRecord(root, id, true);
   checkContainer(root, record, action);
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);
   const execution = newExecution(root, compileMounts(inputOf(root, record, action, mounts)), record);
+  let isLocked = true;
+  const letGo = (): void => {
+    host.flock(held, host.LOCK.UN);
+    isLocked = false;
+  };
+  // The file systems may be the container's, and never answer.
+  execution.patience = { movesOn: true, meanwhile: letGo };
   perform(execution, action);
+  if (!isLocked && !lockAgain(held, directory)) throw new RuntError("wrong-status", WORDS.notRunning);
   const fresh = [...warnings, ...execution.warnings].filter((warning) => !record.warnings.includes(warning));
   if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
 }

@@ -18,6 +18,8 @@ export interface CreateOptions {
   readonly configFile?: string;
   readonly mode: "create" | "run";
   readonly detach: boolean;
+  /** Nobody is in front of it, although a monitor stays: its terminal is read by the monitor alone. */
+  readonly unattended?: boolean;
   readonly consoleSocket?: string;
   readonly pidFile?: string;
   /** unix stream socket that receives a pidfd of the container's process. */

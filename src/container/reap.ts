@@ -1,6 +1,10 @@
 import * as host from "../host/index.ts";
 import { MESSAGES } from "../plan/index.ts";
 import type { Execution } from "./execute.ts";
+import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
+
+/** How long the death of a killed child may take. */
+const DEATH_MS = 10_000;
 
 /** What an execution that has failed leaves running ends, and is reaped. */
 export function endChildren({ socket, pid, helper, server }: Pick<Execution, "socket" | "pid" | "helper" | "server">): void {
@@ -15,11 +19,15 @@ export function endChildren({ socket, pid, helper, server }: Pick<Execution, "so
 function end(child: number): void {
   if (child <= 0) return;
   try {
-    host.kill(child, host.signalNumber("KILL"));
+    const pidfd = pidfdOf(child);
+    signalProcess(pidfd, child, host.signalNumber("KILL"));
+    // One that the kernel does not end (a file system that is gone) is left to it.
+    awaitEnd(pidfd, () => !host.waitpid(child, host.WAIT.NOHANG), DEATH_MS);
+    closePidfd(pidfd);
   } catch (error) {
     if (!host.isErrno(error, "ESRCH")) throw error;
   }
-  host.waitpid(child, 0);
+  host.waitpid(child, host.WAIT.NOHANG);
 }
 
 /** The init that outer has told of, and nobody has heard; 0: none. One that it could not tell of ends with the socket. */

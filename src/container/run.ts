@@ -35,12 +35,13 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
     const execution = create(options, request, beginning);
     made?.(execution);
     const { notification: sockets, pid } = execution;
-    if (sockets) notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
+    if (sockets) {
+      host.unblockSignals();
+      notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
+    }
     return;
   }
   if (subreaper) host.setChildSubreaper(true);
-  // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
-  host.blockSignals();
   let prepared: Preparation | undefined;
   const execution = create(options, request, beginning, (begun) => {
     prepared = prepareMonitor(options, begun, keep);

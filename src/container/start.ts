@@ -3,18 +3,18 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/tracing.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
-import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
+import { containerDirectory, lock, lockAgain, readRecord, type StateRecord } from "../state/index.ts";
 import { destroy, killInit, openPidfd } from "./destroy.ts";
 import { runPoststart, runPoststop } from "./hooks.ts";
 import { notification } from "./on-demand.ts";
-import { helperError } from "./on-failure.ts";
+import { helperError, slowStart } from "./on-failure.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { awaitEnd } from "./pidfd.ts";
 import { GO, readStartFailure, type StartFailure } from "./start-failure.ts";
 import { deriveStatus, initState } from "./status.ts";
 
-/** execve itself takes a fraction of a millisecond; this bounds a stuck filesystem. */
-const EXEC_TIMEOUT_MS = 10_000;
+/** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
+const SOON_MS = 100;
 /** init stays for a tenth of a second after it has failed. */
 const DEATH_TIMEOUT_MS = 2_000;
 
@@ -32,12 +32,12 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id, warnings) : undefined;
   const pidfd = sockets && host.pidfdOpen(record.pid);
   phase?.("release");
-  const failure = release(fifoPath(directory), record.hooks?.startContainer ? -1 : EXEC_TIMEOUT_MS);
+  const failure = release(fifoPath(directory), (fd) => slowStart().awaitProgram(record, { fd, held, directory }));
   try {
     if (record.hooks?.startContainer) checkHooks(directory);
     if (record.hooks && !failure) afterStart(record, held);
   } catch (error) {
-    host.flock(held, host.LOCK.EX);
+    if (!lockAgain(held, directory)) throw error;
     killInit(record);
     destroy(root, record);
     runPoststop(record);
@@ -45,7 +45,10 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   }
   // The container is left stopped, as by a program that ends at once.
   if (failure) throw explained(record, failure);
-  if (sockets && pidfd !== undefined) notification().waitUntilReady(sockets, record.pid, pidfd);
+  if (sockets && pidfd !== undefined) {
+    host.unblockSignals();
+    notification().waitUntilReady(sockets, record.pid, pidfd);
+  }
 }
 
 /** What init could not do, once it is gone. */
@@ -71,8 +74,11 @@ function afterStart(record: StateRecord, held: number): void {
   runPoststart(record);
 }
 
-/** init holds the fifo open for reading until execve, so the write end reports an error exactly when the program runs. */
-function release(path: string, timeoutMs: number): StartFailure | undefined {
+/**
+ * init holds the fifo open for reading until execve, so the write end reports an error exactly when the program runs. `wait`: for one that lasts; it
+ * removes the fifo.
+ */
+function release(path: string, wait: (fd: number) => void): StartFailure | undefined {
   let fd: number;
   try {
     fd = host.open(path, host.O.WRONLY | host.O.NONBLOCK);
@@ -81,7 +87,10 @@ function release(path: string, timeoutMs: number): StartFailure | undefined {
     throw error;
   }
   host.write(fd, GO);
-  host.poll([fd], [0], timeoutMs);
+  if (host.poll([fd], [0], SOON_MS)[0] === 0) {
+    wait(fd);
+    return readStartFailure(`/proc/self/fd/${fd}`, fd);
+  }
   const failure = readStartFailure(path, fd);
   host.unlink(path);
   return failure;

@@ -1,6 +1,7 @@
 /** What a create that fails takes back. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { containerDirectory, lockAgain } from "../state/index.ts";
 import { destroy } from "./destroy.ts";
 import type { Execution } from "./execute.ts";
 import type { HelperAhead } from "./helper-ahead.ts";
@@ -22,11 +23,14 @@ export function undone(execution: Execution, id: string, error: unknown): unknow
 
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
 export function undo(execution: Execution): void {
+  // A second signal does not stop it half-way.
+  host.endWaitsBySignal(false);
   if (execution.ahead) endAhead(execution.ahead);
   endChildren(execution);
   if (execution.lock === -1) return;
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
-  host.flock(execution.lock, host.LOCK.EX);
+  // Let go for a poststart hook, which may have removed the container.
+  if (!lockAgain(execution.lock, containerDirectory(execution.root, execution.record.id))) return;
   destroy(execution.root, execution.record);
   runPoststop(execution.record);
 }

@@ -10,6 +10,8 @@ export interface ErrorDetails {
   readonly line?: number;
   readonly column?: number;
   readonly hint?: string;
+  /** Instead of the code's own, and of the verb's. */
+  readonly exitStatus?: number;
   readonly cause?: unknown;
 }
 
@@ -25,6 +27,6 @@ export class RuntError extends Error {
   }
 
   get exitStatus(): number {
-    return CATALOGUE[this.code].exit;
+    return this.details.exitStatus ?? CATALOGUE[this.code].exit;
   }
 }

@@ -32,6 +32,8 @@ export function runHook({ kind, index, path, args, env, timeout, cwd, state }: H
     const limit = timeout === 0 ? -1 : Math.min(timeout * 1000, LONGEST_MS);
     result = host.runProgram(path, args, env, state, limit, OUTPUT_LIMIT, host.stat(cwd) ? cwd : undefined);
   } catch (error) {
+    // By a signal that ends this verb.
+    if (host.isErrno(error, "EINTR")) throw error;
     throw fail(`exec ${path}: ${host.reason(error)}`, error);
   }
   if (result.timedOut) throw fail(`hook ran past specified timeout of ${timeout}.0s`);

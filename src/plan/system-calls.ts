@@ -42,7 +42,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "state.intent": [
     "?+mkdir(_, 0700)",
     "mkdir($directory, 0711)",
-    "flock(_, LOCK_EX)",
+    "flock(_, LOCK_EX|LOCK_NB)",
     'openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_TRUNC)',
     '?openat(AT_FDCWD, "*/config.json", O_WRONLY|O_CREAT|O_EXCL)',
     "+write(_, _)",
@@ -86,7 +86,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "process.rlimit": ["prlimit64(_, $resource, {rlim_cur=$soft, rlim_max=$hard}, NULL)"],
   "state.commit": [...RECORD, "rename(_, _)"],
   "pidfile.write": ["openat(AT_FDCWD, _, O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)", "write(_, _)", "rename(_, $path)"],
-  "pidfd.send": ["pidfd_open(_, 0)", "socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0)", "connect(_, $path)", "sendmsg(_, _)"],
+  "pidfd.send": ["pidfd_open(_, 0)", "socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK, 0)", "connect(_, $path)", "sendmsg(_, _)"],
   "notify.prepare": [
     "mkdir($directory, 0755)",
     "chmod($directory, 0755)",

@@ -18,6 +18,8 @@ export {
   keepConfig,
   listIds,
   lock,
+  lockAgain,
+  lockWithin,
   publishRecord,
   readRecord,
   refuseExisting,

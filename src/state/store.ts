@@ -3,6 +3,7 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { weakened } from "../host/testing.ts";
+import type * as holding from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";
 import { type AnyRecord, checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
@@ -110,19 +111,51 @@ function removeEmpty(directory: string): void {
   }
 }
 
+/** How long a verb waits for another one that works on the same container (docs/troubleshooting.md). */
+const LOCK_MS = 10_000;
+
 /**
- * Lock ROOT/ID against other verbs; waits. The lock ends when the descriptor is closed or the process ends.
- * @throws RuntError id-unknown when whoever held it has removed the container
+ * Lock ROOT/ID against other verbs; waits for a bounded time. The lock ends when the descriptor is closed or the process ends.
+ * @throws RuntError id-unknown when whoever held it has removed the container, id-locked when whoever holds it goes on for too long
  */
 export function lock(directory: string): number {
+  const fd = lockWithin(directory, LOCK_MS);
+  if (fd === undefined) throw holders().locked(directory, LOCK_MS);
+  return fd;
+}
+
+/** undefined: after so many milliseconds somebody else still holds it. @throws RuntError id-unknown */
+export function lockWithin(directory: string, milliseconds: number): number | undefined {
   for (;;) {
     const fd = openDirectory(directory);
     refuseForeign(directory.slice(0, directory.lastIndexOf("/")), directory.slice(directory.lastIndexOf("/") + 1));
-    host.flock(fd, host.LOCK.EX);
+    const taken = host.flock(fd, host.LOCK.EX, milliseconds);
     // A container of the same id may have been made meanwhile: it has another lock.
-    if (host.stat(directory)?.ino === host.fstat(fd).ino) return fd;
+    const isSame = isDirectoryOf(fd, directory);
+    if (taken && isSame) return fd;
     host.close(fd);
+    if (isSame) return undefined;
   }
+}
+
+/**
+ * The lock once more, which `fd` has let go. False: the container has been removed meanwhile, and the id may be another one's.
+ * @throws RuntError id-locked
+ */
+export function lockAgain(fd: number, directory: string): boolean {
+  const taken = host.flock(fd, host.LOCK.EX, LOCK_MS);
+  if (!isDirectoryOf(fd, directory)) return false;
+  if (!taken) throw holders().locked(directory, LOCK_MS);
+  return true;
+}
+
+function isDirectoryOf(fd: number, directory: string): boolean {
+  return host.stat(directory)?.ino === host.fstat(fd).ino;
+}
+
+/** For a lock that somebody holds for long. */
+function holders(): typeof holding {
+  return loadedNow(import("./holders.ts"));
 }
 
 function openDirectory(directory: string): number {

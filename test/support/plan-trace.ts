@@ -12,7 +12,7 @@ const LOOKING = new Set(
     "access arch_prctl brk capget clock_gettime close close_range dup dup2 dup3 epoll_create1 eventfd2 exit_group faccessat faccessat2 fcntl fstat fstatfs futex getcwd getdents64 getegid geteuid " +
     "getgid getgroups getpeername getpgrp getpid getppid getrandom getsockname getsockopt gettid getuid kcmp lgetxattr lseek lstat madvise " +
     "memfd_create mmap mprotect mremap munmap nanosleep newfstatat pidfd_open pipe2 poll ppoll pread64 read readlink readlinkat readv recvfrom recvmsg restart_syscall rseq rt_sigaction " +
-    "rt_sigpending rt_sigprocmask rt_sigreturn rt_sigtimedwait sched_getaffinity sched_yield set_robust_list set_tid_address setsockopt sigaltstack socket socketpair " +
+    "rt_sigpending rt_sigprocmask rt_sigreturn rt_sigtimedwait sched_getaffinity sched_yield set_robust_list set_tid_address setsockopt sigaltstack signalfd4 socket socketpair " +
     "stat statfs statx sysinfo tgkill uname wait4 waitid"
   ).split(" "),
 );

@@ -13,6 +13,8 @@ export interface Container {
   readonly locked: boolean;
   /** Its program has begun a moment ago, and may have no handler yet. */
   readonly deaf: boolean;
+  /** Whoever makes it has been told to end. */
+  readonly unwanted: boolean;
   /** Processes that it may have. */
   readonly limit: number;
 }
@@ -38,7 +40,15 @@ interface Next {
 type Step = (container: Container) => readonly Next[];
 
 export const FIRST_LIMIT = 200;
-export const NONE: Container = { status: "none", paused: false, doom: "", locked: false, deaf: false, limit: FIRST_LIMIT };
+export const NONE: Container = {
+  status: "none",
+  paused: false,
+  doom: "",
+  locked: false,
+  deaf: false,
+  unwanted: false,
+  limit: FIRST_LIMIT,
+};
 
 const OK: Answer = { exit: 0 };
 const failed = (code: string, exit = 1): Answer => ({ exit, code });
@@ -74,6 +84,7 @@ const locking = (then: Step): Step =>
     }),
   );
 
+const ENDED_BY_TERM = 128 + 15;
 const creating =
   (end: "created" | "running"): Step =>
   (container) => {
@@ -82,9 +93,11 @@ const creating =
       if (reserved.locked) return [];
       // Removed by force before it was locked.
       if (reserved.status === "none") return to(reserved, { exit: "any failure" });
-      return to({ ...reserved, status: "creating", locked: true }, (made) =>
-        to({ ...made, status: end, locked: false, deaf: end === "running" }, OK),
-      );
+      return to({ ...reserved, status: "creating", locked: true }, (made) => {
+        // Too late, or in time.
+        const done = to({ ...made, status: end, locked: false, deaf: end === "running", unwanted: false }, OK);
+        return made.unwanted ? [...done, ...to(NONE, failed("interrupted", ENDED_BY_TERM))] : done;
+      });
     };
     return to({ ...NONE, status: "reserved" }, lock);
   };
@@ -130,13 +143,20 @@ const remove: Step = locking((container) => {
   return removable ? removal(container) : to(container, WRONG);
 });
 
+const lockedRemoval: Step = (container) => {
+  if (container.locked) return [];
+  if (container.status === "none") return to(container, OK);
+  return container.status === "reserved" ? to(NONE, OK) : removal(container);
+};
+
+/** Where another verb works on it, init is killed before that has come to its end, or whoever makes it is told to. */
 const removeByForce: Step = (before) => {
   if (before.status === "none") return to(before, OK);
-  return to(before, (container) => {
-    if (container.locked) return [];
-    if (container.status === "none") return to(container, OK);
-    return container.status === "reserved" ? to(NONE, OK) : removal(container);
-  });
+  return to(before, (container) => [
+    ...to(container, lockedRemoval),
+    ...(isLive(container) ? to({ ...container, doom: "kill" }, lockedRemoval) : []),
+    ...(container.status === "creating" ? to({ ...container, unwanted: true }, lockedRemoval) : []),
+  ]);
 };
 
 const EXEC_FAILURE = 255;

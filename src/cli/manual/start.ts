@@ -56,6 +56,9 @@ export const START_MANUAL = {
       "Runs a further process in a running container: in its namespaces and its cgroup, as its user and with its environment unless flags say " +
         "otherwise. Flags of runt stand before the id; what follows the id belongs to the command.",
       "Without --detach it waits for the end of the process and ends with its status.",
+      "--timeout bounds the time from the start of runt until the program runs; how long the program runs is its own affair. When it is over, what runt " +
+        "has sent into the container is killed, and nothing else. Without it exec gives up on a process that somebody keeps stopped for 10 s, and on one " +
+        "that does not move for 60 s. TERM, INT and HUP before the program runs end exec in the same way.",
     ],
     examples: [
       "runt exec web ps",
@@ -66,7 +69,7 @@ export const START_MANUAL = {
     ],
     exitStatus: [
       ["status of the process", "in the foreground; 128 + the signal when one killed it"],
-      ["255", "runt could not start the process"],
+      ["255", "runt could not start the process, or not in time"],
     ],
     seeAlso: ["run", "ps"],
   },

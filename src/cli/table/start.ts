@@ -65,6 +65,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       flag("process-label", "string", "SELinux label of the process", { value: "LABEL" }),
       flag("preserve-fds", "number", "hand this many descriptors above stdio to the process, those of them that are open", { value: "N" }),
       flag("cgroup", "string", "join this cgroup below the container's own, [CONTROLLER,...:]PATH", { value: "CGROUP", repeatable: true }),
+      flag("timeout", "string", "how long it may take until the program runs, as 500ms, 5s or 1m30s", { value: "DURATION" }),
       flag("ignore-paused", "boolean", "also in a paused container; the process starts when it is resumed"),
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
     ],

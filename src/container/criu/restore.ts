@@ -1,4 +1,5 @@
 /** restore: a container from the files of a checkpoint, by criu (docs/decisions/0021-checkpoint.md). */
+
 import { refuseUsed, writeCgroupFile } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/types.ts";
 import {
@@ -25,6 +26,7 @@ import { intentRecord } from "../create.ts";
 import { separateDescriptors } from "../descriptors.ts";
 import { execRecord } from "../exec-defaults.ts";
 import { type Execution, newExecution, runOperations } from "../execute.ts";
+import { interruption } from "../interrupted.ts";
 import type { CreateOptions, RuntimeOptions } from "../options.ts";
 import { becomeMonitor, type RunOptions } from "../run.ts";
 import { callerStreams } from "../streams.ts";
@@ -84,7 +86,6 @@ export function restore(options: RuntimeOptions, request: CreateOptions, flags: 
   requireFeatures(criu, { trackMemory: false, lazyPages: flags.lazyPages });
   refuseExisting(options.root, request.id);
   if (!request.detach && run.subreaper) host.setChildSubreaper(true);
-  if (!request.detach) host.blockSignals();
   const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
   const execution = newExecution(options.root, compiled.plan, {
     ...intentRecord(compiled, request, before),
@@ -94,7 +95,7 @@ export function restore(options: RuntimeOptions, request: CreateOptions, flags: 
     revive(execution, compiled, { criu, flags, request });
   } catch (error) {
     undo(execution);
-    throw error;
+    throw interruption(error) ?? error;
   }
   if (!request.detach) becomeMonitor(options, execution, run);
 }

@@ -3,7 +3,8 @@ import * as host from "../../host/index.ts";
 import { type DecodedOp, decodePlan } from "../../plan/decode.ts";
 import { describeOperation } from "../../plan/describe.ts";
 import { OPS, type Op, type OpDefinition } from "../../plan/ops.ts";
-import { names, readText } from "../host-facts/read.ts";
+import { holdersOf } from "../../state/holders.ts";
+import { names } from "../host-facts/read.ts";
 import { PLAN_NAME, PROGRESS_NAME, WORD } from "../progress.ts";
 
 export interface CurrentOperation {
@@ -17,27 +18,11 @@ export interface CurrentOperation {
 
 /** @param directory of the container's state, which its runtime has locked */
 export function currentOperations(directory: string): CurrentOperation[] {
-  const found = host.stat(directory);
-  if (!found) return [];
-  for (const pid of lockHolders(readText("/proc/locks") ?? "", found)) {
+  for (const pid of holdersOf(directory)) {
     const page = readMemory(pid, PROGRESS_NAME, WORD.COUNT * 4);
     if (page && page.byteLength >= WORD.COUNT * 4) return describe(pid, new Uint32Array(page), readMemory(pid, PLAN_NAME, 0x7fff_ffff));
   }
   return [];
-}
-
-/** Who holds a flock(2) on it (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 708 00:19:4321 0 EOF". */
-export function lockHolders(locks: string, { dev, ino }: Pick<host.Stat, "dev" | "ino">): number[] {
-  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
-  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xff_ff00n);
-  const hex = (value: bigint): string => value.toString(16).padStart(2, "0");
-  const wanted = `${hex(major)}:${hex(minor)}:${ino}`;
-  return locks
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, kind, , , , file]) => kind === "FLOCK" && file === wanted)
-    .map(([, , , , pid]) => Number(pid))
-    .filter((pid) => pid > 0);
 }
 
 /** A memfd of this name that the process has open; undefined when it has none, or is not the caller's to look into. */

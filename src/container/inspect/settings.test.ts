@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
+import { lockHolders } from "../../state/holders.ts";
 import { type MountLine, mountSettings, parseMountLines } from "./mounts.ts";
 import { namespaceSettings } from "./namespaces.ts";
-import { lockHolders } from "./operations.ts";
 import { afterExecve, processSettings } from "./process.ts";
 
 const configOf = (more: Partial<Spec>) =>

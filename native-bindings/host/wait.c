@@ -1,0 +1,136 @@
+/* Waiting, and the signals that end it. */
+#include "host.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What people and service managers end a program with. */
+static const int ENDING[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+/* Only whoever has waited longer than this looks for signals: what begins at once costs nothing. */
+#define SOON_MS 20
+/* Descriptors of one wait with signals; more are waited for without. */
+#define POLL_MOST 15
+
+static struct {
+    /* Before they were blocked. */
+    sigset_t before;
+    bool blocked, ends_waits;
+    /* -1 = nobody has waited for so long. */
+    int fd;
+    int waited_ms;
+    int ended_by;
+} signals = { .fd = -1 };
+
+int64_t host_monotonic_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+HOST_FUNCTION(host_block_signals) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    sigset_t all, before;
+    sigfillset(&all);
+    if (sigprocmask(SIG_SETMASK, &all, &before) < 0) return host_throw(ctx, errno, "sigprocmask", NULL);
+    if (!signals.blocked) signals.before = before;
+    signals.blocked = true;
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_unblock_signals) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    signals.ends_waits = false;
+    if (signals.blocked && sigprocmask(SIG_SETMASK, &signals.before, NULL) < 0) return host_throw(ctx, errno, "sigprocmask", NULL);
+    signals.blocked = false;
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_end_waits_by_signal) {
+    (void)this_value;
+    signals.ends_waits = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
+    return JS_UNDEFINED;
+}
+
+HOST_FUNCTION(host_ending_signal) {
+    (void)this_value;
+    (void)argc;
+    (void)argv;
+    return JS_NewInt32(ctx, signals.ended_by);
+}
+
+static int open_signals(void) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (size_t i = 0; i < ARRAY_LENGTH(ENDING); i++) sigaddset(&ending, ENDING[i]);
+    return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What the caller of this program ignores (nohup(1), jobs in the background) stays pending while it is blocked, and is ignored here. */
+static bool take_signal(void) {
+    struct signalfd_siginfo info;
+    struct sigaction action;
+    if (read(signals.fd, &info, sizeof(info)) != sizeof(info)) return false;
+    if (sigaction((int)info.ssi_signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN) return false;
+    signals.ended_by = (int)info.ssi_signo;
+    /* What comes to an end now is not to be ended. */
+    signals.ends_waits = false;
+    return true;
+}
+
+/* poll(2) that goes on after a signal without meaning. */
+static int poll_on(struct pollfd *fds, unsigned long count, int timeout_ms) {
+    int64_t end = timeout_ms > 0 ? host_monotonic_ms() + timeout_ms : 0;
+    for (;;) {
+        int ready = poll(fds, count, timeout_ms);
+        if (ready >= 0 || errno != EINTR) return ready;
+        if (timeout_ms <= 0) continue;
+        int64_t left = end - host_monotonic_ms();
+        timeout_ms = left < 0 ? 0 : (int)left;
+    }
+}
+
+static int poll_with_signals(struct pollfd *fds, unsigned long count, int timeout_ms) {
+    struct pollfd all[POLL_MOST + 1];
+    int64_t end = timeout_ms > 0 ? host_monotonic_ms() + timeout_ms : 0;
+    if (count > POLL_MOST) return poll_on(fds, count, timeout_ms);
+    memcpy(all, fds, count * sizeof(*fds));
+    for (;;) {
+        all[count] = (struct pollfd) { .fd = signals.fd, .events = POLLIN };
+        int ready = poll_on(all, count + 1, timeout_ms);
+        if (ready > 0 && all[count].revents && take_signal()) {
+            errno = EINTR;
+            return -1;
+        }
+        if (ready <= 0 || ready > (all[count].revents != 0)) {
+            memcpy(fds, all, count * sizeof(*fds));
+            return ready <= 0 ? ready : ready - (all[count].revents != 0);
+        }
+        if (timeout_ms <= 0) continue;
+        int64_t left = end - host_monotonic_ms();
+        timeout_ms = left < 0 ? 0 : (int)left;
+    }
+}
+
+int host_poll_until(struct pollfd *fds, unsigned long count, int timeout_ms) {
+    if (!signals.ends_waits || timeout_ms == 0) return poll_on(fds, count, timeout_ms);
+    if (signals.fd < 0) {
+        int soon = timeout_ms < 0 || timeout_ms > SOON_MS ? SOON_MS : timeout_ms;
+        int ready = signals.waited_ms < SOON_MS ? poll_on(fds, count, soon) : 0;
+        if (ready != 0) return ready;
+        if (signals.waited_ms < SOON_MS) {
+            signals.waited_ms += soon;
+            if (timeout_ms > 0 && (timeout_ms -= soon) == 0) return 0;
+        }
+        signals.fd = open_signals();
+        if (signals.fd < 0) return poll_on(fds, count, timeout_ms);
+    }
+    return poll_with_signals(fds, count, timeout_ms);
+}

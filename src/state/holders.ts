@@ -1,0 +1,53 @@
+/** Who holds the lock of a container's directory. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+
+/** Processes that hold a flock(2) on it, by pid; those that the caller's pid namespace does not know are left out. */
+export function holdersOf(directory: string): number[] {
+  const found = host.stat(directory);
+  return found ? lockHolders(locks(), found) : [];
+}
+
+function locks(): string {
+  try {
+    return host.readFile("/proc/locks", undefined, true);
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT", "EACCES", "EPERM")) return "";
+    throw error;
+  }
+}
+
+/** Who holds a flock(2) on it (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 708 00:19:4321 0 EOF". */
+export function lockHolders(text: string, { dev, ino }: Pick<host.Stat, "dev" | "ino">): number[] {
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xff_ff00n);
+  const hex = (value: bigint): string => value.toString(16).padStart(2, "0");
+  const wanted = `${hex(major)}:${hex(minor)}:${ino}`;
+  return text
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, kind, , , , file]) => kind === "FLOCK" && file === wanted)
+    .map(([, , , , pid]) => Number(pid))
+    .filter((pid) => pid > 0);
+}
+
+/** What `lock` ends with. */
+export function locked(directory: string, milliseconds: number): RuntError {
+  const id = directory.slice(directory.lastIndexOf("/") + 1);
+  const who = holdersOf(directory).map(described).join(", ") || "a process that cannot be seen from here";
+  return new RuntError("id-locked", `container ${id} has been locked for more than ${milliseconds / 1000} s by ${who}`, {
+    hint: `wait for it, or end it; delete --force ${id} ends it and removes the container`,
+  });
+}
+
+const COMMAND_MAX = 120;
+
+function described(pid: number): string {
+  let words = "";
+  try {
+    words = host.readFile(`/proc/${pid}/cmdline`, undefined, true).split("\0").join(" ").trim();
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+  }
+  return `process ${pid}${words === "" ? "" : ` (${words.slice(0, COMMAND_MAX)})`}`;
+}
