@@ -17,6 +17,10 @@ interface State {
 const HOLD =
   "import fcntl, os, sys, time; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX); print('held', flush=True); time.sleep(1000)";
 
+/** Becomes a program whose stdin is a terminal: `run` wants one among its streams for a container that has one. */
+const ON_TERMINAL =
+  "import os, pty, sys; own, other = pty.openpty(); os.set_inheritable(own, True); os.dup2(other, 0); os.execv(sys.argv[1], sys.argv[1:])";
+
 describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
   const children: ChildProcess[] = [];
@@ -25,8 +29,9 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
   });
 
   /** In the foreground: its process is the monitor's. */
-  function foreground(args: readonly string[], stdout: "ignore" | "pipe" | number = "ignore") {
-    const child = spawn(RUNTIME, ["--root", root, "run", ...args], { stdio: ["ignore", stdout, "pipe"] });
+  function foreground(args: readonly string[], stdout: "ignore" | "pipe" | number = "ignore", onTerminal = false) {
+    const words = [...(onTerminal ? ["python3", "-c", ON_TERMINAL] : []), RUNTIME, "--root", root, "run", ...args];
+    const child = spawn(words[0]!, words.slice(1), { stdio: ["ignore", stdout, "pipe"] });
     children.push(child);
     let stderr = "";
     child.stderr!.on("data", (bytes: Buffer) => {
@@ -153,7 +158,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     execFileSync("mkfifo", [out]);
     const reader = openSync(out, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(out, constants.O_WRONLY);
-    const old = foreground(["-b", sleeps(talks), name], writer);
+    const old = foreground(["-b", sleeps(talks), name], writer, true);
     closeSync(writer);
     await until(name, "running");
     await sleep(500 * SLOW);
@@ -178,7 +183,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
   test.each(["SIGTERM", "SIGINT"] as const)("whose output nobody reads is ended by %s when its container has gone", async (signal) => {
     const name = id();
     // A socket, which is never read.
-    const old = foreground(["-b", sleeps(talks), name], "pipe");
+    const old = foreground(["-b", sleeps(talks), name], "pipe", true);
     await until(name, "running");
     await sleep(500 * SLOW);
     await ok(["kill", name, "KILL"]);
