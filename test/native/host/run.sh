@@ -52,7 +52,7 @@ for errno in ENOSYS EPERM; do
     check "openInRoot without openat2 ($errno)" 'host * 0 *' \
         "$(RUNT_TEST_VARIABLE='väl=ue' build/test/refuse $errno openat2 "$out/selftest" </dev/null 2>/dev/null | tail -n 1)"
 done
-check 'an exception nobody catches is one line' 'runt: internal error: Error: nobody ' \
+check 'an exception nobody catches is one line' 'runt: internal error: Error: nobody\\ncatches this ' \
     "$("$out/selftest" reject 2>&1 </dev/null | tr '\n' ' ' || true)"
 
 # In a pid namespace of its own, so that nobody has to reap what is left.
