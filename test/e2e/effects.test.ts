@@ -78,7 +78,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
 const HARMLESS = new Set(
   (
     "close fcntl fstat newfstatat statx read recvmsg sendmsg poll ppoll mmap munmap prlimit64 openat openat2 open_tree fsopen fsconfig " +
-    "sched_getaffinity getcwd faccessat2 faccessat prctl capget write socket ioctl lseek fstatfs readlinkat getgroups exit_group rt_sigprocmask rt_sigaction"
+    "sched_getaffinity getcwd faccessat2 faccessat prctl capget write socket ioctl lseek fstatfs readlinkat getgroups exit_group rt_sigprocmask rt_sigaction sched_yield"
   ).split(" "),
 );
 

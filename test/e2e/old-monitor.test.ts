@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { ON_TERMINAL } from "../support/on-terminal.ts";
 
 interface State {
   readonly pid: number;
@@ -17,10 +18,6 @@ interface State {
 const HOLD =
   "import fcntl, os, sys, time; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX); print('held', flush=True); time.sleep(1000)";
 
-/** Becomes a program whose stdin is a terminal: `run` wants one among its streams for a container that has one. */
-const ON_TERMINAL =
-  "import os, pty, sys; own, other = pty.openpty(); os.set_inheritable(own, True); os.dup2(other, 0); os.execv(sys.argv[1], sys.argv[1:])";
-
 describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
   const children: ChildProcess[] = [];
@@ -30,7 +27,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
 
   /** In the foreground: its process is the monitor's. */
   function foreground(args: readonly string[], stdout: "ignore" | "pipe" | number = "ignore", onTerminal = false) {
-    const words = [...(onTerminal ? ["python3", "-c", ON_TERMINAL] : []), RUNTIME, "--root", root, "run", ...args];
+    const words = [...(onTerminal ? ON_TERMINAL : []), RUNTIME, "--root", root, "run", ...args];
     const child = spawn(words[0]!, words.slice(1), { stdio: ["ignore", stdout, "pipe"] });
     children.push(child);
     let stderr = "";

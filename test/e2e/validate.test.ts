@@ -7,6 +7,7 @@ import { CHAPTERS, type Entry } from "../../src/check/catalogue/index.ts";
 import type { Config } from "../support/config.ts";
 import { exampleConfig } from "../support/example-host.ts";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+import { ON_TERMINAL } from "../support/on-terminal.ts";
 
 interface Found {
   readonly code: string;
@@ -197,7 +198,9 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
       });
       const found = await findings(["-b", path]);
       // Some have no mount namespace of their own.
-      const command = ["unshare", "--mount", "--propagation", "private", RUNTIME, "--root", root, "run", "-b", path, id()];
+      const run = ["unshare", "--mount", "--propagation", "private", RUNTIME, "--root", root, "run", "-b", path, id()];
+      const hasTerminal = JSON.parse(readFileSync(join(path, "config.json"), "utf8")).process?.terminal === true;
+      const command = hasTerminal ? [...ON_TERMINAL, ...run] : run;
       const { status, stderr } = await call(directory, command);
       const refused = status !== 0;
       if (refused !== found.some(({ severity }) => severity === "error"))
