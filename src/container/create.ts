@@ -12,10 +12,11 @@ import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { tellParsed } from "./helper-ahead.ts";
 import { hooksRecord } from "./hooks.ts";
+import { terminalRules } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
-import { checkTerminal, requireOwnTerminal } from "./terminal.ts";
+import { checkTerminal } from "./terminal.ts";
 
 /**
  * Make the container. Returns what a foreground run has to look after.
@@ -49,7 +50,7 @@ function prepare(options: RuntimeOptions, request: CreateOptions, beginning: Beg
     });
     checkTerminal(compiled.config, request);
     if (compiled.config.process?.terminal && request.consoleSocket === undefined && !request.unattended) {
-      requireOwnTerminal("process.terminal", { pointer: "/process/terminal" });
+      terminalRules().requireOwnTerminal("process.terminal", { pointer: "/process/terminal" });
     }
     refuseExisting(options.root, request.id);
     const execution = newExecution(options.root, compiled.plan, () => {

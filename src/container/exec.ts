@@ -9,17 +9,16 @@ import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
 import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
 import { isDemanded } from "./demanded.ts";
 import { countListenFds, separateDescriptors } from "./descriptors.ts";
+import { endBySignal } from "./end-by-signal.ts";
 import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
-import { endBySignal } from "./interrupted.ts";
 import { apparmorEnabled } from "./lsm.ts";
-import { orphans, resctrl, systemd } from "./on-demand.ts";
+import { orphans, resctrl, systemd, terminalRules } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { pidfdOf } from "./pidfd.ts";
 import { endChildren } from "./reap.ts";
 import { deriveStatus } from "./status.ts";
-import { requireOwnTerminal } from "./terminal.ts";
 
 const PREFIX = "exec failed: ";
 
@@ -81,7 +80,7 @@ function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): 
 function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket }: ExecRequest): void {
   if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
   if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);
-  if (terminal && !detach) requireOwnTerminal("--tty");
+  if (terminal && !detach) terminalRules().requireOwnTerminal("--tty");
 }
 
 function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {

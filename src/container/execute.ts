@@ -12,15 +12,15 @@ import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_M
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { type ExecRecord, keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
 import { commit, recordLate, type Staged, stage } from "./commit.ts";
+import { endBySignal } from "./end-by-signal.ts";
 import { type HelperAhead, handOver } from "./helper-ahead.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
-import { endBySignal, interruption } from "./interrupted.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
 import { helperWarning, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
-import { helperError, slow } from "./on-failure.ts";
+import { helperError, interrupted, slow } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
 
 /** How long what was sent into a container that runs may take: exec and mounts. */
@@ -194,8 +194,7 @@ function runHandler(execution: Execution, op: Op): void {
     handler(execution, op.args, op.from);
   } catch (error) {
     if (error instanceof RuntError || !(error instanceof Error) || !("errno" in error)) throw error;
-    const interrupted = interruption(error);
-    if (interrupted) throw interrupted;
+    if (host.endingSignal() !== 0) throw interrupted().interruption(error) ?? error;
     const { path } = error as host.HostError;
     throw new RuntError("operation", `${op.op}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });
   }

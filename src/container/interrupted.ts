@@ -1,18 +1,9 @@
-/** A verb that a signal ends before the program of the container has begun. */
+/** The error of a verb that a signal has ended before the program of the container has begun. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
 /** As shells have it. */
 const BY_SIGNAL = 128;
-
-/**
- * From here on TERM, INT, HUP and QUIT end a wait instead of this process, so that what was begun can be undone. Without a wait of some
- * milliseconds they stay pending: nothing hangs, and in the foreground the monitor takes them.
- */
-export function endBySignal(): void {
-  host.blockSignals();
-  host.endWaitsBySignal(true);
-}
 
 /** The error of a wait that a signal has ended; undefined for any other. */
 export function interruption(error: unknown): RuntError | undefined {

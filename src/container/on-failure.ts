@@ -2,6 +2,7 @@
 import { loadedNow } from "../host/lazy.ts";
 import type * as force from "./forced.ts";
 import type { helperError as whatHelperReports } from "./helper-error.ts";
+import type * as ending from "./interrupted.ts";
 import type * as waiting from "./slow.ts";
 import type * as slowStarting from "./slow-start.ts";
 import type * as undoing from "./undo.ts";
@@ -29,4 +30,9 @@ export function slow(): typeof waiting {
 /** For a start that lasts. */
 export function slowStart(): typeof slowStarting {
   return loadedNow(import("./slow-start.ts"));
+}
+
+/** For a wait that a signal has ended. */
+export function interrupted(): typeof ending {
+  return loadedNow(import("./interrupted.ts"));
 }

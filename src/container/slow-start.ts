@@ -2,9 +2,11 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
-import { lockAgain, type StateRecord } from "../state/index.ts";
+import type { StateRecord } from "../state/index.ts";
+import { lockAgain } from "../state/lock-again.ts";
 import { killInit } from "./destroy.ts";
-import { endBySignal, interruption } from "./interrupted.ts";
+import { endBySignal } from "./end-by-signal.ts";
+import { interruption } from "./interrupted.ts";
 import { StoppedProcess, stateOf } from "./slow.ts";
 
 /** execve itself takes a fraction of a millisecond; this bounds a stuck filesystem. */

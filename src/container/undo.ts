@@ -1,7 +1,8 @@
 /** What a create that fails takes back. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { containerDirectory, lockAgain } from "../state/index.ts";
+import { containerDirectory } from "../state/index.ts";
+import { lockAgain } from "../state/lock-again.ts";
 import { destroy } from "./destroy.ts";
 import type { Execution } from "./execute.ts";
 import type { HelperAhead } from "./helper-ahead.ts";

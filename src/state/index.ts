@@ -18,7 +18,6 @@ export {
   keepConfig,
   listIds,
   lock,
-  lockAgain,
   lockWithin,
   publishRecord,
   readRecord,

@@ -112,7 +112,7 @@ function removeEmpty(directory: string): void {
 }
 
 /** How long a verb waits for another one that works on the same container (docs/troubleshooting.md). */
-const LOCK_MS = 10_000;
+export const LOCK_MS = 10_000;
 
 /**
  * Lock ROOT/ID against other verbs; waits for a bounded time. The lock ends when the descriptor is closed or the process ends.
@@ -138,23 +138,13 @@ export function lockWithin(directory: string, milliseconds: number): number | un
   }
 }
 
-/**
- * The lock once more, which `fd` has let go. False: the container has been removed meanwhile, and the id may be another one's.
- * @throws RuntError id-locked
- */
-export function lockAgain(fd: number, directory: string): boolean {
-  const taken = host.flock(fd, host.LOCK.EX, LOCK_MS);
-  if (!isDirectoryOf(fd, directory)) return false;
-  if (!taken) throw holders().locked(directory, LOCK_MS);
-  return true;
-}
-
-function isDirectoryOf(fd: number, directory: string): boolean {
+/** Whether the descriptor is of what stands there now. */
+export function isDirectoryOf(fd: number, directory: string): boolean {
   return host.stat(directory)?.ino === host.fstat(fd).ino;
 }
 
 /** For a lock that somebody holds for long. */
-function holders(): typeof holding {
+export function holders(): typeof holding {
   return loadedNow(import("./holders.ts"));
 }
 

@@ -22,7 +22,9 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
       shell(config, "exec sleep 1000");
       config.mounts.push({ destination: "/log", type: "bind", source: log, options: ["rbind"] });
       const place = kind === "startContainer" ? "/log" : log;
-      config.hooks = { [kind]: [{ path: "/bin/sh", args: ["sh", "-c", `echo $$ > ${place}/pid; exec sleep 1000`] }] };
+      config.hooks = {
+        [kind]: [{ path: "/bin/sh", args: ["sh", "-c", `echo $$ > ${place}/new; mv ${place}/new ${place}/pid; exec sleep 1000`] }],
+      };
       change(config);
     });
     return { path, runs: join(log, "pid") };
