@@ -1,8 +1,13 @@
-/** One cycle: a verb whose runtime is killed at a random moment, then `delete --force`. */
+/**
+ * One cycle: a verb whose runtime is killed at a random moment, then `delete --force`. In some the runtime is only stopped, and goes on in the middle
+ * of that; in some the cgroup was there before, and somebody else's process is in it by then.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, sampleConfig } from "../support/config.ts";
+import { startBystander } from "./bystander.ts";
 
 /** The verb that is killed, and how often it is taken: mostly create. */
 const SHARES = { create: 12, "run -d": 2, run: 2, start: 2, exec: 2, delete: 2 } as const;
@@ -15,6 +20,11 @@ const MEASURED = 5;
 /** How far behind the measured end the last moments lie: some kills must come too late. */
 const BEYOND = 1.15;
 const TIMEOUT_MS = 30_000;
+/** Shares of the cycles, of 1. */
+const STOPPED = 0.15;
+const KEPT = 0.15;
+/** How long a runtime stays stopped while it is being deleted. */
+const SLEEP_MS = 100;
 
 export interface Cycler {
   readonly runtime: string;
@@ -61,9 +71,9 @@ export async function newCycler({ directory, runtime, cgroup, rootfs, random }: 
   const call = (args: readonly string[], started?: (child: ChildProcess) => void) =>
     execute(directory, [runtime, "--root", root, ...args], started);
 
-  function nextContainer(): { id: string; words: Readonly<Record<Killed, readonly string[]>> } {
+  function nextContainer(kept?: string): { id: string; words: Readonly<Record<Killed, readonly string[]>> } {
     const id = `cycle-${process.pid}-${++count}`;
-    config.linux.cgroupsPath = `${cgroup}/${count}`;
+    config.linux.cgroupsPath = kept ?? `${cgroup}/${count}`;
     writeFileSync(join(bundle, "config.json"), JSON.stringify(config));
     const words = {
       create: ["create", "-b", bundle, "--pid-file", join(directory, `pid-${count}`), id],
@@ -99,33 +109,65 @@ export async function newCycler({ directory, runtime, cgroup, rootfs, random }: 
     durations[verb] = seen.sort((one, other) => one - other)[MEASURED >> 1]!;
   }
 
+  /** Begin a verb that gets this signal at that time; `reached`: it has, or has ended before. */
+  function disturb(args: readonly string[], end: number, signal: NodeJS.Signals) {
+    let ended: ReturnType<typeof call> | undefined;
+    const reached = new Promise<ChildProcess>((done) => {
+      ended = call(args, (child) => signalAt(child, end, signal, () => done(child)));
+    });
+    return { reached, ended: ended! };
+  }
+
   return async () => {
     const verb = LOTTERY[Math.floor(random() * LOTTERY.length)]!;
     const moment = random() * BEYOND;
-    const { id, words } = nextContainer();
+    const [isStopped, isKept] = [random() < STOPPED, random() < KEPT];
+    const bystander = isKept ? startBystander() : undefined;
+    const { id, words } = nextContainer(bystander?.cgroup);
     for (const before of NEEDS[verb]) await must(words[before]);
-    const { status } = await call(words[verb], (child) => killAt(child, performance.now() + moment * durations[verb]));
-    const result = { verb, moment, hit: status === 137 };
-    const last = await call(words.delete);
-    if (last.status !== 0)
-      return { ...result, problem: `delete --force: status ${last.status}: ${last.stderr.trim().replaceAll(id, "ID")}` };
+    const end = performance.now() + moment * durations[verb];
+    const disturbed = disturb(words[verb], end, isStopped ? "SIGSTOP" : "SIGKILL");
+    const child = await disturbed.reached;
+    if (!isStopped) await disturbed.ended;
+    bystander?.enter();
+    let last = call(words.delete);
+    if (isStopped) {
+      await Promise.race([last, sleep(SLEEP_MS)]);
+      child.kill("SIGCONT");
+      await last;
+      // What the verb makes behind a delete is the next one's.
+      while (child.exitCode === null && child.signalCode === null) {
+        await Promise.race([disturbed.ended, sleep(SLEEP_MS)]);
+        last = call(words.delete);
+        await last;
+      }
+    }
+    const [{ status: verbStatus }, { status, stderr }] = await Promise.all([disturbed.ended, last]);
+    const harm = await bystander?.end();
+    const result = { verb, moment, hit: verbStatus === 137 || isStopped };
+    if (harm !== undefined) return { ...result, problem: harm };
+    if (status !== 0) return { ...result, problem: `delete --force: status ${status}: ${stderr.trim().replaceAll(id, "ID")}` };
     return existsSync(join(root, id)) ? { ...result, problem: "the state directory is still there" } : result;
   };
 }
 
 /** Timers of Node are a millisecond wide, so the rest is spent in its loop. */
-function killAt(child: ChildProcess, end: number): void {
+function signalAt(child: ChildProcess, end: number, signal: NodeJS.Signals, done: () => void): void {
   const look = (): void => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    if (performance.now() >= end) child.kill("SIGKILL");
-    else setImmediate(look);
+    if (child.exitCode === null && child.signalCode === null) {
+      if (performance.now() < end) return void setImmediate(look);
+      child.kill(signal);
+    }
+    done();
   };
   look();
 }
 
-/** Output goes to files: a container keeps them. Status 137: killed. */
+let executions = 0;
+
+/** Output goes to files: a container keeps them. Two at once at most. Status 137: killed. */
 async function execute(directory: string, command: readonly string[], started?: (child: ChildProcess) => void) {
-  const file = join(directory, "stderr");
+  const file = join(directory, `stderr-${++executions % 2}`);
   const fds = [openSync("/dev/null", "r+"), openSync(file, "w")] as const;
   try {
     const [program = "", ...args] = command;
