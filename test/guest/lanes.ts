@@ -36,7 +36,13 @@ export const LANES: readonly Lane[] = [
     name: "guest",
     modes: MODES,
     silence: TEST_SILENCE,
-    command: vitest(["guest", "e2e"], "test/guest/cases", ...CGROUP_FILES, "--exclude '**/checkpoint.test.ts'"),
+    command: vitest(
+      ["guest", "e2e"],
+      "test/guest/cases",
+      ...CGROUP_FILES,
+      "--exclude '**/checkpoint.test.ts'",
+      "--exclude '**/hostile.test.ts'",
+    ),
   },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
   { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
@@ -46,6 +52,14 @@ export const LANES: readonly Lane[] = [
   { name: "library", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["library"], "--exclude '**/package.test.ts'") },
   // Of criu, two minutes: hosts whose kernel it knows run the e2e tests of it too.
   { name: "checkpoint", modes: MODES, long: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/checkpoint") },
+  // The whole machine watches while verbs, others and their processes do what they like: half an hour.
+  {
+    name: "hostile",
+    modes: MODES,
+    long: true,
+    silence: 2 * TEST_SILENCE,
+    command: vitest(["walk", "guest"], "test/walk/hostile.test.ts", "test/guest/cases/hostile"),
+  },
   {
     name: "churn",
     modes: MODES,

@@ -1,4 +1,13 @@
 # Verbs at random on 50 containers, each answer compared with a model's: SECONDS=180, SEED=7 to repeat one.
 .PHONY: test-walk
 test-walk: setup-test bin/runt $(TEST_TOOLS)
-	RUNT_WALK_SECONDS=$(or $(SECONDS),180) $(if $(SEED),RUNT_WALK_SEED=$(SEED)) $(B)/test/plain node_modules/.bin/vitest run --project walk
+	RUNT_WALK_SECONDS=$(or $(SECONDS),180) $(if $(SEED),RUNT_WALK_SEED=$(SEED)) $(B)/test/plain node_modules/.bin/vitest run --project walk test/walk/walk.test.ts
+
+# Verbs at random where others do what they like, on the host's cgroups and on cgroup v2: SECONDS=180, STEPS=2000, SEED=7 to repeat one.
+HOSTILE = $(B)/test/plain node_modules/.bin/vitest run --project walk test/walk/hostile.test.ts
+.PHONY: test-hostile
+test-hostile: export RUNT_HOSTILE_SECONDS := $(or $(SECONDS),180)
+test-hostile: export RUNT_HOSTILE_STEPS := $(or $(STEPS),1000000)
+test-hostile: setup-test bin/runt $(TEST_TOOLS)
+	$(if $(SEED),RUNT_HOSTILE_SEED=$(SEED)) $(HOSTILE)
+	[ -e /sys/fs/cgroup/cgroup.controllers ] || $(if $(SEED),RUNT_HOSTILE_SEED=$(SEED)) test/walk/unified.sh $(HOSTILE)

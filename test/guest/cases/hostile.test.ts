@@ -1,0 +1,40 @@
+/**
+ * The random walk of a hostile host (test/walk/hostile), with the whole machine as witness: what is not the walk's own is the same afterwards.
+ * RUNT_HOSTILE_STEPS (2000) from RUNT_HOSTILE_SEED (1).
+ */
+import { describe, expect, test } from "vitest";
+import { SLOW, useHarness } from "../../support/harness.ts";
+import { changes, seeMachine } from "../../support/machine.ts";
+import { randomSteps, stepText } from "../../walk/hostile/steps.ts";
+import { walkHost } from "../../walk/hostile/walk.ts";
+
+const STEPS = Number(process.env["RUNT_HOSTILE_STEPS"] ?? 2_000);
+const SEED = Number(process.env["RUNT_HOSTILE_SEED"] ?? 1);
+const ROOTS = 3;
+const TOLD_EVERY = 100;
+/** Milliseconds for a step, in an emulated machine. */
+const STEP_MS = 3_000;
+const SHOWN = 40;
+/** Journals, and what the lanes themselves write; their watch sleeps again and again. */
+const UNWATCHED = { files: ["/run/results", "/run/log", "/run/systemd/journal"], commands: ["sleep 5"] };
+
+describe("a machine with a hostile host's containers", () => {
+  const harness = useHarness({ peers: true });
+
+  test(`is the same after ${STEPS} random verbs`, { timeout: STEPS * STEP_MS + 300_000 * SLOW }, async () => {
+    const before = await seeMachine(UNWATCHED);
+    let told = 0;
+    const { done, summary, wrong } = await walkHost(
+      { directory: harness.directory, rootfs: harness.rootfs(), name: "m" },
+      randomSteps(SEED, ROOTS),
+      (steps) => {
+        if (steps >= told) console.log(`${steps} steps`);
+        while (told <= steps) told += TOLD_EVERY;
+        return steps < STEPS;
+      },
+    );
+    console.log(`seed ${SEED}: ${done.length} steps; ${summary}`);
+    expect(wrong, `seed ${SEED}: ${done.slice(-SHOWN).map(stepText).join("; ")}`).toBeUndefined();
+    expect(changes(before, await seeMachine(UNWATCHED))).toEqual([]);
+  });
+});

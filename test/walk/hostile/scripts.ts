@@ -1,0 +1,122 @@
+/** One short story for each actor: what a random walk would come to in the end. Pure. */
+import { type Fate, type Kind, SIGNALS, type Step, type Verb, type WorldStep } from "./steps.ts";
+
+interface Where {
+  readonly root?: number;
+  readonly id?: string;
+  readonly slot?: number;
+  readonly kind?: Kind;
+  readonly fate?: Fate;
+  readonly together?: boolean;
+}
+
+const call = (verb: Verb, { root = 0, id = "h0", slot = 2, kind = "polite", fate = [], together = false }: Where = {}): Step => ({
+  verb,
+  root,
+  id,
+  slot,
+  kind,
+  fate,
+  together,
+});
+const act = (name: WorldStep["act"], slot = 0): Step => ({ act: name, slot });
+
+/** A create or run ends somewhere between these, in microseconds. */
+const MOMENTS = Array.from({ length: 12 }, (_, index) => 1_000 * (index + 1));
+const killedAt = (moment: number): Fate => [[moment, SIGNALS.KILL]];
+
+/** State root whose cgroups are systemd's where there is one: whoever comes then takes the name of the unit. */
+const UNITS = 1;
+/** State root that is used from inside a PID namespace. */
+const INSIDE = 2;
+
+export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
+  "somebody moves into a cgroup that was there before, after a killed create": MOMENTS.flatMap((moment) => [
+    call("create", { slot: 0, fate: killedAt(moment) }),
+    act("enter"),
+    call("gc"),
+    call("delete --force"),
+    act("leave"),
+  ]),
+  "somebody else has the unit of a killed create": MOMENTS.flatMap((moment) => [
+    call("create", { root: UNITS, slot: 0, fate: killedAt(moment) }),
+    act("enter"),
+    call("gc", { root: UNITS }),
+    call("delete --force", { root: UNITS }),
+    act("leave"),
+  ]),
+  "somebody moves into it beside a container": [
+    call("run --detach", { slot: 0, kind: "shared" }),
+    act("enter"),
+    call("kill --all USR1"),
+    call("kill --all KILL"),
+    call("delete --force"),
+    act("leave"),
+  ],
+  "somebody moves into it, and there only in some hierarchies": [
+    call("run --detach", { slot: 1, kind: "shared" }),
+    act("enter", 1),
+    call("kill KILL"),
+    call("delete"),
+    call("delete --force"),
+    act("leave", 1),
+  ],
+  "another state root has the cgroup of a killed create": MOMENTS.flatMap((moment) => [
+    call("create", { fate: killedAt(moment) }),
+    call("run --detach", { root: 1, id: "h1" }),
+    call("delete --force"),
+    call("gc"),
+    call("delete --force", { root: 1, id: "h1" }),
+  ]),
+  "the stopped monitor of a container that is gone": [
+    call("run", { kind: "deaf" }),
+    act("stop"),
+    call("delete --force"),
+    call("run --detach", { kind: "deaf" }),
+    act("wake"),
+    call("delete --force"),
+  ],
+  "a hook that does not end, in start": [
+    call("create", { kind: "start-hook" }),
+    call("start"),
+    call("state"),
+    call("pause"),
+    call("update"),
+    call("kill TERM"),
+    call("delete --force"),
+  ],
+  "a hook that does not end, in create": [
+    call("create", { kind: "create-hook" }),
+    call("state"),
+    call("pause"),
+    call("kill KILL"),
+    call("delete --force"),
+  ],
+  "a container that stops what exec sends in": [
+    call("run --detach", { kind: "stopper" }),
+    call("exec"),
+    call("exec --detach"),
+    call("ps"),
+    call("delete --force"),
+  ],
+  "a process from outside in the cgroup of a container inside a PID namespace": [
+    call("run --detach", { root: INSIDE }),
+    act("intrude", 2),
+    call("kill --all USR1", { root: INSIDE }),
+    call("ps", { root: INSIDE }),
+    call("kill --all KILL", { root: INSIDE }),
+    call("delete --force", { root: INSIDE }),
+  ],
+  "a runtime that is stopped while it creates, and continued when its id is somebody else's": MOMENTS.flatMap((moment) => [
+    call("create", {
+      fate: [
+        [moment, SIGNALS.STOP],
+        [moment + 400_000, SIGNALS.CONT],
+      ],
+    }),
+    call("delete --force", { together: true }),
+    call("run --detach", { slot: 3, kind: "deaf" }),
+    call("state"),
+    call("delete --force"),
+  ]),
+};
