@@ -19,6 +19,13 @@ test("every file in the table of mechanisms", () => {
   expect(missing).toEqual([]);
 });
 
+test("every path in the table of identities", () => {
+  const section = read("docs/security.md").split("## By what identity runt acts")[1]!.split("\n## ")[0]!;
+  const paths = [...section.matchAll(/`((?:src|test)\/[^`,{]+)`/g)].map(([, path]) => path!);
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([]);
+});
+
 test.each(["SECURITY.md", "docs/security.md", "docs/decisions/0028-hardening.md"])("every link of %s", (document) => {
   const links = [...read(document).matchAll(/\]\(([^)#:]+)\)/g)].map(([, target]) => join(dirname(document), target!));
   expect(links.filter((target) => !existsSync(join(REPOSITORY, target)))).toEqual([]);
