@@ -2,7 +2,7 @@
 export { compileCgroup } from "./compile/index.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
-export { createCgroup, markedParents } from "./driver/create.ts";
+export { createCgroup, levelsToMake, markedParents } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
@@ -10,8 +10,9 @@ export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
 export { markContainer } from "./driver/mark.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
-export { type Census, cgroupCensus, cgroupProcesses, refuseUsed } from "./driver/processes.ts";
+export { type Census, cgroupCensus, cgroupProcesses } from "./driver/processes.ts";
 export { updateCgroup } from "./driver/update.ts";
+export { refuseUsed } from "./driver/used.ts";
 export { writeCgroupFile } from "./driver/write.ts";
 export {
   type CgroupBefore,

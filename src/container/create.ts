@@ -1,5 +1,5 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
-import { type CgroupBefore, refuseUsed } from "../cgroup/index.ts";
+import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { phase } from "../host/tracing.ts";
@@ -12,7 +12,7 @@ import { execRecord } from "./exec-defaults.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { tellParsed } from "./helper-ahead.ts";
 import { hooksRecord } from "./hooks.ts";
-import { terminalRules } from "./on-demand.ts";
+import { existingCgroup, terminalRules } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { showProgress } from "./progress.ts";
@@ -73,7 +73,7 @@ function prepare(options: RuntimeOptions, request: CreateOptions, beginning: Beg
 /** Another create of the same id may have been quicker: then that is the reason why the cgroup is in use. */
 function lookBefore(root: string, id: string, cgroup: NonNullable<Compiled["cgroup"]>): CgroupBefore {
   try {
-    return refuseUsed(cgroup);
+    return levelsToMake(cgroup) ?? existingCgroup().refuseUsed(cgroup);
   } catch (error) {
     refuseExisting(root, id);
     throw error;

@@ -1,5 +1,6 @@
 /** What few containers need is loaded when one does: the others do not pay for it. */
 
+import type * as cgroupOfOthers from "../cgroup/end.ts";
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type * as postMortem from "./diagnose/index.ts";
@@ -13,6 +14,11 @@ import type * as resourceControl from "./resctrl.ts";
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
   return loadedNow(import("../cgroup/systemd/index.ts"));
+}
+
+/** For a cgroup that was there before its container. */
+export function existingCgroup(): typeof cgroupOfOthers {
+  return loadedNow(import("../cgroup/end.ts"));
 }
 
 /** For linux.netDevices. */

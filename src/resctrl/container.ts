@@ -51,7 +51,8 @@ export function groupsToJoin({ mount, group, monitor }: ResctrlRef): readonly Gr
 export function releaseGroups({ mount, group, monitor, made, keep }: ResctrlRef, unborn: boolean): void {
   if (monitor !== undefined) removeGroup(pathOf({ mount, group: monitor }));
   if (!made || (keep && !unborn)) return;
-  if (keep && hasTasks({ mount, group })) return;
+  // Of a create that ended half-way nothing lives any more: tasks in a group of this name are somebody else's.
+  if ((keep || unborn) && hasTasks({ mount, group })) return;
   removeGroup(pathOf({ mount, group }));
 }
 

@@ -1,6 +1,6 @@
 /** Nobody is signalled, frozen or thawed in a cgroup that is not the container's own: somebody else lives there, and still does afterwards. */
 import type { ChildProcess } from "node:child_process";
-import { existsSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
@@ -50,7 +50,12 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     const reached = join(directory, `hook-${name}`);
     const path = prepared((config) => {
       config["hooks"] = {
-        createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", `cat >${reached}.new; mv ${reached}.new ${reached}; exec sleep 1000`] }],
+        createRuntime: [
+          {
+            path: "/bin/sh",
+            args: ["sh", "-c", `cat >${reached}.new; mv ${reached}.new ${reached}; while [ -e ${reached} ]; do sleep 0.1; done`],
+          },
+        ],
       };
     });
     let child!: ChildProcess;
@@ -63,6 +68,8 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     child.kill("SIGKILL");
     await ended;
     const { pid } = JSON.parse(readFileSync(reached, "utf8"));
+    // The hook outlives a runtime that was killed: it ends now.
+    rmSync(reached);
     await expect.poll(() => isAlive(pid), { timeout: 10_000 * SLOW }).toBe(false);
     expect(recordOf(name).phase).toBe("creating");
     return name;
@@ -157,6 +164,16 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     const deleted = await runtime(["delete", "--force", second]);
     expect([isAlive(other), existsSync(join(root, second)), directoriesOf(place).length]).toEqual([true, false, HIERARCHIES.length]);
     expect(deleted).toEqual({ status: 0, stdout: "", stderr: alone(second, other) });
+  });
+
+  test("a cgroup with the mark of a container that has a state is not given to another one", async () => {
+    const first = await killedCreate();
+    const other = id();
+    const { status, stderr } = await runtime(["create", "-b", prepared(), other]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`container's cgroup is that of container ${first}`)]);
+    expect(existsSync(join(root, other))).toBe(false);
+    await ok(["delete", "--force", first]);
+    await ok(["create", "-b", prepared(), other]);
   });
 
   test("a start that fails in a hook leaves who is in a cgroup that was there before", async () => {

@@ -209,12 +209,19 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     expect(directories(CGROUP_PARENT)).toEqual([]);
   });
 
+  // A hook outlives a runtime that was killed.
+  afterEach(() => {
+    for (const name of readdirSync(directory)) if (name.startsWith("hook-")) rmSync(join(directory, name));
+  });
+
   /** A create that waits in a hook until it is killed. */
   async function hangingCreate(): Promise<{ name: string; child: ChildProcess; ended: Promise<unknown> }> {
     const name = id();
     const reached = join(directory, `hook-${name}`);
     const path = prepared((config) => {
-      config["hooks"] = { createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", `touch ${reached}; exec sleep 1000`] }] };
+      config["hooks"] = {
+        createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", `touch ${reached}; while [ -e ${reached} ]; do sleep 0.1; done`] }],
+      };
     });
     let child!: ChildProcess;
     const ended = runtime(["create", "-b", path, name], {

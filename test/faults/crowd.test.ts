@@ -22,6 +22,7 @@ const ANSWERS = [
   /cannot start a container that has stopped/,
   /cannot exec in a (stopped|paused) container/,
   /container not (running|paused)/,
+  /container already paused/,
   /container with id .* is not running/,
   /cannot delete container .* that is not stopped/,
   // Whose cgroup is still there when it is looked at, and whose init is killed while it is made.

@@ -9,6 +9,10 @@ const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [/\/@cache/, "the cache of filters: what cannot be read is compiled, what cannot be linked is written"],
   [/^runtime before (socketpair|spawnHelperAhead)/, "the helper that is started ahead: without it another is started with the plan"],
   [/^runtime before (statfsType|v1Hierarchies)/, "the look at the hierarchies before the helper is told: what fails is asked again"],
+  [
+    /^runtime before (l?stat|getxattr|readFile|open) \/sys\/fs\/cgroup\/\w+\/\S*\/container(\/cgroup\.procs)?$/,
+    "one hierarchy of several: who is in the container's cgroup is listed by the others, too, and one that cannot be read keeps nobody from being seen",
+  ],
   [/^outer after sending pid/, "its last act: init is on its own, and outer is only waited for"],
 ];
 

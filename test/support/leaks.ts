@@ -28,7 +28,8 @@ function containerProcesses(directory: string): string[] {
       const cgroup = attempt(() => readFileSync(`/proc/${pid}/cgroup`, "utf8")) ?? "";
       const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")) ?? "";
       const root = attempt(() => readlinkSync(`/proc/${pid}/root`)) ?? "/";
-      return cgroup.includes(CGROUP_PARENT) || root.startsWith(directory) || command.includes(directory)
+      const cwd = attempt(() => readlinkSync(`/proc/${pid}/cwd`)) ?? "/";
+      return cgroup.includes(CGROUP_PARENT) || root.startsWith(directory) || cwd.startsWith(`${directory}/`) || command.includes(directory)
         ? [`process ${pid} ${command}`]
         : [];
     });

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupFacts, CgroupHierarchy } from "../facts.ts";
+import type { CgroupBefore, CgroupFacts, CgroupHierarchy, CgroupRef } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import { parentOf } from "./tree.ts";
 
@@ -94,6 +94,12 @@ function createLevels(mountpoint: string, directory: string, prepare?: typeof in
 /** A level was taken away by another container's delete: before it was opened, or while its files were in use. */
 function hasGone(error: unknown): boolean {
   return host.isErrno(error, "ENOENT", "ENODEV");
+}
+
+/** What a container's record says of its cgroup when nothing of it exists; undefined: something does, and refuseUsed looks at it. */
+export function levelsToMake({ paths }: CgroupRef): CgroupBefore | undefined {
+  const { kept, missing } = host.findLevels(paths, MARK);
+  return kept.length === 0 ? { missing } : undefined;
 }
 
 /** The levels between the mount point and the directory, without both, from the top. */

@@ -61,6 +61,12 @@ export function markFor(directory: string, { root, id }: Marking): "own" | "othe
   return mark.id === id && (root === undefined || isSameRoot(mark.root, root)) ? "own" : "other";
 }
 
+/** The container that it is marked as. A name that is no id is not believed: it would be part of a path. */
+export function containerOn(directory: string): ContainerMark | undefined {
+  const mark = markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
+  return mark && !mark.id.includes("/") && mark.id !== ".." ? mark : undefined;
+}
+
 /** Whether it is marked as any container's. */
 export function isMarked(directory: string): boolean {
   return markOn(directory, CONTAINER_MARKS.root) !== undefined || markOn(directory, CONTAINER_MARKS.rootless) !== undefined;

@@ -1,11 +1,7 @@
 /** Who is in a cgroup: found by descriptors, for a container may make cgroups deeper than any path. */
-import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/walk.ts";
-import type { CgroupBefore, CgroupRef } from "../facts.ts";
-import { MARK } from "./create.ts";
-import { isFrozen } from "./freeze.ts";
-import { memoryPressure } from "./oom.ts";
+import type { CgroupRef } from "../facts.ts";
 import { hasChildren, readIfThere } from "./tree.ts";
 
 export interface Census {
@@ -89,23 +85,4 @@ export function cgroupProcesses(cgroup: CgroupRef): number[] {
 
 export function ascending(pids: Iterable<number>): number[] {
   return [...pids].sort((one, other) => one - other);
-}
-
-/**
- * Refuse a cgroup that somebody else's processes live in, or that is frozen: the container could not be told from them.
- * To be called before anything is recorded or made. Cheap when the cgroup does not exist.
- * Returns what is there already and what is missing, for the record.
- * @throws RuntError cgroup, in the words that runc uses.
- */
-export function refuseUsed({ version, paths }: CgroupRef): CgroupBefore {
-  // The levels that runt has made are missing, too: another container may take them away, and this one make them again.
-  const { kept, missing } = host.findLevels(paths, MARK);
-  if (kept.length === 0) return { missing };
-  const existing: CgroupRef = { version, paths: kept };
-  const { pids, unseen } = cgroupCensus(existing);
-  const length = pids.size + unseen;
-  if (length > 0) throw new RuntError("cgroup", `container's cgroup is not empty: ${length} process(es) found`);
-  if (isFrozen(existing)) throw new RuntError("cgroup", "container's cgroup unexpectedly frozen");
-  const oomKills = memoryPressure(existing)?.kills ?? 0;
-  return { missing, kept, ...(oomKills > 0 ? { oomKills } : {}) };
 }
