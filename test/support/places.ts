@@ -5,13 +5,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CGROUPS, cgroupOf, isUnified } from "./cgroups.ts";
 import { systemdRuns } from "./systemd.ts";
 
+/**
+ * systemd of v1 takes everybody out of the blkio hierarchy, and empties it below delegated units too, when a unit with BlockIOWeight ends (seen with
+ * systemd 252 and no other program). What is there is no witness of what runt does.
+ */
+const isEmptiedBySystemd = (path: string) => !isUnified && systemdRuns && path.endsWith("/blkio");
+
 /** Mount points. */
 export const HIERARCHIES: readonly string[] = isUnified
   ? [CGROUPS]
   : existsSync(CGROUPS)
     ? readdirSync(CGROUPS)
         .map((name) => join(CGROUPS, name))
-        .filter((path) => existsSync(join(path, "cgroup.procs")))
+        .filter((path) => existsSync(join(path, "cgroup.procs")) && !isEmptiedBySystemd(path))
     : [];
 
 /**
