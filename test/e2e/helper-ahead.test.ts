@@ -1,5 +1,5 @@
 /** The helper that is started before the plan is known (docs/decisions/0030): when it is, what it makes, and that it goes when nothing comes of it. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
@@ -10,14 +10,16 @@ const STRACE = "/usr/bin/strace";
 const STARTED = /clone\(child_stack=\w+, flags=CLONE_VM\|CLONE_CHILD_CLEARTID/;
 
 /** Command lines of helpers that work below the state root of this test. */
-function waitingHelpers(): string[] {
+/** Of calls that work in this directory: a neighbour's are his own affair. */
+function waitingHelpers(directory: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
         const [program, verb, , mode] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
         const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
-        return program === "runt-init" && verb === "plan" && mode === "ahead" ? [`${pid} of ${parent}`] : [];
+        const isOurs = readlinkSync(`/proc/${pid}/cwd`) === directory;
+        return isOurs && program === "runt-init" && verb === "plan" && mode === "ahead" ? [`${pid} of ${parent}`] : [];
       } catch {
         return [];
       }
@@ -26,10 +28,11 @@ function waitingHelpers(): string[] {
 
 describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of its plan (needs root and ${STRACE})`, () => {
   const { bundle, directory, id, root, runtime } = useHarness();
+  const here = { cwd: directory };
 
   async function trace(name: string, path: string, status = 0): Promise<string[]> {
     const output = join(directory, `${name}.strace`);
-    const result = await call(directory, [STRACE, "-f", "-s", "300", "-o", output, RUNTIME, "--root", root, "run", "-b", path, name]);
+    const result = await call(directory, [STRACE, "-f", "-s", "300", "-o", output, RUNTIME, "--root", root, "run", "-b", path, name], here);
     expect(result.status).toBe(status);
     return readFileSync(output, "utf8").split("\n");
   }
@@ -76,26 +79,26 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
     ["an option is wrong", ["--cgroup-manager", "none", "create", "-b", "/nonexistent", "never"]],
     ["the id is none", ["create", "-b", "/nonexistent", "no/id"]],
   ])("is gone when %s", async (_, words) => {
-    const before = waitingHelpers();
+    const before = waitingHelpers(directory);
     const output = join(directory, "wrong.strace");
-    const { status } = await call(directory, [STRACE, "-f", "-o", output, RUNTIME, "--root", root, ...words]);
+    const { status } = await call(directory, [STRACE, "-f", "-o", output, RUNTIME, "--root", root, ...words], here);
     expect(status).toBe(1);
     expect(place(readFileSync(output, "utf8").split("\n"), STARTED)).toBeGreaterThan(0);
-    expect(waitingHelpers()).toEqual(before);
+    expect(waitingHelpers(directory)).toEqual(before);
   });
 
   test("is gone when config.json is no JSON, or another thing than is expected", async () => {
     const path = bundle((config) => shell(config, "true"));
-    const before = waitingHelpers();
+    const before = waitingHelpers(directory);
     const shapes = ["{", "null", "7", '"namespaces"', "[]", "{}", '{"linux": 1}', '{"linux": {"namespaces": {"type": "pid"}}}'];
     shapes.push('{"linux": {"namespaces": [null, 1, {"type": "network", "path": {}}]}, "mounts": [null, {"type": {}}], "hooks": 3}');
     for (const text of shapes) {
       writeFileSync(join(path, "config.json"), text);
-      const { status, stderr } = await runtime(["create", "-b", path, "never"]);
+      const { status, stderr } = await runtime(["create", "-b", path, "never"], here);
       expect({ text, status }).toEqual({ text, status: 1 });
       expect(stderr).not.toContain("internal");
     }
-    expect(waitingHelpers()).toEqual(before);
+    expect(waitingHelpers(directory)).toEqual(before);
     expect(existsSync(join(root, "never"))).toBe(false);
   });
 
@@ -167,7 +170,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
     const changed = await trace(id(), other);
     // Those two were made twice.
     expect(made(changed)).toBe(made(ordinary) + 2);
-    const { stdout } = await runtime(["run", "-b", other, id()]);
+    const { stdout } = await runtime(["run", "-b", other, id()], here);
     expect(stdout).toMatch(/ \/dev\/pts .*mode=600/);
     expect(stdout).toMatch(/ \/dev\/shm rw,relatime .*size=4096k/);
   });
@@ -180,7 +183,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
         // Another /proc and /sys than the usual ones, which are made all the same.
         for (const mount of config.mounts ?? []) if (/^\/(proc|sys)$/.test(mount.destination)) mount.options = ["nosuid"];
       });
-      const { status } = await runtime(["run", "-b", path, id()]);
+      const { status } = await runtime(["run", "-b", path, id()], here);
       expect({ fd, status }).not.toEqual({ fd, status: 0 });
     }
   });
@@ -192,10 +195,10 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
       config.linux.cgroupsPath = `/${name}`;
     });
     await runtime(["run", "--detach", "-b", path, name]);
-    const before = waitingHelpers();
+    const before = waitingHelpers(directory);
     // Another container of the same cgroup is refused when init has the plan already.
     await trace(`${name}-2`, path, 1);
-    expect(waitingHelpers()).toEqual(before);
+    expect(waitingHelpers(directory)).toEqual(before);
     expect(existsSync(join(root, `${name}-2`))).toBe(false);
     await runtime(["delete", "--force", name]);
   });
@@ -214,11 +217,11 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE))(`the helper ahead of 
   test("is gone when the command fails before it has a plan", async () => {
     const name = id();
     const path = bundle((config) => shell(config, "sleep 60"));
-    await runtime(["create", "-b", path, name]);
-    const before = waitingHelpers();
+    await runtime(["create", "-b", path, name], here);
+    const before = waitingHelpers(directory);
     const lines = await trace(name, path, 1);
     expect(place(lines, STARTED)).toBeGreaterThan(0);
-    expect(waitingHelpers()).toEqual(before);
+    expect(waitingHelpers(directory)).toEqual(before);
     await runtime(["delete", "--force", name]);
   });
 });

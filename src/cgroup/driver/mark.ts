@@ -56,20 +56,19 @@ export function readMark(directory: string, attribute: string): ContainerMark | 
  * there can write it, and what it gives away is their own.
  */
 export function markFor(directory: string, { root, id }: Marking): "own" | "other" | "none" {
-  const mark = markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
+  const mark = markOf(directory);
   if (mark === undefined) return "none";
   return mark.id === id && (root === undefined || isSameRoot(mark.root, root)) ? "own" : "other";
 }
 
-/** The container that it is marked as. A name that is no id is not believed: it would be part of a path. */
-export function containerOn(directory: string): ContainerMark | undefined {
-  const mark = markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
-  return mark && !mark.id.includes("/") && mark.id !== ".." ? mark : undefined;
+/** Of the container that it is marked as. */
+export function markOf(directory: string): ContainerMark | undefined {
+  return markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
 }
 
 /** Whether it is marked as any container's. */
 export function isMarked(directory: string): boolean {
-  return markOn(directory, CONTAINER_MARKS.root) !== undefined || markOn(directory, CONTAINER_MARKS.rootless) !== undefined;
+  return markOf(directory) !== undefined;
 }
 
 /** A directory that cannot be asked says nothing. */
