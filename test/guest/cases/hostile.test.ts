@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { SLOW, useHarness } from "../../support/harness.ts";
 import { CGROUP_PARENT } from "../../support/leaks.ts";
 import { changes, seeMachine } from "../../support/machine.ts";
+import { DELEGATED } from "../../support/places.ts";
 import { randomSteps, stepText } from "../../walk/hostile/steps.ts";
 import { walkHost } from "../../walk/hostile/walk.ts";
 
@@ -19,8 +20,16 @@ const SHOWN = 40;
 /** Journals, and what the lanes themselves write; their watch sleeps again and again. */
 const UNWATCHED = { files: ["/run/results", "/run/log", "/run/systemd/journal"], commands: ["sleep 5"] };
 
-/** What the walk itself, and systemd for its units, leave until the end: the parent of the tests' cgroups, and a directory. */
-const EXPECTED = [new RegExp(`^\\+ cgroup /sys/fs/cgroup\\S*${CGROUP_PARENT} \\d+$`), /^\+ file \/run\/systemd\/transient 40755 0:0$/];
+/** The cgroup that systemd has handed over, and those above it: the walk makes them in hierarchies that systemd does not use. */
+const HANDED_OVER = DELEGATED.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/"));
+
+/** What the walk itself, and systemd for its units, leave until the end: the parents of the tests' cgroups, and a directory. */
+const EXPECTED = [
+  ...[`${DELEGATED}${CGROUP_PARENT}`, ...HANDED_OVER.filter(Boolean)].map(
+    (path) => new RegExp(`^\\+ cgroup /sys/fs/cgroup/?[^/]*${path} \\d+$`),
+  ),
+  /^\+ file \/run\/systemd\/transient 40755 0:0$/,
+];
 
 describe("a machine with a hostile host's containers", () => {
   const harness = useHarness({ peers: true });
