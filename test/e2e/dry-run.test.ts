@@ -196,7 +196,8 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     });
     let kill = () => {};
     const creating = call(directory, [RUNTIME, "--root", root, "create", "-b", path, name], {
-      started: (child) => (kill = () => child.kill("SIGKILL")),
+      // Which ends the hook as well.
+      started: (child) => (kill = () => child.kill("SIGTERM")),
     });
     try {
       const operations = async () => JSON.parse((await runtime(["inspect", name])).stdout || "{}").operations ?? [];
