@@ -63,6 +63,7 @@ const SELDOM: readonly string[] = [
   "src/container/criu/checkpoint.ts",
   "src/container/expect-plan.ts",
   "src/container/resctrl.ts",
+  "src/container/root-mount.ts",
   "src/container/host-facts/choose.ts",
   "src/container/criu/restore.ts",
   "src/plan/mermaid.ts",

@@ -246,6 +246,14 @@ declare module "runt:host" {
   export function enterOwnMounts(mountpoint: string): number;
   /** Back to the one before, whose descriptor is closed; the working directory stays. */
   export function leaveOwnMounts(former: number): void;
+  /** open_tree(2): the tree of mounts at this directory once more, attached nowhere. It ends with its descriptor unless it is attached. Linux 5.2. */
+  export function cloneMount(directory: number): number;
+  /** move_mount(2): a detached mount onto this open directory. */
+  export function attachMount(mount: number, directory: number): void;
+  /** The mount that a descriptor is in: its id as in mountinfo, and (Linux 6.8) the one that no other mount gets before the next boot. Linux 5.8. */
+  export function mountIds(fd: number): { readonly id: number; readonly unique?: bigint };
+  /** umount2(2) with MNT_DETACH: the mount whose root is open here leaves its mount namespace, with all below it; what is mounted on that root goes first, alone. */
+  export function detachMount(fd: number): void;
   /** Start a program (absolute path, whole argv) that goes on by itself, with this process's stdio and this environment (undefined = this
    *  process's own); descriptors of `inherit` as above. Returns the pid. */
   export function spawnPeer(path: string, argv: readonly string[], inherit: readonly number[], environment?: readonly string[]): number;

@@ -351,6 +351,12 @@ HOST_FUNCTION(host_detach);
 HOST_FUNCTION(host_enter_own_mounts);
 HOST_FUNCTION(host_leave_own_mounts);
 
+/* ---- root_mount.c */
+HOST_FUNCTION(host_clone_mount);
+HOST_FUNCTION(host_attach_mount);
+HOST_FUNCTION(host_mount_ids);
+HOST_FUNCTION(host_detach_mount);
+
 /* ---- peer.c */
 HOST_FUNCTION(host_spawn_peer);
 HOST_FUNCTION(host_receive_packet);

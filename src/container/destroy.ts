@@ -8,7 +8,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/tracing.ts";
 import { type CgroupRecord, removeDirectory, type StateRecord } from "../state/index.ts";
-import { resctrl, systemd } from "./on-demand.ts";
+import { resctrl, rootMount, systemd } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 import { initState } from "./status.ts";
@@ -28,6 +28,7 @@ export function destroy(root: string, record: StateRecord, tell: (left: Left) =>
     // With init its whole PID namespace has ended.
     if (deleteCgroup(cgroup, owner, record.privatePid && record.phase !== "creating")) tell(remaining(lookAround(cgroup, owner)));
   }
+  if (record.rootMount) rootMount().detachRoot(record);
   if (record.resctrl) resctrl().releaseGroups(record.resctrl, record.phase === "creating");
   removeDirectory(root, record.id);
 }

@@ -19,7 +19,7 @@ import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import type { NetDeviceMoves } from "./net-devices.ts";
 import type { NotificationSockets } from "./notification.ts";
-import { helperWarning, netDevices, notification, resctrl, systemd } from "./on-demand.ts";
+import { helperWarning, netDevices, notification, resctrl, rootMount, systemd } from "./on-demand.ts";
 import { helperError, interrupted, slow } from "./on-failure.ts";
 import { PLAN_NAME, type Progress } from "./progress.ts";
 
@@ -131,6 +131,7 @@ const HANDLERS: Handlers = {
   "seccomp.notify": notify,
   "netdevice.move": (...call) => netDevices().moveNetDevice(...call),
   "idmap.verify": ({ pid }, maps) => verifyIdMaps(pid, maps),
+  "root.bind": (...call) => rootMount().bindRoot(...call),
   "resctrl.prepare": (...call) => resctrl().prepareGroups(...call),
   "resctrl.monitor": (...call) => resctrl().addMonitor(...call),
   "resctrl.join": ({ pid }, group, pointer) => resctrl().joinGroup(group, pid, pointer),

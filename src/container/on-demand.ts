@@ -10,6 +10,7 @@ import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
 import type * as terminalRule from "./require-terminal.ts";
 import type * as resourceControl from "./resctrl.ts";
+import type * as sharedRoot from "./root-mount.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -29,6 +30,11 @@ export function netDevices(): typeof networkDevices {
 /** For linux.intelRdt. */
 export function resctrl(): typeof resourceControl {
   return loadedNow(import("./resctrl.ts"));
+}
+
+/** For a container that mounts in the caller's mount namespace. */
+export function rootMount(): typeof sharedRoot {
+  return loadedNow(import("./root-mount.ts"));
 }
 
 /** For a start that has failed. */

@@ -58,9 +58,10 @@ interface Preparation {
 }
 
 function prepareMonitor({ root }: RuntimeOptions, execution: Execution, keep: boolean): Preparation {
-  // Hooks after the end are for `runt delete`, and so is a cgroup that stays or is systemd's, and a directory in the state's.
-  const { hooks, cgroup } = execution.record;
-  const isUnusual = keep || execution.hasDirectory || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
+  // Hooks after the end are for `runt delete`, and so are a cgroup that stays or is systemd's, a directory in the state's, and mounts in the
+  // caller's mount namespace.
+  const { hooks, cgroup, rootMount } = execution.record;
+  const isUnusual = keep || execution.hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
   return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(root, execution) };
 }
 

@@ -174,6 +174,7 @@ const DESCRIBERS: Describers = {
   "process.personality": ({ domain }) => personalityDomain(domain),
   "process.memoryPolicy": ({ mode, flags, nodes }) =>
     [memoryPolicyMode(mode), memoryPolicyFlags(flags), nodes.length === 0 ? "" : `nodes ${nodes.join(",")}`].filter(Boolean).join(" "),
+  "root.bind": ({ path: rootfs }) => `${quote(rootfs)} in the caller's mount namespace`,
   "resctrl.prepare": ({ schemata, ...ref }) => `${group(ref)}${schemata.length === 0 ? "" : `: ${schemata.map(quote).join(" ")}`}`,
   "resctrl.join": group,
   "resctrl.monitor": group,

@@ -128,6 +128,12 @@ export const OPS = {
     doc: "Give a v2 cgroup to a user of the host: the directory and the files named in /sys/kernel/cgroup/delegate (without that file: cgroup.procs, cgroup.subtree_control, cgroup.threads). Outcomes: a listed file that is absent is skipped; a caller without the right to gives a warning.",
     fields: { path: "str", uid: "u32" },
   },
+  "root.bind": {
+    id: 151,
+    actors: ["runtime"],
+    doc: "A container that shares the caller's mount namespace, and mounts: bind the root file system on itself. The identity of the mount is recorded before it is attached. All other mounts are made in it, and whatever undoes the container detaches this one, with all of them. Without open_tree(2) and move_mount(2) it is an error.",
+    fields: { path: "str" },
+  },
   "helper.spawn": {
     id: 6,
     actors: ["runtime"],

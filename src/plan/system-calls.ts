@@ -305,6 +305,12 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "process.ioPriority": ["ioprio_set(IOPRIO_WHO_PGRP, 0, _)"],
   "process.personality": ["personality($domain)"],
   "process.memoryPolicy": ["set_mempolicy($mode|$flags, $nodes, _)"],
+  "root.bind": [
+    "open($path, O_PATH|O_DIRECTORY|O_NOFOLLOW)",
+    'open_tree(_, "", OPEN_TREE_CLONE|AT_EMPTY_PATH|AT_RECURSIVE)',
+    "+statx(_, _, _, _, _)",
+    "move_mount(_, _, _, _, _)",
+  ],
   "resctrl.prepare": ["?mkdir(_, _)", "?+write(_, _)"],
   "resctrl.join": ["write(_, _)"],
   "resctrl.monitor": ["mkdir(_, _)"],

@@ -6,6 +6,7 @@ export {
   type HooksRecord,
   type NetDevicesRecord,
   type ResctrlRecord,
+  type RootMountRecord,
   STATE_MINOR,
   STATE_SCHEMA,
   type StateRecord,

@@ -35,6 +35,23 @@ export interface ResctrlRecord {
   readonly keep: boolean;
 }
 
+/**
+ * The root file system bound on itself, of a container that shares the caller's mount namespace and mounts: all its mounts are in this one.
+ * Recorded before it is attached, so that it may never have been.
+ */
+export interface RootMountRecord {
+  /** As mountinfo has it; given to another mount when this one is gone. */
+  readonly id: number;
+  /** Decimal: given to no other mount before the next boot. undefined: the kernel is older than 6.8. */
+  readonly unique?: string;
+  /** Device and inode of its root, "DEVICE:INODE", decimal. */
+  readonly directory: string;
+  /** The mount namespace it is attached in, as "mnt:[INODE]". */
+  readonly namespace: string;
+  /** /proc/sys/kernel/random/boot_id: after another boot it is gone. */
+  readonly boot: string;
+}
+
 /** What exec takes over from the configuration: config.json may have changed since. */
 export interface ExecRecord {
   /** True: the build that made the container kept nothing for exec; the rest means nothing then. */
@@ -104,6 +121,7 @@ export interface StateRecord {
   readonly cgroup?: CgroupRecord;
   /** When the configuration has intelRdt. */
   readonly resctrl?: ResctrlRecord;
+  readonly rootMount?: RootMountRecord;
   /** False: config.json has no process, so it cannot be started. */
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */

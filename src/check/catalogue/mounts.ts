@@ -235,7 +235,15 @@ export const MOUNTS: Entries = {
     "config-linux.md#masked-paths",
     "They would be hidden from the whole host.",
     "add a mount namespace",
-    { broken: { "/linux/namespaces": [], "/linux/maskedPaths": ["/proc/kcore"] }, at: "/linux/maskedPaths" },
+    { broken: { "/linux/namespaces": [], "/linux/maskedPaths": ["/proc/kcore"], "/mounts": [] }, at: "/linux/maskedPaths" },
+  ),
+  "mounts-shared": entry(
+    "warning",
+    "Mounts without a mount namespace",
+    "config-linux.md#namespaces",
+    "They are made in the caller's mount namespace, where every process of the host sees them; `delete` unmounts them.",
+    "add a mount namespace",
+    { broken: { "/linux/namespaces/4": null }, at: "/mounts" },
   ),
   "root-propagation-unknown": entry(
     "error",

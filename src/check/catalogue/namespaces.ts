@@ -13,7 +13,7 @@ export const NAMESPACES: Entries = {
     "warning",
     "There is no linux section",
     "config.md#platform-specific-configuration",
-    "The section is optional, and holds all that makes a container of a process: without it, it shares every namespace with its caller.",
+    "The section is optional, and holds all that makes a container of a process: without it, it shares every namespace with its caller, who also sees what is mounted for it.",
     "add linux, with namespaces",
     { broken: { "/linux": null } },
   ),

@@ -9,7 +9,7 @@ import { linuxGiven } from "./linux.ts";
 import { modes } from "./modes.ts";
 import { mountOrder } from "./mount-order.ts";
 import { contradictingOptions, filesystemOptions } from "./mount-words.ts";
-import { mountNamespaces, overlayLayers, terminalMount, ungrantedMountIds } from "./mounts.ts";
+import { mountNamespaces, overlayLayers, sharedMounts, terminalMount, ungrantedMountIds } from "./mounts.ts";
 import { procMount } from "./namespaces.ts";
 import { addressSpace, envEntries, processGiven, searchPath, terminalSettings } from "./process.ts";
 import { bandwidth, hugepageMultiples, idleGroup, memorySizes, pidsLimit, realtime, reservation, throttleRates } from "./resources.ts";
@@ -35,6 +35,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   mountOrder,
   contradictingOptions,
   filesystemOptions,
+  sharedMounts,
   mountNamespaces,
   ungrantedMountIds,
   overlayLayers,

@@ -71,3 +71,18 @@ export const overlayLayers: Check = ({ mounts }, report) => {
       report.error("overlay-layers", `/mounts/${index}`, `mount of "${mount.destination}": an overlay without ${missing}=`);
   });
 };
+
+/** config-linux, namespaces: a type that is not listed is shared with the runtime, and so are its mounts. */
+export const sharedMounts: Check = (spec, report) => {
+  // Without the section that is said of all namespaces.
+  if (!spec.linux || namespaceOf(spec, "mount")) return;
+  const count = spec.mounts?.length ?? 0;
+  if (count === 0 && !spec.root?.readonly) return;
+  const what = count === 0 ? "the read-only root" : count === 1 ? "the mount" : `${count} mounts`;
+  report.warning(
+    "mounts-shared",
+    count === 0 ? "/root/readonly" : "/mounts",
+    `without a mount namespace of the container's own ${what} will be in the caller's, in sight of every process there, until delete`,
+    "add a mount namespace",
+  );
+};

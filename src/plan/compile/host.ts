@@ -15,6 +15,7 @@ export function addHostPreparation(scope: Scope): void {
     const directory = notifyDirectory(host.stateDirectory);
     builder.add("runtime", "host", "notify.prepare", { directory, listen, host: invocation.notifySocket });
   }
+  if (scope.bindsRoot) builder.add("runtime", "host", "root.bind", { path: scope.config.rootfs }, "/root/path");
   addResctrlGroups(scope);
   if (!scope.joinsLate) addCgroup(scope);
   if (!scope.beginsFirst) addSpawn(scope);

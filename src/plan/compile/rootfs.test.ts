@@ -33,11 +33,22 @@ it.each([
   else expect(last).toMatchObject({ op: "root.finalPropagation", args: { flags: end } });
 });
 
-it("without a mount namespace of its own the root is opened where it is, unless it is to be read-only", () => {
+it("without a mount namespace of its own the root is opened where it is; in somebody else's init binds it to make it read-only", () => {
   const inPlace = (readonly: boolean, namespaces: readonly object[]) =>
     opsOf(readonly, { namespaces }).find(({ op }) => op === "root.open")?.args;
   expect(inPlace(false, [{ type: "mount" }])).toEqual({ path: "/b/r", inPlace: false });
   expect(inPlace(false, [])).toEqual({ path: "/b/r", inPlace: true });
+  expect(inPlace(true, [])).toEqual({ path: "/b/r", inPlace: true });
   expect(inPlace(false, [{ type: "mount", path: "/proc/1/ns/mnt" }])).toEqual({ path: "/b/r", inPlace: true });
-  expect(inPlace(true, [])).toEqual({ path: "/b/r", inPlace: false });
+  expect(inPlace(true, [{ type: "mount", path: "/proc/1/ns/mnt" }])).toEqual({ path: "/b/r", inPlace: false });
+});
+
+it("in the caller's mount namespace the runtime binds the root before init is started, if anything is to be mounted", () => {
+  const names = (readonly: boolean, linux: object) => opsOf(readonly, linux).map(({ op }) => op);
+  const shared = names(true, { namespaces: [] });
+  expect(shared.indexOf("root.bind")).toBeGreaterThan(shared.indexOf("state.intent"));
+  expect(shared.indexOf("root.bind")).toBeLessThan(shared.indexOf("helper.spawn"));
+  expect(names(false, { namespaces: [] })).not.toContain("root.bind");
+  for (const namespace of [{ type: "mount" }, { type: "mount", path: "/proc/1/ns/mnt" }])
+    expect(names(true, { namespaces: [namespace] })).not.toContain("root.bind");
 });

@@ -10,8 +10,8 @@ export function addRoot(scope: Scope): void {
     const flags = startPropagation(config.rootfsPropagation);
     builder.add("init", "rootfs", "root.propagation", { flags }, config.rootfsPropagation === 0 ? "" : "/linux/rootfsPropagation");
   }
-  // Only a mount can be read-only.
-  const inPlace = !scope.isNew("mount") && !config.rootReadonly;
+  // Only a mount can be read-only: where the runtime has not bound the root, init does.
+  const inPlace = scope.bindsRoot || (!scope.isNew("mount") && !config.rootReadonly);
   builder.add("init", "rootfs", "root.open", { path: config.rootfs, inPlace }, "/root/path");
 }
 

@@ -16,6 +16,8 @@ export interface Scope {
   readonly inUserNamespace: boolean;
   /** The mount namespace is somebody else's, which does not show the host's files. */
   readonly joinsMount: boolean;
+  /** It shares the caller's mount namespace, and something is mounted for it: all of that in the root, which the runtime binds on itself. */
+  readonly bindsRoot: boolean;
   /** outer opens cgroups and devices whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
   readonly sourceActor: "outer" | "init";
   /** v1 without a user namespace, and systemd: the runtime makes the cgroups while init mounts, and init joins (or is moved) late. */
@@ -59,6 +61,13 @@ function needsOuter(config: ContainerConfig, { consoleSocket, mode }: Pick<Invoc
   return !hasMount || config.mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined);
 }
 
+/** Whether anything is mounted in its root, or on it. */
+function mounts({ config, host }: CompileInput, inUserNamespace: boolean): boolean {
+  const { mounts, process, rootReadonly } = config;
+  const bindsDevices = inUserNamespace || host.rootless || host.bindDevices === true;
+  return mounts.length > 0 || rootReadonly || process?.terminal === true || bindsDevices;
+}
+
 export function createScope(input: CompileInput, builder: Builder): Scope {
   const byType: { [type in NamespaceType]?: NamespaceConfig } = {};
   for (const entry of input.config.namespaces) byType[entry.type] = entry;
@@ -78,6 +87,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     },
     inUserNamespace,
     joinsMount,
+    bindsRoot: byType.mount === undefined && mounts(input, inUserNamespace),
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
     startReport: NO_SLOT,
     joinsLate: join !== undefined && joinsLate(join, !inUserNamespace && !joinsMount),
