@@ -64,4 +64,25 @@ describe("differences of effective settings", () => {
       ["resources.pids.limit", '"5"', '"6"'],
     ]);
   });
+
+  it("name the type and the source of a mount, and each option that is new or gone", () => {
+    const mount = (type: string, source: string, options: string[]) =>
+      of({ mounts: [{ destination: "/m", type, source, options }] } as Partial<Spec>);
+    const before = mount("bind", "data", ["bind", "ro", "nosuid"]);
+    expect(differences(before, mount("bind", "data", ["bind", "nosuid", "nodev"]))).toEqual([
+      {
+        setting: "mount /m",
+        before: "bind from BUNDLE/data (bind, ro, nosuid)",
+        after: "bind from BUNDLE/data (bind, nosuid, nodev)",
+        words: ["+nodev", "-ro"],
+      },
+    ]);
+    expect(differences(before, mount("bind", "other", ["bind", "ro", "nosuid"]))).toEqual([
+      { setting: "mount /m", before: "bind from BUNDLE/data (bind, ro, nosuid)", after: "bind from BUNDLE/other (bind, ro, nosuid)" },
+    ]);
+    expect(differences(before, of({ mounts: [] } as Partial<Spec>))).toEqual([
+      { setting: "mount /m", before: "bind from BUNDLE/data (bind, ro, nosuid)" },
+    ]);
+    expect(differences(before, mount("bind", "data", ["ro", "bind", "nosuid"]))).toEqual([]);
+  });
 });

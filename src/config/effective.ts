@@ -3,13 +3,20 @@
  * means nothing it is taken away, where a bundle lies means nothing either. Pure.
  */
 import { CAPABILITIES } from "../linux/capabilities.ts";
+import { mountText, mountWords } from "./mount-text.ts";
 import type { ContainerConfig, IdMapping, MountConfig, ProcessConfig } from "./types.ts";
 
+/** A value of which some part is a list of words. */
+export interface Worded {
+  readonly text: string;
+  readonly words: readonly string[];
+}
+
 /** Name of a setting -> its value. */
-export type Effective = ReadonlyMap<string, string>;
+export type Effective = ReadonlyMap<string, string | Worded>;
 
 export function effectiveSettings(config: ContainerConfig): Effective {
-  const found = new Map<string, string>();
+  const found = new Map<string, string | Worded>();
   const put = (name: string, value: unknown): void => {
     if (value !== undefined) found.set(name, typeof value === "string" ? value : textOf(value));
   };
@@ -25,7 +32,7 @@ export function effectiveSettings(config: ContainerConfig): Effective {
   put("gidMappings", mappings(config.gidMappings));
   put("timeOffsets", config.timeOffsets);
   mounts.forEach((mount) => {
-    putMount(put, found, bundle, mount);
+    putMount(found, bundle, mount);
   });
   for (const { path, from: _, ...node } of devices) put(`device ${path}`, node);
   for (const { device, name } of config.netDevices) put(`netDevice ${device}`, name);
@@ -69,12 +76,11 @@ function putProcess(put: Put, process: ProcessConfig): void {
 }
 
 /** Several mounts at one place are told apart by their order. */
-function putMount(put: Put, found: ReadonlyMap<string, string>, bundle: string, mount: MountConfig): void {
-  const { target, from: _, ...rest } = mount;
-  let name = `mount ${target}`;
-  for (let count = 2; found.has(name); count++) name = `mount ${target} (${count})`;
-  const source = "source" in rest ? { source: mount.kind === "bind" ? below(bundle, mount.source) : rest.source } : {};
-  put(name, { ...rest, ...source });
+function putMount(found: Map<string, string | Worded>, bundle: string, mount: MountConfig): void {
+  let name = `mount ${mount.target}`;
+  for (let count = 2; found.has(name); count++) name = `mount ${mount.target} (${count})`;
+  const source = "source" in mount ? (mount.kind === "bind" ? below(bundle, mount.source) : mount.source) : undefined;
+  found.set(name, { text: mountText(mount, source), words: mountWords(mount) });
 }
 
 function putSeccomp(put: Put, { seccompProfile }: ContainerConfig): void {

@@ -218,12 +218,14 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     writeFileSync(join(same, "config.json"), JSON.stringify(JSON.parse(readFileSync(join(one, "config.json"), "utf8"))));
     const other = staying((config) => {
       config.process.env.push("A=1=2");
+      config.mounts.find(({ destination }) => destination === "/dev")!.options!.push("noexec");
     });
     expect(await runtime(["diff", one, same])).toEqual({ status: 0, stdout: "", stderr: "" });
     const { status, stdout } = await runtime(["diff", one, other]);
     expect([status, stdout]).toEqual([1, expect.stringContaining("env A\n  + 1=2\n")]);
+    expect(stdout).toMatch(/^mount \/dev\n {2}- tmpfs from tmpfs \(nosuid, .*\)\n {2}\+ tmpfs from tmpfs \(nosuid, noexec, .*\)\n {2}options: \+noexec$/m);
     const json = JSON.parse((await runtime(["diff", "-f", "json", one, other])).stdout) as { differences: { setting: string }[] };
-    expect(json.differences.map(({ setting }) => setting)).toEqual(["cgroupsPath", "env A"]);
+    expect(json.differences.map(({ setting }) => setting)).toEqual(["cgroupsPath", "env A", "mount /dev"]);
     expect((await runtime(["diff", one, join(directory, "no/such")])).status).toBe(2);
 
     const name = id();

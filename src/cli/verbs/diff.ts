@@ -16,8 +16,14 @@ export const verb: Verb = ({ options, flags, positionals }) => {
 
 function report(found: readonly Difference[]): string {
   return found
-    .map(({ setting, before, after }) =>
-      [setting, ...(before === undefined ? [] : [`  - ${before}`]), ...(after === undefined ? [] : [`  + ${after}`]), ""]
+    .map(({ setting, before, after, words }) =>
+      [
+        setting,
+        ...(before === undefined ? [] : [`  - ${before}`]),
+        ...(after === undefined ? [] : [`  + ${after}`]),
+        ...(words === undefined ? [] : [`  options: ${words.join(" ")}`]),
+        "",
+      ]
         .map(printable)
         .join("\n"),
     )
