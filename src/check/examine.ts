@@ -65,9 +65,9 @@ function parse(text: string, positions: Map<string, number>, report: Report): Js
     value = parseJson(text, { positions, duplicates, trailing: (offset) => (trailing = offset) });
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
-    const { line = 1, column = 1 } = error.details;
+    const { line = 1, column = 1, hint } = error.details;
     positions.set("", offsetOf(text, line, column));
-    report.error("config-syntax", "", error.message.replace(/^[^:]*:\d+:\d+: /, ""));
+    report.error("config-syntax", "", error.message.replace(/^[^:]*:\d+:\d+: /, ""), hint);
     return undefined;
   }
   if (trailing !== undefined) {

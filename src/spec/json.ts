@@ -49,9 +49,10 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   let depth = 0;
 
-  const fail = (message: string, offset = at): never => {
+  const fail = (message: string, offset = at, hint?: string): never => {
     const { line, column } = lineColumn(text, offset);
-    throw new RuntError("config-syntax", `${options.file ?? "config.json"}:${line}:${column}: ${message}`, { line, column });
+    const place = { line, column, ...(hint !== undefined && { hint }) };
+    throw new RuntError("config-syntax", `${options.file ?? "config.json"}:${line}:${column}: ${message}`, place);
   };
   const found = (): string => (at >= text.length ? "end of file" : JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0)));
   const skipBlanks = (): void => {
@@ -112,7 +113,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
 
   const expected = (what: string): never => {
     const isComment = text.startsWith("//", at) || text.startsWith("/*", at) || text[at] === "#";
-    return fail(isComment ? "JSON has no comments" : `expected ${what}, found ${found()}`);
+    return isComment ? fail("JSON has no comments", at, "take the comments out") : fail(`expected ${what}, found ${found()}`);
   };
 
   const literal = <T>(word: string, value: T): T => {

@@ -43,6 +43,21 @@ describe.skipIf(!isRoot || !isRunt)("as nobody, with an empty environment (needs
     expect(stdout).toContain(shown);
   });
 
+  test("validate says what a user may not do, and how to go on", async () => {
+    const mapping = [{ containerID: 0, hostID: NOBODY, size: 1 }];
+    const path = bundle(({ linux, mounts }) => {
+      linux.namespaces.push({ type: "user" });
+      Object.assign(linux, { uidMappings: mapping, gidMappings: mapping });
+      linux.resources["devices"] = [{ allow: false, access: "rwm" }];
+      mounts.push({ destination: "/not/there", type: "tmpfs", source: "tmpfs" });
+    });
+    const { stdout } = await anybody("validate", path);
+    // The root file system is root's, and on no read-only one.
+    expect(stdout).toMatch(/error\[mount-point-denied\] .*\n.*"\/not\/there" is not there, and the container's root, uid 65534 on the host/);
+    expect(stdout).not.toContain("read-only one");
+    expect(stdout).toMatch(/device rules need rights on the host and are left out\n {2}fix: leave the rules out, or create the container as root/);
+  });
+
   test("check says what the host offers", async () => {
     const { stdout, stderr } = await anybody("check", "-f", "json");
     expect(stderr).toBe("");

@@ -36,3 +36,13 @@ it("tells what is adjusted from what is refused", () => {
   ]);
   expect(cgroupProblems(V1, { ...NOTHING, cpu: { shares: 1n } }, false)).toMatchObject([{ severity: "error", kind: "value" }]);
 });
+
+it("says what to do about a warning that no other value would answer", () => {
+  const remedy = (resources: Partial<ResourceConfig>, rootless = false, facts: typeof V1 | typeof V2 = V2) =>
+    cgroupProblems(facts, { ...NOTHING, ...resources }, rootless).map((problem) => problem.remedy);
+  const devices = [{ allow: false, type: "a", major: -1, minor: -1, access: "rwm", from: "" }] as const;
+  expect(remedy({ devices }, true, V1)).toEqual(["leave the rules out, or create the container as root"]);
+  expect(remedy({ memory: { kernelTCP: 1n } })).toEqual(["leave it out"]);
+  expect(remedy({ cpu: { shares: 2n, idle: 1n } })).toEqual(["leave one of them out"]);
+  expect(remedy({ cpu: { shares: 1n } })).toEqual([undefined]);
+});

@@ -12,6 +12,8 @@ export interface CgroupProblem {
   readonly kind: "value" | "field" | "controller";
   readonly pointer: string;
   readonly message: string;
+  /** undefined: what the kind says. */
+  readonly remedy?: string;
 }
 
 const RESOURCES = "/linux/resources";
@@ -65,7 +67,15 @@ function collecting(facts: CgroupFacts, problems: CgroupProblem[]): Sink {
     // The writers go on behind a refusal here: nothing of it is executed.
     refuse: ((...args: Parameters<Sink["refuse"]>) => attempt("field", () => inner.refuse(...args))) as Sink["refuse"],
     warn(pointer, message) {
-      problems.push({ severity: "warning", kind: "value", pointer: `${RESOURCES}/${pointer}`, message });
+      const remedy = remedyFor(pointer, message);
+      problems.push({ severity: "warning", kind: "value", pointer: `${RESOURCES}/${pointer}`, message, ...(remedy && { remedy }) });
     },
   };
+}
+
+/** Of a warning that no other value would answer. */
+function remedyFor(pointer: string, message: string): string | undefined {
+  if (pointer === "devices") return "leave the rules out, or create the container as root";
+  if (message.includes("idle")) return "leave one of them out";
+  return message.includes("no effect") ? "leave it out" : undefined;
 }

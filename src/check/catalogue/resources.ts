@@ -79,7 +79,7 @@ export const RESOURCES: Entries = {
     "A limit whose file this kernel does not have",
     "cgroups(7)",
     "It was built without it, or is too old.",
-    "leave it out; limits of swap need a kernel booted with swapaccount=1",
+    "leave it out",
     {
       broken: { [`${R}/cpu`]: { quota: 100000, burst: 10000 } },
       fixed: { [`${R}/cpu`]: { quota: 100000 } },

@@ -39,15 +39,16 @@ export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
       const [what, there] = source === "directory" ? ["a directory", `a ${nameOf(place.facts)}`] : ["a file", "a directory"];
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
     } else if (place.status === "missing") {
+      // A root filesystem of somebody else's is not writable for a caller without rights, and on no read-only one.
       const readOnly = readOnlyReason(place, scene.root.isWritable("/"));
-      if (readOnly !== undefined)
-        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${readOnly}`);
-      else if (maker !== undefined && isForeign(place, scene, maker))
+      if (maker !== undefined && isForeign(place, scene, maker))
         report.error(
           "mount-point-denied",
           pointer,
           `"${mount.destination}" is not there, and the container's root, uid ${maker.uid} on the host, may not make it in ${place.parent}`,
         );
+      else if (readOnly !== undefined)
+        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${readOnly}`);
     } else if (place.status === "not-a-directory")
       report.error("mount-kind", pointer, `"${place.parent}", on the way to "${mount.destination}", is not a directory`);
   });

@@ -89,18 +89,19 @@ export const cgroupFiles: HostCheck = ({ linux }, report, { view: { facts } }) =
   if (![memory?.swap, blockIO?.leafWeight, cpu?.burst, cpu?.idle, cpu?.realtimeRuntime].some(Boolean)) return;
   const { version = 0, files = [] } = facts.cgroup ?? {};
   if (files.length === 0) return;
-  const look = (given: unknown, pointer: string, [v1, v2]: readonly [string, string], why: string) => {
+  const look = (given: unknown, pointer: string, [v1, v2]: readonly [string, string], why: string, remedy = "leave it out") => {
     const file = version === 1 ? v1 : v2;
     // Without any file of the controller nobody has looked into one of its cgroups.
     const family = files.some((name) => name.startsWith(`${file.split(".", 1)[0]}.`));
     if (given && family && !files.includes(file))
-      report.error("cgroup-file-missing", `${RESOURCES}/${pointer}`, `this kernel has no ${file}: ${why}`);
+      report.error("cgroup-file-missing", `${RESOURCES}/${pointer}`, `this kernel has no ${file}: ${why}`, remedy);
   };
   look(
     memory?.swap && memory.swap !== -1,
     "memory/swap",
     ["memory.memsw.limit_in_bytes", "memory.swap.max"],
     "it does not account for swap",
+    "leave it out, or boot the kernel with swapaccount=1",
   );
   look(
     blockIO?.leafWeight,

@@ -90,8 +90,8 @@ function cgroupFindings(
   const facts = { version: cgroup.version === 1 ? 1 : 2, hierarchies: cgroup.hierarchies } as const;
   const findings: Finding[] = [];
   const check = () => {
-    for (const { severity, kind, pointer, message } of cgroupProblems(facts, resources, rootless))
-      findings.push({ code: severity === "warning" ? "cgroup-adjusted" : KINDS[kind], severity, pointer, message });
+    for (const { severity, kind, ...rest } of cgroupProblems(facts, resources, rootless))
+      findings.push({ code: severity === "warning" ? "cgroup-adjusted" : KINDS[kind], severity, ...rest });
   };
   runChecks([check], (run) => run(), findings, broken);
   return findings;
