@@ -17,7 +17,12 @@ export function differences(before: Effective, after: Effective): Difference[] {
     const [was, is] = [textOf(one), textOf(other)];
     if (was === is) return [];
     const words = changedWords(wordsOf(one), wordsOf(other));
-    return { setting: name, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }), ...(words.length > 0 && { words }) };
+    return {
+      setting: name,
+      ...(was !== undefined && { before: was }),
+      ...(is !== undefined && { after: is }),
+      ...(words.length > 0 && { words }),
+    };
   });
 }
 

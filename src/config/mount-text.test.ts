@@ -6,12 +6,17 @@ import { mountText, mountWords } from "./mount-text.ts";
 import type { MountConfig } from "./types.ts";
 
 const derived = (mount: SpecMount): MountConfig =>
-  deriveConfig({ ociVersion: "1.2.0", root: { path: "r" }, mounts: [mount], linux: { namespaces: [{ type: "mount" }] } } as Spec, { bundle: "/b" })
-    .mounts[0]!;
+  deriveConfig({ ociVersion: "1.2.0", root: { path: "r" }, mounts: [mount], linux: { namespaces: [{ type: "mount" }] } } as Spec, {
+    bundle: "/b",
+  }).mounts[0]!;
 
 it.each([
   [{ type: "bind", source: "/srv", options: ["rbind", "ro", "nosuid"] }, "bind from /srv", ["rbind", "ro", "nosuid"]],
-  [{ type: "tmpfs", source: "shm", options: ["size=1k", "mode=755", "noexec", "ro"] }, "tmpfs from shm", ["ro", "noexec", "size=1k", "mode=755"]],
+  [
+    { type: "tmpfs", source: "shm", options: ["size=1k", "mode=755", "noexec", "ro"] },
+    "tmpfs from shm",
+    ["ro", "noexec", "size=1k", "mode=755"],
+  ],
   [{ type: "bind", source: "/srv", options: ["bind", "rro", "rslave"] }, "bind from /srv", ["bind", "rro", "rslave"]],
   [{ type: "bind", source: "/srv", options: ["bind", "noatime"] }, "bind from /srv", ["bind", "noatime"]],
   [{ type: "cgroup", source: "cgroup", options: ["ro"] }, "cgroup", ["ro"]],
@@ -26,7 +31,10 @@ it("the words ask for just what the options asked for, one by one and in pairs",
   const words = [...MOUNT_OPTIONS.keys()].filter((word) => !/idmap$/.test(word));
   const asked = words.flatMap((one) => [[one], ...words.filter((other) => other !== one).map((other) => [one, other])]);
   let count = 0;
-  for (const base of [{ type: "bind", source: "/srv" }, { type: "tmpfs", source: "tmpfs" }]) {
+  for (const base of [
+    { type: "bind", source: "/srv" },
+    { type: "tmpfs", source: "tmpfs" },
+  ]) {
     for (const options of asked) {
       let config: MountConfig;
       try {

@@ -21,9 +21,11 @@ const ACCESS_TIMES: Readonly<Record<string, string>> = { "16": "noatime", "32": 
 
 function attributeWords(set: bigint, clear: bigint, prefix: "" | "r"): string[] {
   const mode = ACCESS_TIMES[String(set & MOUNT_ATTR.ATIME)] ?? ((clear & MOUNT_ATTR.ATIME) === 0n ? undefined : "relatime");
-  return [...wordsFor(set & ~MOUNT_ATTR.ATIME, "set"), ...wordsFor(clear & ~MOUNT_ATTR.ATIME, "clear"), ...(mode === undefined ? [] : [mode])].map(
-    (word) => prefix + word,
-  );
+  return [
+    ...wordsFor(set & ~MOUNT_ATTR.ATIME, "set"),
+    ...wordsFor(clear & ~MOUNT_ATTR.ATIME, "clear"),
+    ...(mode === undefined ? [] : [mode]),
+  ].map((word) => prefix + word);
 }
 
 function propagationWord(change: number): string {

@@ -3,7 +3,7 @@
 import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { type Op, type Plan, RLIMIT } from "../plan/index.ts";
+import { type Op, type OpName, type Plan, RLIMIT } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execute.ts";
 import { kernelHint } from "./kernel-hints.ts";
@@ -28,7 +28,8 @@ export const helperError = {
   /** init could not become the program after `start`; it stays for a moment, so that it can be looked at. */
   execve({ pid, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
     const reason = path === "" ? undefined : diagnosis().diagnoseExecve(pid, rootfs, path);
-    return new RuntError("operation", `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`);
+    const message = `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`;
+    return new RuntError("operation", message, hintFor("process.exec", errno));
   },
 
   /** The socket ended without a word: init was killed, most often by its own memory limit. */
@@ -51,7 +52,7 @@ function wordsFor({ plan }: Execution, message: host.Message): RuntError {
   const errno = Math.abs(message.errno);
   const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
   if (op?.op === "process.program" || op?.op === "process.exec") {
-    return new RuntError("operation", PREFIX + programText(op, message.path, errno), details);
+    return new RuntError("operation", PREFIX + programText(op, message.path, errno), { ...details, ...hintFor(op.op, errno) });
   }
   if (op?.op === "hook.run") return new RuntError("hook", `${PREFIX}error during container init: ${message.text}`, details);
   if (op?.op === "process.rlimit") {
@@ -64,11 +65,15 @@ function wordsFor({ plan }: Execution, message: host.Message): RuntError {
   }
   const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
   const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-  const hint = kernelHint(op?.op, host.errnoName(errno));
   return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
     ...details,
-    ...(hint !== undefined && { hint }),
+    ...hintFor(op?.op, errno),
   });
+}
+
+function hintFor(op: OpName | undefined, errno: number): { readonly hint?: string } {
+  const hint = kernelHint(op, host.errnoName(errno));
+  return hint === undefined ? {} : { hint };
 }
 
 /** Go's os/exec words, which Docker and Podman turn into exit statuses 126 and 127. */

@@ -1,7 +1,11 @@
 /** What a bare errno of an operation most likely means, where the errno alone does not tell. */
 import type { OpName } from "../plan/index.ts";
 
+const TOO_LARGE =
+  "process.args and process.env together, with a pointer to each, may take a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; one string 128 KiB";
+
 const HINTS: Partial<Record<OpName, Readonly<Record<string, string>>>> = {
+  "process.exec": { E2BIG: TOO_LARGE },
   "process.scheduler": {
     EPERM:
       "a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels, a deadline all CPUs of the machine",

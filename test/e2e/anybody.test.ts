@@ -53,9 +53,21 @@ describe.skipIf(!isRoot || !isRunt)("as nobody, with an empty environment (needs
     });
     const { stdout } = await anybody("validate", path);
     // The root file system is root's, and on no read-only one.
-    expect(stdout).toMatch(/error\[mount-point-denied\] .*\n.*"\/not\/there" is not there, and the container's root, uid 65534 on the host/);
+    expect(stdout).toMatch(
+      /error\[mount-point-denied\] .*\n.*"\/not\/there" is not there, and the container's root, uid 65534 on the host/,
+    );
     expect(stdout).not.toContain("read-only one");
-    expect(stdout).toMatch(/device rules need rights on the host and are left out\n {2}fix: leave the rules out, or create the container as root/);
+    expect(stdout).toMatch(
+      /device rules need rights on the host and are left out\n {2}fix: leave the rules out, or create the container as root/,
+    );
+  });
+
+  test("validate finds a namespace that a user may not open", async () => {
+    const path = bundle(({ linux }) => {
+      linux.namespaces = [...linux.namespaces.filter(({ type }) => type !== "network"), { type: "network", path: "/proc/1/ns/net" }];
+    });
+    const { stdout } = await anybody("validate", path);
+    expect(stdout).toMatch(/error\[namespace-path-denied\] .*\n.*"\/proc\/1\/ns\/net" cannot be opened: permission denied/);
   });
 
   test("check says what the host offers", async () => {

@@ -223,7 +223,9 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     expect(await runtime(["diff", one, same])).toEqual({ status: 0, stdout: "", stderr: "" });
     const { status, stdout } = await runtime(["diff", one, other]);
     expect([status, stdout]).toEqual([1, expect.stringContaining("env A\n  + 1=2\n")]);
-    expect(stdout).toMatch(/^mount \/dev\n {2}- tmpfs from tmpfs \(nosuid, .*\)\n {2}\+ tmpfs from tmpfs \(nosuid, noexec, .*\)\n {2}options: \+noexec$/m);
+    expect(stdout).toMatch(
+      /^mount \/dev\n {2}- tmpfs from tmpfs \(nosuid, .*\)\n {2}\+ tmpfs from tmpfs \(nosuid, noexec, .*\)\n {2}options: \+noexec$/m,
+    );
     const json = JSON.parse((await runtime(["diff", "-f", "json", one, other])).stdout) as { differences: { setting: string }[] };
     expect(json.differences.map(({ setting }) => setting)).toEqual(["cgroupsPath", "env A", "mount /dev"]);
     expect((await runtime(["diff", one, join(directory, "no/such")])).status).toBe(2);

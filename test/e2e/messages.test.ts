@@ -14,7 +14,11 @@ describe.skipIf(!isRoot || !isRunt)("messages (needs root)", () => {
     ["a directory", (file: string) => mkdirSync(file), "it is a directory, not a file"],
     ["UTF-16", (file: string) => writeFileSync(file, `\ufeff{}`, "utf16le"), "it is UTF-16, not UTF-8 (save the file as UTF-8)"],
     ["other bytes", (file: string) => writeFileSync(file, Buffer.from([0x7b, 0xff, 0x7d])), "it has bytes that are not UTF-8"],
-    ["JSON with a comment", (file: string) => writeFileSync(file, '{ // first\n"ociVersion": "1.0.0" }'), ":1:3: JSON has no comments (take the comments out)"],
+    [
+      "JSON with a comment",
+      (file: string) => writeFileSync(file, '{ // first\n"ociVersion": "1.0.0" }'),
+      ":1:3: JSON has no comments (take the comments out)",
+    ],
   ])("config.json is %s", async (_, make, words) => {
     const path = bundle();
     rmSync(join(path, "config.json"));

@@ -172,10 +172,12 @@ export function exampleView(example: Pick<Example, "facts" | "files">): HostView
     },
     stat(path) {
       const clean = path.replace(/\/+$/, "") || "/";
+      if (files[clean]?.is === "denied") return "unknown";
       return isThere(resolve(clean)) ? factsOf(files[resolve(clean)]!) : undefined;
     },
     namespace(path) {
       const file = files[path];
+      if (file?.is === "denied") return "denied";
       return file?.kind === "namespace" ? { type: file.text ?? "", own: file.is === "own" } : undefined;
     },
     text: (path) => files[path]?.text,

@@ -12,7 +12,7 @@ export interface ExampleFile {
   readonly uid?: number;
   /** Text of a link or a file, type of a namespace; "elf:N" is a static program for machine N. */
   readonly text?: string;
-  /** Of a device node, "8:0"; of a namespace, "own". */
+  /** Of a device node, "8:0"; of a namespace, "own" or "denied". */
   readonly is?: string;
   readonly readOnly?: true;
 }

@@ -95,6 +95,18 @@ export const NAMESPACES: Entries = {
       files: { "/run/netns/web": NET },
     },
   ),
+  "namespace-path-denied": entry(
+    "error",
+    "A namespace that the caller may not open",
+    "proc_pid_ns(5)",
+    "Namespaces of a process are opened with the right to trace it (ptrace(2)): the same user, or CAP_SYS_PTRACE.",
+    "call the runtime with that right, or have the namespace bound to a file that may be opened",
+    {
+      broken: { "/linux/namespaces/0/path": "/proc/1/ns/pid" },
+      at: "/linux/namespaces/0/path",
+      files: { "/proc/1/ns/pid": { kind: "namespace", text: "pid", is: "denied" } },
+    },
+  ),
   "namespace-own": entry(
     "error",
     "A change to the host by way of its own namespace",

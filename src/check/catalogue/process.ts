@@ -35,6 +35,34 @@ export const PROCESS: Entries = {
       at: "/process/terminal",
     },
   ),
+  "argument-too-long": entry(
+    "error",
+    "An argument or a variable that is too long",
+    "execve(2)",
+    "The kernel takes 128 KiB in one string, with the NUL byte at its end; the program cannot be started.",
+    "pass it in a file",
+    { broken: { "/process/env/-": `LONG=${"x".repeat(131_072)}` }, at: "/process/env/1" },
+  ),
+  "arguments-too-large": entry(
+    "error",
+    "Arguments and environment are too large together",
+    "execve(2)",
+    "With a pointer to each they may take a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; the program cannot be started.",
+    "pass less, or raise RLIMIT_STACK in process.rlimits",
+    {
+      broken: {
+        "/process/env/-": `ONE=${"x".repeat(70_000)}`,
+        "/process/args/-": "x".repeat(70_000),
+        "/process/rlimits": [{ type: "RLIMIT_STACK", soft: 262_144, hard: 8_388_608 }],
+      },
+      fixed: {
+        "/process/env/-": `ONE=${"x".repeat(70_000)}`,
+        "/process/args/-": "x".repeat(70_000),
+        "/process/rlimits": [{ type: "RLIMIT_STACK", soft: 1_048_576, hard: 8_388_608 }],
+      },
+      at: "/process",
+    },
+  ),
   "user-no-id": entry("error", "4294967295 is no id", "setresuid(2)", 'To the kernel it means "leave the id as it is".', "use another id", {
     broken: { "/process/user/uid": 4294967295 },
     fixed: { "/process/user/uid": 65534 },

@@ -19,7 +19,7 @@ import { program } from "./program.ts";
 import { realtimeBudget, realtimePolicy } from "./realtime.ts";
 import { remountTargets } from "./remounts.ts";
 import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, occupiedCgroup } from "./resources.ts";
-import { oomScoreOfCaller, rlimitsOfHost } from "./rlimits.ts";
+import { argumentsOfHost, oomScoreOfCaller, rlimitsOfHost } from "./rlimits.ts";
 import { rootFilesystem } from "./rootfs.ts";
 import { sandboxFits, sandboxThere } from "./sandbox.ts";
 import { openScene } from "./scene.ts";
@@ -31,6 +31,7 @@ import type { HostView } from "./view.ts";
 const HOST_CHECKS: readonly HostCheck[] = [
   rootFilesystem,
   rlimitsOfHost,
+  argumentsOfHost,
   oomScoreOfCaller,
   boundCapabilities,
   apparmorProfile,

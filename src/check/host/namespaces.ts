@@ -24,15 +24,15 @@ export const namespaceFiles: HostCheck = (spec, report, { view }) => {
     if (!path?.startsWith("/") || !isKnown(type)) return;
     const pointer = `/linux/namespaces/${index}/path`;
     const found = view.stat(path);
-    if (found === "unknown") return;
     if (found === undefined) {
       report.error("namespace-path-missing", pointer, `"${path}" does not exist`);
       return;
     }
     const namespace = view.namespace(path);
-    if (namespace === undefined) report.error("namespace-path-kind", pointer, `"${path}" is not a namespace`);
-    else if (namespace.type !== type)
-      report.error("namespace-path-kind", pointer, `"${path}" is a ${namespace.type} namespace, not a ${type} namespace`);
+    if (namespace === "denied") report.error("namespace-path-denied", pointer, `"${path}" cannot be opened: permission denied`);
+    else if (found === "unknown") return;
+    else if (namespace === undefined) report.error("namespace-path-kind", pointer, `"${path}" is not a namespace`);
+    else if (namespace.type !== type) report.error("namespace-path-kind", pointer, `"${path}" is of type ${namespace.type}, not ${type}`);
     else if (namespace.own) own.add(type);
   });
   const refuse = (type: string, pointer: string, what: string) => {

@@ -1,3 +1,4 @@
+import { callerArgumentSizes } from "../spec/arguments.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** setrlimit(2): no more open files than fs.nr_open, and no hard limit raised without CAP_SYS_RESOURCE. */
@@ -32,4 +33,9 @@ export const oomScoreOfCaller: HostCheck = ({ process }, report, { view }) => {
       "/process/oomScoreAdj",
       `oomScoreAdj would be lowered from ${own} to ${wanted}, which takes CAP_SYS_RESOURCE`,
     );
+};
+
+/** execve(2): the stack limits what a program is started with. */
+export const argumentsOfHost: HostCheck = (spec, report, { view: { facts } }) => {
+  callerArgumentSizes(spec, report, facts.caller?.rlimits["RLIMIT_STACK"]?.[0]);
 };

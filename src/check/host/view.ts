@@ -39,8 +39,8 @@ export interface HostView {
   tree(directory: string): Tree | undefined;
   /** A path of this machine, links followed. undefined: not there. "unknown": may not be looked at. */
   stat(path: string): FileFacts | "unknown" | undefined;
-  /** What kind of namespace a path leads to; `own`: the caller is in it. undefined: it is none. */
-  namespace(path: string): { readonly type: string; readonly own: boolean } | undefined;
+  /** What kind of namespace a path leads to; `own`: the caller is in it. "denied": the caller may not open it. undefined: it is none. */
+  namespace(path: string): { readonly type: string; readonly own: boolean } | "denied" | undefined;
   /** A text file of this host; undefined when it is not there. */
   text(path: string): string | undefined;
 }

@@ -1,6 +1,7 @@
 /** Checks that only `runt validate` runs: what would work and is not what was meant, and what create finds out later. In report order. */
 import type { Check } from "../finding.ts";
 import { annotationNames } from "./annotations.ts";
+import { argumentSizes } from "./arguments.ts";
 import { ambientForUsers, effectiveCapabilities } from "./capabilities.ts";
 import { deniedDevices } from "./devices.ts";
 import { hookArguments, hookTimeouts } from "./hooks.ts";
@@ -24,6 +25,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   processGiven,
   linuxGiven,
   envEntries,
+  argumentSizes,
   searchPath,
   terminalSettings,
   addressSpace,

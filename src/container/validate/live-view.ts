@@ -49,12 +49,12 @@ function filesOf(bundle: string | undefined): Omit<HostView, "facts" | "live"> {
 const NAMESPACE = /^(\w+):\[\d+\]$/;
 const OCI_NAMES: Readonly<Record<string, string>> = { mnt: "mount", net: "network" };
 
-function namespaceAt(path: string): { readonly type: string; readonly own: boolean } | undefined {
+function namespaceAt(path: string): ReturnType<HostView["namespace"]> {
   let fd: number;
   try {
     fd = host.open(path, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return host.isErrno(error, "EACCES", "EPERM") ? "denied" : undefined;
   }
   try {
     const [, file] = NAMESPACE.exec(host.readlink(`/proc/self/fd/${fd}`)) ?? [];
