@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import * as assert from "../assert.ts";
 import type { Context } from "../context.ts";
@@ -126,5 +127,11 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
     assert.deepEqual(none, { CapBnd: mask(names), CapPrm: 0n, CapEff: 0n, CapInh: 0n, CapAmb: 0n });
     // What lets a change of user keep rights is off again.
     assert.match(await c.output(["/probe"], capabilities(full(names), USER)), /^process keep capabilities: 0$/m);
+  });
+  must(7, "what is left out of the sets is a warning in --log, too", async (c) => {
+    const container = c.container(c.bundle(capabilities(full(["KILL", "TEST"]))));
+    const log = join(c.directory, "log");
+    await container.ok(["--log", log, "create", "--bundle", container.bundle, container.id]);
+    assert.match(readFileSync(log, "utf8"), /^.*warn.*CAP_TEST/m);
   });
 });

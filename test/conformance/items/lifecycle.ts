@@ -12,6 +12,7 @@ import { AT_CREATE, HookLog, PID_OF_STATE, SEMVER, script } from "../hook-log.ts
 import { executableOf } from "../observe.ts";
 import { otherProcessWithPid, unreaped } from "../reaping.ts";
 import { SIGNALS, SignalLog } from "../signal-log.ts";
+import { customs } from "./lifecycle-customs.ts";
 
 /** It must fail, and the container must be what it was. */
 async function refusedVerb(container: Container, args: readonly string[], status: string): Promise<void> {
@@ -57,7 +58,8 @@ async function killedCreate(c: Context): Promise<void> {
   await c.nothingOf(container, before);
 }
 
-export const lifecycle = group("LIF", "lifecycle operations", ({ must, should, may }) => {
+export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
+  const { must, should, may } = levels;
   must(1, "state, create, start, kill and delete without an id fail", async (c) => {
     const cwd = c.bundle();
     for (const verb of ["state", "create", "start", "kill", "delete"]) {
@@ -321,4 +323,5 @@ export const lifecycle = group("LIF", "lifecycle operations", ({ must, should, m
         assert.notEqual((await c.call([verb, container.id])).status, 0, `${verb} after ${kind}`);
     }
   });
+  customs(levels);
 });

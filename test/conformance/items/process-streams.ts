@@ -100,4 +100,16 @@ export function standardStreams({ must, should, may }: Levels): void {
     // Not of the specification; crun makes it too, runc where the host has /proc/kcore.
     if (c.isRunt) assert.equal(readlinkSync(await container.path("/dev/core")), "/proc/kcore");
   });
+  may(24, "--preserve-fds passes over what is not open", async (c) => {
+    const container = c.container(
+      c.bundle((config) => {
+        config.process.args = shell("cat <&3; cat <&5; ls /proc/self/fd");
+      }),
+    );
+    const args = ["run", "--bundle", container.bundle, "--preserve-fds", "3", container.id];
+    const { status, stdout, stderr } = await c.shell('exec 4<&-; exec "$@"', args, { extra: openFiles(c, 4) });
+    assert.equal(status, 0, stderr);
+    // 6 was open and is none of the three; ls has its directory open as the first that is free.
+    assert.equal(stdout, "file 0\nfile 2\n0\n1\n2\n3\n4\n5\n");
+  });
 }

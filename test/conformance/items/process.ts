@@ -169,4 +169,8 @@ export const processGroup = group("PRO", "process", (levels) => {
       assert.equal((await container.status()).get("NoNewPrivs"), "0");
     }
   });
+  should(25, "an empty program name is the error that engines take for a program that is not found", async (c) => {
+    const { stderr } = await c.refused(process({ args: [""] }), "/process/args/0");
+    assert.ok(stderr.includes('exec: "": executable file not found in $PATH'), stderr);
+  });
 });
