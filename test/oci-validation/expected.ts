@@ -16,8 +16,6 @@ export const EXPLAINED: Readonly<Record<string, string>> = {
   linux_mount_label: "needs SELinux; without it runt refuses a label, which crun ignores",
   linux_process_apparmor_profile: "needs AppArmor; without it runt refuses a profile",
   misc_props: "forgets to put its program into the bundle, so that no runtime can start it",
-  mounts: "gives mode=755,size=1k to a bind mount, which has no such options; runt refuses them, as runc since 1.2",
-  pidfile: "kills a process that ends by itself at once, and takes it ill if it comes too late",
   poststart_fail: "wants the rule before specification 1.3: now a failing poststart hook is an error",
   prestart: "wants prestart hooks in start; the specification has moved them to create",
   process_capabilities: "asks for every capability there is; one that the caller does not have cannot be given",
@@ -29,6 +27,6 @@ export const EXPLAINED: Readonly<Record<string, string>> = {
 /** Programs that race with the container they have started: clean if one of some attempts is. */
 export const RACES: Readonly<Record<string, string>> = {
   killsig: "sends the signal as soon as the container runs, also before its shell has set the trap",
-  pidfile: "see above",
+  pidfile: "kills a process that ends by itself at once, and takes it ill if it comes too late",
   poststart: "wants the program's shell to be done with its line before that of the hook",
 };
