@@ -134,4 +134,10 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
     await container.ok(["--log", log, "create", "--bundle", container.bundle, container.id]);
     assert.match(readFileSync(log, "utf8"), /^.*warn.*CAP_TEST/m);
   });
+  should(8, "an inheritable capability that is not in the bounding set is left out, with a warning", async (c) => {
+    const container = await c.warned(capabilities({ ...full(["KILL"]), inheritable: ["KILL", "NET_RAW"] }), /CAP_NET_RAW/);
+    await container.start();
+    await container.until("running");
+    assert.equal(masksOf(await container.status()).CapInh, mask(["KILL"]));
+  });
 });
