@@ -208,6 +208,22 @@ END`,
     ],
   },
   {
+    // What is left to do for the shim's `delete`: containerd runs it once the shim has gone, and reads no status of the runtime's.
+    name: "shim killed",
+    steps: [
+      detached(),
+      host(
+        `init=$(head -n 1 {cgroup:memory}/cgroup.procs) && echo $init > {dir}/init
+shim=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$init/status) && grep -q containerd-shim /proc/$shim/cmdline && kill -9 $shim`,
+      ),
+      host(
+        "test ! -d {cgroup:memory} && test ! -e /run/containerd/runc/*/{id} && test ! -d /proc/$(cat {dir}/init)",
+        {},
+        { within: 5 * SECOND },
+      ),
+    ],
+  },
+  {
     name: "out of memory is seen",
     steps: [
       engine(["events"], { stdout: /\/tasks\/oom / }, { background: true }),
