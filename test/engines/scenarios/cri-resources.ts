@@ -73,7 +73,8 @@ const cgroups: readonly Scenario[] = [
   }),
   criScenario("out of memory", async (node) => {
     const pod = await node.pod();
-    const container = await pod.start(["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"], {
+    // containerd's shim listens for this event only once `start` has returned.
+    const container = await pod.start(["sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=64M count=1"], {
       resources: { memoryLimit: 16 * MEGABYTE },
     });
     const { exitCode } = await container.exited();

@@ -227,8 +227,12 @@ shim=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$init/status) && grep -q container
     name: "out of memory is seen",
     steps: [
       engine(["events"], { stdout: /\/tasks\/oom / }, { background: true }),
+      // The shim listens for this event only once `start` has returned.
       engine(
-        ["run", "--rm", "--memory-limit", String(16 * MEGABYTE), IMAGE, "{id}", "dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"],
+        [
+          ...["run", "--rm", "--memory-limit", String(16 * MEGABYTE), IMAGE, "{id}"],
+          ...["sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=64M count=1"],
+        ],
         { status: 137 },
       ),
       host("sleep 0.5"),
