@@ -266,7 +266,7 @@ export function criScenario(name: string, body: (node: Node) => Promise<void>): 
     name,
     steps: [],
     async act({ engine, id, directory }) {
-      assert(isCri(engine));
+      assert(isCri(engine), "an engine without this interface");
       const node = new Node(engine, id, directory);
       try {
         await body(node);
