@@ -4,6 +4,10 @@ import * as host from "../host/index.ts";
 import { type Answer, decodeAnswer, encodeAcknowledgement, REQUEST } from "./messages.ts";
 import { environment } from "./path.ts";
 
+/** How long criu may take to put everything back when it has heard that nobody listens any more, or to end when it has answered. */
+const END_MS = 10_000;
+const PAUSE_MS = 5;
+
 export interface Conversation {
   /** Made when criu runs and waits for it. */
   readonly request: (criu: number) => Uint8Array;
@@ -36,10 +40,24 @@ export function converse(criu: string, { request, inherit = [], notified }: Conv
       }
       acknowledge(ours, failure === undefined);
     }
+  } catch (error) {
+    // A signal that has ended the wait for the answer does not end the next one too.
+    host.endWaitsBySignal(false);
+    throw error;
   } finally {
     // criu takes the end of the socket for a failure, and puts everything back.
     host.close(ours);
-    host.waitpid(pid, 0);
+    end(pid);
+  }
+}
+
+/** It is an unreaped child of this process. */
+function end(criu: number): void {
+  for (const deadline = host.monotonic() + END_MS; !host.waitpid(criu, host.WAIT.NOHANG); host.sleep(PAUSE_MS)) {
+    if (host.monotonic() < deadline) continue;
+    host.kill(criu, host.signalNumber("KILL"));
+    host.waitpid(criu, 0);
+    return;
   }
 }
 

@@ -2,6 +2,7 @@
 // to dump, and starts a program that sleeps in place of what it is to restore, as a child of its caller and where it is itself. Environment:
 //   FAKE_CRIU=DIR      where requests, and for a restore the mount table it sees (mounts), go
 //   FAKE_FAIL=WORD     dump, restore: refuse it with a line in the log; die: end without an answer
+//   FAKE_HANG=1        dump, restore: write the own pid to DIR/pid, and answer nothing for ever (a restore: with a process of the container's)
 //   FAKE_VERSION=A.B.C, FAKE_FEATURES=mem,lazy, FAKE_TERMINAL=1 (the restored program has a terminal), FAKE_WRITABLE=1 (and a root that is
 //   not read-only), FAKE_ELSEWHERE=FILE (and is in the cgroup whose cgroup.procs this is), FAKE_LOG=FILE (what a refusal writes into the log)
 // Like the real one it restores into a mount and a time namespace of their own, and empties its log and its statistics where links lead.
@@ -160,6 +161,24 @@ static void refuse(struct message *answer, const struct message *options, const 
     put(answer, 7, 52);
 }
 
+// Says who is going to answer nothing.
+static void announce(void)
+{
+    char path[4096];
+    if (!getenv("FAKE_HANG"))
+        return;
+    snprintf(path, sizeof path, "%s/pid", getenv("FAKE_CRIU"));
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    dprintf(fd, "%d", getpid());
+    close(fd);
+}
+
+static void hang(void)
+{
+    while (getenv("FAKE_HANG"))
+        pause();
+}
+
 static void dump(struct message *answer, const struct message *options, int type)
 {
     pid_t pid = (pid_t)field(options->bytes, options->length, 2, NULL);
@@ -167,6 +186,8 @@ static void dump(struct message *answer, const struct message *options, int type
         refuse(answer, options, "dump.log");
         return;
     }
+    announce();
+    hang();
     if (field(options->bytes, options->length, 48, NULL))
         notify("status-ready", 0, -1);
     notify("pre-dump", 0, -1);
@@ -227,8 +248,10 @@ static void restore(struct message *answer, const struct message *options)
     close(open_work(options, "restore.log"));
     close(open_work(options, "stats-restore"));
     int master;
+    announce();
     make_namespaces();
     pid_t pid = start_sleeper(&master);
+    hang();
     move_elsewhere(pid);
     int agreed = notify("setup-namespaces", pid, -1);
     if (agreed && master >= 0)

@@ -8,6 +8,8 @@ import { createManager, type Manager } from "./manager.ts";
 import { openStream } from "./stream.ts";
 
 const known = new Map<string, Manager>();
+/** By socket: why who listens there is not asked again. What has once not answered in time would take as long each time. */
+const silent = new Map<string, RuntError>();
 
 /** sd_booted(3). */
 const BOOTED = "/run/systemd/system";
@@ -46,11 +48,15 @@ export class Unreachable extends RuntError {}
 
 /** @throws Unreachable; RuntError cgroup for what systemd answers and for a connection that breaks */
 export function withManager<T>(socket: ManagerSocket, action: (manager: Manager) => T): T {
+  const refusal = silent.get(socket.socket);
+  if (refusal) throw refusal;
   const manager = connect(socket);
   try {
     return action(manager);
   } catch (error) {
-    throw explained(error);
+    const told = explained(error);
+    if (host.isErrno(error, "ETIMEDOUT") && told instanceof RuntError) silent.set(socket.socket, told);
+    throw told;
   }
 }
 
@@ -61,7 +67,9 @@ function connect({ socket, direct }: ManagerSocket): Manager {
   try {
     connection = openConnection(openStream(socket), direct);
   } catch (error) {
-    throw new Unreachable("cgroup", `${socket}: ${host.reason(error)}`, { cause: error });
+    const refusal = new Unreachable("cgroup", `${socket}: ${host.reason(error)}`, { cause: error });
+    if (host.isErrno(error, "ETIMEDOUT")) silent.set(socket, refusal);
+    throw refusal;
   }
   const manager = createManager(connection, direct);
   known.set(socket, manager);
