@@ -1,5 +1,5 @@
 /** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
-import { execJoin, readHierarchies } from "../cgroup/index.ts";
+import { execJoin, isFrozen, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig } from "../config/types.ts";
 import type { Warning } from "../config/warnings.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
@@ -17,7 +17,7 @@ import { apparmorEnabled } from "./lsm.ts";
 import { orphans, resctrl, systemd, terminalRules } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { pidfdOf } from "./pidfd.ts";
-import { endChildren } from "./reap.ts";
+import { endChildren, FROZEN_DEATH_MS } from "./reap.ts";
 import { deriveStatus } from "./status.ts";
 
 const PREFIX = "exec failed: ";
@@ -58,11 +58,21 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   } catch (error) {
     host.endWaitsBySignal(false);
     // Nothing of the container is touched: only what this call has started ends.
-    endChildren(execution);
+    endChildren(execution, staysFrozen(record) ? FROZEN_DEATH_MS : undefined);
     if (execution.helper !== 0 && execution.pid === 0) orphans().endOrphans(record.pid);
     throw error;
   }
   return execution;
+}
+
+/** False also where that cannot be known just now: what fails already does not fail otherwise. */
+function staysFrozen({ cgroup }: StateRecord): boolean {
+  try {
+    return cgroup !== undefined && isFrozen(cgroup);
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    return false;
+  }
 }
 
 function addFindings({ warnings, demanded }: Execution, findings: readonly Warning[]): void {

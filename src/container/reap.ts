@@ -6,23 +6,29 @@ import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 /** How long the death of a killed child may take. */
 const DEATH_MS = 10_000;
 
-/** What an execution that has failed leaves running ends, and is reaped. */
-export function endChildren({ socket, pid, helper, server }: Pick<Execution, "socket" | "pid" | "helper" | "server">): void {
-  end(helper);
+/** Where they are frozen (v1), they die as they thaw, and whoever reaps orphans has them then. */
+export const FROZEN_DEATH_MS = 100;
+
+/** What an execution that has failed leaves running ends, and is reaped if that does not take too long. */
+export function endChildren(
+  { socket, pid, helper, server }: Pick<Execution, "socket" | "pid" | "helper" | "server">,
+  milliseconds = DEATH_MS,
+): void {
+  end(helper, milliseconds);
   // Nobody clones any more.
-  end(pid > 0 || helper <= 0 ? pid : toldOf(socket));
+  end(pid > 0 || helper <= 0 ? pid : toldOf(socket), milliseconds);
   // It ends with init, and has a child of its own to reap.
   if (server > 0) host.waitpid(server, 0);
   if (socket !== -1) host.close(socket);
 }
 
-function end(child: number): void {
+function end(child: number, milliseconds: number): void {
   if (child <= 0) return;
   try {
     const pidfd = pidfdOf(child);
     signalProcess(pidfd, child, host.signalNumber("KILL"));
     // One that the kernel does not end (a file system that is gone) is left to it.
-    awaitEnd(pidfd, () => !host.waitpid(child, host.WAIT.NOHANG), DEATH_MS);
+    awaitEnd(pidfd, () => !host.waitpid(child, host.WAIT.NOHANG), milliseconds);
     closePidfd(pidfd);
   } catch (error) {
     if (!host.isErrno(error, "ESRCH")) throw error;

@@ -125,6 +125,26 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
     }, 40_000);
   });
 
+  describe("a container that stays frozen", () => {
+    test("exec --ignore-paused ends by --timeout and TERM, without waiting for a death that comes with the thaw", async () => {
+      const name = await running();
+      await ok(["pause", name]);
+      const before = Date.now();
+      const words = ["exec", "--ignore-paused"];
+      const late = begin([...words, "--timeout", "500ms", name, "true"]);
+      const ended = begin([...words, name, "true"]);
+      await sleep(500);
+      ended.process.kill("SIGTERM");
+      // What was sent in has their stderr.
+      const statuses = () => [late.process.exitCode, ended.process.exitCode];
+      await expect.poll(statuses, { timeout: 20_000 * SLOW }).toEqual([255, 143]);
+      expect(Date.now() - before).toBeLessThan(AT_ONCE_MS);
+      await ok(["resume", name]);
+      await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 5_000 * SLOW }).toBe(1);
+      expect((await late.ended).stderr).toContain("did not begin within 500ms");
+    });
+  });
+
   describe("a seccomp filter that lets init not even end", () => {
     const FILTERS = [
       ["SCMP_ACT_ERRNO", {}],
