@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AT_ONCE_MS, appears, isAlive, useBackground } from "../support/background.ts";
+import { mountDead } from "../support/dead-fuse.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer (needs root)", () => {
@@ -13,14 +14,7 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
   const { begin, timed, exists, initOf, running } = useBackground(harness);
 
   describe("a FUSE file system that does not answer", () => {
-    /** Mounted in the mount namespace of a process; answers nothing for as long as it is kept. */
-    const dead = async (pid: number, target: string): Promise<void> => {
-      const marker = join(directory, `fuse-${Math.random().toString(36).slice(2)}`);
-      const script = `exec 3<>/dev/fuse; nsenter -t "$1" -m "$2" mount -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 dead "$3" || exit 1
-: > "$4"; exec sleep 1000`;
-      begin(["-c", script, "bash", String(pid), "/bin/busybox", target, marker], ["bash"]);
-      await appears(marker);
-    };
+    const dead = (pid: number, target: string): Promise<void> => mountDead(begin, directory, pid, target);
     const document = (destination: string): string => {
       const source = join(directory, "source");
       mkdirSync(source, { recursive: true });

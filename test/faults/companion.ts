@@ -6,6 +6,15 @@ import { until } from "./wait.ts";
 import * as world from "./world.ts";
 
 export interface Companion {
+  /** Between what the product does before and the verb. */
+  enter?(): void;
+  /** When the verb has ended; what is wrong. */
+  struck?(answer: world.Answer): string[];
+  /** Whether delete --force may say this of it. */
+  explains?(stderr: string): boolean;
+  /** After delete --force; what is wrong. */
+  deleted?(): string[];
+  /** Also when anything has failed. */
   end(): void;
 }
 

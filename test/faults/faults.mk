@@ -3,3 +3,4 @@
 .PHONY: test-faults
 test-faults: setup-test bin/runt $(T)/runt $(TEST_TOOLS)
 	$(TSX) test/faults/main.ts $(FAULTS)
+	RUNT_LONG_WAITS=1 node_modules/.bin/vitest run --project faults test/faults/long-waits.test.ts

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../support/config.ts";
 import { REPOSITORY } from "../support/programs.ts";
+import { ACTOR_SCENARIOS } from "./actor-scenarios.ts";
 import type { ConfigWorld, Scenario } from "./scenario.ts";
+import { CREATE, RUN } from "./words.ts";
 
 const hook = [{ path: "/bin/true" }];
 /** startContainer's is the container's own program. */
@@ -67,9 +69,6 @@ function joined(config: Config, { netns }: ConfigWorld): void {
   config.linux["netDevices"] = { d0: { name: "net0" }, d1: {} };
 }
 
-const CREATE = ["create", "-b", "BUNDLE", "ID"];
-const RUN = ["run", "-d", "-b", "BUNDLE", "ID"];
-
 export const SCENARIOS: readonly Scenario[] = [
   { name: "create", verb: ["create", "--pid-file", "/tmp/world/pid", "-b", "BUNDLE", "ID"], config: rich, undoes: true },
   { name: "create-cold", verb: CREATE, config: rich, cold: true, undoes: true },
@@ -127,7 +126,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "ps", verb: ["ps", "-f", "json", "ID"], before: [RUN], survives: "running" },
   { name: "events", verb: ["events", "--stats", "ID"], before: [RUN], survives: "running" },
   { name: "kill", verb: ["kill", "ID", "WINCH"], before: [RUN], survives: "running" },
-  { name: "kill-all", verb: ["kill", "--all", "ID", "KILL"], before: [RUN] },
+  { name: "kill-all", verb: ["kill", "--all", "ID", "KILL"], before: [RUN], gives: "stopped" },
   {
     name: "update",
     verb: ["update", "--memory", "33554432", "--pids-limit", "50", "--cpu-share", "256", "ID"],
@@ -137,8 +136,9 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   { name: "pause", verb: ["pause", "ID"], before: [RUN] },
   { name: "resume", verb: ["resume", "ID"], before: [RUN, ["pause", "ID"]] },
-  { name: "delete", verb: ["delete", "ID"], before: [RUN, ["kill", "ID", "KILL"]], stopped: true, config: rich },
-  { name: "delete-created", verb: ["delete", "ID"], before: [CREATE] },
-  { name: "delete-force", verb: ["delete", "--force", "ID"], before: [RUN], config: rich },
-  { name: "delete-paused", verb: ["delete", "--force", "ID"], before: [RUN, ["pause", "ID"]] },
+  { name: "delete", verb: ["delete", "ID"], before: [RUN, ["kill", "ID", "KILL"]], stopped: true, config: rich, gives: "gone" },
+  { name: "delete-created", verb: ["delete", "ID"], before: [CREATE], gives: "gone" },
+  { name: "delete-force", verb: ["delete", "--force", "ID"], before: [RUN], config: rich, gives: "gone" },
+  { name: "delete-paused", verb: ["delete", "--force", "ID"], before: [RUN, ["pause", "ID"]], gives: "gone" },
+  ...ACTOR_SCENARIOS,
 ];

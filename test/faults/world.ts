@@ -1,5 +1,5 @@
 /** The small host that the faults are tried on: namespaces of its own (main.ts), temporary file systems, one bundle. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, sampleConfig } from "../support/config.ts";
@@ -21,9 +21,14 @@ export const SOCKET = `${CALLS}/socket`;
 export const MOUNTS = `${CALLS}/mounts.json`;
 export const POINTS = `${CALLS}/points`;
 export const LOG = `${CALLS}/log.json`;
+/** With the pid of somebody else's process. */
+export const VISITOR = `${CALLS}/visitor`;
+export const ID = "faulty";
 
 /** No verb takes this long: it hangs. */
 const LIMIT_MS = 10_000;
+/** A verb that has to wait for others takes at most 10 s (docs/security.md, What bounds each wait), and then does the rest of its work. */
+const SLOW_LIMIT_MS = 15_000;
 
 export interface Answer {
   /** 128 + signal. */
@@ -70,12 +75,12 @@ export function mustRun(file: string, args: readonly string[]): void {
 }
 
 /** Output goes to files: what a container keeps open must not hold anybody. */
-export function call(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Answer {
+export function call(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}, timeout = LIMIT_MS): Answer {
   const input = openSync("/dev/null", "r");
   const [out, err] = existsSync(CALLS) ? [`${CALLS}/out`, `${CALLS}/err`] : ["/dev/null", "/dev/null"];
   const [stdout, stderr] = [openSync(out, "w"), openSync(err, "w")];
   try {
-    const options = { timeout: LIMIT_MS, killSignal: "SIGKILL" as const, env: { ...process.env, ...env } };
+    const options = { timeout, killSignal: "SIGKILL" as const, env: { ...process.env, ...env } };
     const { status, signal, error } = spawnSync(file, args, { ...options, stdio: [input, stdout, stderr] });
     const hangs = (error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT";
     return {
@@ -94,10 +99,19 @@ export function product(...args: readonly string[]): Answer {
   return call(PRODUCT, ["--root", ROOT, ...args]);
 }
 
-/** The test build, with a log of its own. */
-export function tested(args: readonly string[], env: Readonly<Record<string, string>> = {}): Answer {
+/** The test build, with a log of its own. `slow`: it may wait for others. */
+export function tested(args: readonly string[], env: Readonly<Record<string, string>> = {}, slow = false): Answer {
   rmSync(LOG, { force: true });
-  return call(TESTED, ["--root", ROOT, "--log", LOG, "--log-format", "json", ...args], env);
+  const limit = slow ? SLOW_LIMIT_MS : LIMIT_MS;
+  return call(TESTED, ["--root", ROOT, "--log", LOG, "--log-format", "json", ...args], env, limit);
+}
+
+/** Without waiting for its end. Returns its pid. */
+export function begin(which: "product" | "tested", args: readonly string[], env: Readonly<Record<string, string>> = {}): number {
+  const file = which === "product" ? PRODUCT : TESTED;
+  const { pid } = spawn(file, ["--root", ROOT, ...args], { stdio: "ignore", env: { ...process.env, ...env } });
+  if (pid === undefined) throw new Error(`${file} cannot be started`);
+  return pid;
 }
 
 export function logLines(): string[] {
