@@ -99,6 +99,14 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
     call("ps"),
     call("delete --force"),
   ],
+  "a container that stops what exec sends in, and nobody ends either": [
+    call("run --detach", { kind: "stopper" }),
+    ...Array.from({ length: 4 }, (_, index) => call("exec --detach", { together: index > 0 })),
+    call("state"),
+    call("ps"),
+    call("state"),
+    call("delete --force"),
+  ],
   "a process from outside in the cgroup of a container inside a PID namespace": [
     call("run --detach", { root: INSIDE }),
     act("intrude", 2),

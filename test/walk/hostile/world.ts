@@ -143,9 +143,11 @@ export class World {
     return undefined;
   }
 
-  /** A foreground run ends with its container, an exec with it at the latest, everything else by TERM. */
+  /** A foreground run ends with its container, an exec with it at the latest, a detached one by itself, everything else by TERM. */
   private async end(call: Call): Promise<string | undefined> {
     if (call.isStopped) this.calls.signal(call, SIGNALS.CONT);
+    // It waits for no program, only for what the container may stop: for that it has a bound of its own.
+    if (call.verb === "exec --detach") return this.returns(call);
     if (call.verb !== "run") {
       this.calls.signal(call, SIGNALS.TERM);
       if ((await this.calls.settle(call, TERM_MS)) || call.verb !== "exec") return this.returns(call);
