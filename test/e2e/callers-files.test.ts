@@ -1,0 +1,73 @@
+/** Files and sockets that the caller names and that answer nothing: what is replaced, what is waited for, and that TERM ends the wait. */
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { AT_ONCE_MS, FOREVER, type Running, useBackground } from "../support/background.ts";
+import type { Config } from "../support/config.ts";
+import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { program } from "../support/programs.ts";
+
+const A_WHILE_MS = 500;
+
+describe.skipIf(!isRoot || !isRunt)("what the caller names (needs root)", () => {
+  const harness = useHarness();
+  const { bundle, directory, id, ok, root } = harness;
+  const { begin, exists } = useBackground(harness);
+  let count = 0;
+
+  const fifo = (): string => {
+    const path = join(directory, `fifo-${++count}`);
+    execFileSync("mkfifo", [path]);
+    return path;
+  };
+  const staying = (change: (config: Config) => void = () => {}) =>
+    bundle((config) => {
+      shell(config, FOREVER);
+      change(config);
+    });
+  const waits = async ({ process }: Running): Promise<void> => {
+    await sleep(A_WHILE_MS);
+    expect(process.exitCode ?? process.signalCode).toBe(null);
+  };
+  const terminated = async ({ process, ended }: Running) => {
+    const before = Date.now();
+    process.kill("SIGTERM");
+    const { status } = await ended;
+    expect(Date.now() - before).toBeLessThan(AT_ONCE_MS);
+    // By the signal itself where nothing has to be undone.
+    return status ?? 128 + 15;
+  };
+
+  test("a FIFO in the place of the pid file is replaced", async () => {
+    const path = fifo();
+    const name = id();
+    await ok(["create", "--pid-file", path, "-b", staying(), name]);
+    expect(statSync(path).isFile()).toBe(true);
+    expect(readFileSync(path, "utf8")).toBe(String(JSON.parse(await ok(["state", name])).pid));
+  });
+
+  test.each(["--log", "--trace"])("a FIFO that nobody reads for %s: TERM ends the wait, and create has made nothing", async (flag) => {
+    const name = id();
+    const creating = begin(["create", "-b", staying(), name], [RUNTIME, "--root", root, flag, fifo()]);
+    await waits(creating);
+    expect(await terminated(creating)).toBe(143);
+    expect(exists(name)).toBe(false);
+  });
+
+  test("a console socket whose owner accepts nobody: TERM ends create and undoes it", async () => {
+    const path = join(directory, "full");
+    const owner = spawn(program("full-socket"), [path], { stdio: ["pipe", "pipe", "inherit"] });
+    await new Promise((done) => owner.stdout.once("data", done));
+    const name = id();
+    const terminal = (config: Config) => {
+      config.process.terminal = true;
+    };
+    const creating = begin(["create", "--console-socket", path, "-b", staying(terminal), name]);
+    await waits(creating);
+    expect(await terminated(creating)).toBe(143);
+    expect(exists(name)).toBe(false);
+    owner.stdin.end();
+  });
+});
