@@ -34,7 +34,7 @@ export function takeLock(root: string, id: string): number {
 }
 
 function fail(directory: string): never {
-  throw locked(directory, WORKING_MS + UNDO_MS + DEATH_MS);
+  throw locked(directory, WORKING_MS + UNDO_MS + DEATH_MS, true);
 }
 
 function whatIsKnown(root: string, id: string): StateRecord | undefined {

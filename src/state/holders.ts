@@ -31,12 +31,12 @@ export function lockHolders(text: string, { dev, ino }: Pick<host.Stat, "dev" | 
     .filter((pid) => pid > 0);
 }
 
-/** What `lock` ends with. */
-export function locked(directory: string, milliseconds: number): RuntError {
+/** What `lock` ends with; `forced`: what delete --force ends with, which does not end who is no runt. */
+export function locked(directory: string, milliseconds: number, forced = false): RuntError {
   const id = directory.slice(directory.lastIndexOf("/") + 1);
   const who = holdersOf(directory).map(described).join(", ") || "a process that cannot be seen from here";
   return new RuntError("id-locked", `container ${id} has been locked for more than ${milliseconds / 1000} s by ${who}`, {
-    hint: `wait for it, or end it; delete --force ${id} ends it and removes the container`,
+    hint: forced ? "wait for it, or end it" : `wait for it, or end it; delete --force ${id} ends it and removes the container`,
   });
 }
 

@@ -1,13 +1,11 @@
-/** Files and sockets that the caller names and that answer nothing: what is replaced, what is waited for, and that TERM ends the wait. */
-import { execFileSync, spawn } from "node:child_process";
+/** FIFOs in the place of files that the caller names: what is replaced, what is waited for, and that TERM ends the wait. */
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AT_ONCE_MS, FOREVER, type Running, useBackground } from "../support/background.ts";
-import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
-import { program } from "../support/programs.ts";
 
 const A_WHILE_MS = 500;
 
@@ -22,11 +20,7 @@ describe.skipIf(!isRoot || !isRunt)("what the caller names (needs root)", () => 
     execFileSync("mkfifo", [path]);
     return path;
   };
-  const staying = (change: (config: Config) => void = () => {}) =>
-    bundle((config) => {
-      shell(config, FOREVER);
-      change(config);
-    });
+  const staying = () => bundle((config) => shell(config, FOREVER));
   const waits = async ({ process }: Running): Promise<void> => {
     await sleep(A_WHILE_MS);
     expect(process.exitCode ?? process.signalCode).toBe(null);
@@ -54,20 +48,5 @@ describe.skipIf(!isRoot || !isRunt)("what the caller names (needs root)", () => 
     await waits(creating);
     expect(await terminated(creating)).toBe(143);
     expect(exists(name)).toBe(false);
-  });
-
-  test("a console socket whose owner accepts nobody: TERM ends create and undoes it", async () => {
-    const path = join(directory, "full");
-    const owner = spawn(program("full-socket"), [path], { stdio: ["pipe", "pipe", "inherit"] });
-    await new Promise((done) => owner.stdout.once("data", done));
-    const name = id();
-    const terminal = (config: Config) => {
-      config.process.terminal = true;
-    };
-    const creating = begin(["create", "--console-socket", path, "-b", staying(terminal), name]);
-    await waits(creating);
-    expect(await terminated(creating)).toBe(143);
-    expect(exists(name)).toBe(false);
-    owner.stdin.end();
   });
 });

@@ -178,6 +178,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     // It is no runt, so nobody ends it; init has been killed by then.
     const deleted = await timed(["delete", "--force", name]);
     expect(deleted).toMatchObject({ status: 1, stderr: expect.stringContaining(`by process ${holder.pid} (flock `) });
+    expect(deleted.stderr).toMatch(/\(wait for it, or end it\)$/);
     expect(holder.process.exitCode).toBe(null);
     execFileSync("pkill", ["-KILL", "-P", String(holder.pid)]);
     await holder.ended;
