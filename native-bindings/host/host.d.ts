@@ -227,8 +227,8 @@ declare module "runt:host" {
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =
-   *  this process's own); waits at most timeoutMs (-1 = no limit), then SIGKILL. Returns status (128 + signal) and up to outputLimit
-   *  bytes (default 64 KiB) of stdout and of stderr. */
+   *  this process's own); waits at most timeoutMs (-1 = no limit), then SIGKILL. Returns status (128 + signal), what the signal is
+   *  called where one has ended it ("killed"), and up to outputLimit bytes (default 64 KiB) of stdout and of stderr. */
   export function runProgram(
     path: string,
     args: readonly string[],
@@ -237,7 +237,7 @@ declare module "runt:host" {
     timeoutMs: number,
     outputLimit?: number,
     cwd?: string,
-  ): { readonly status: number; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
+  ): { readonly status: number; readonly signal?: string; readonly timedOut: boolean; readonly stdout: string; readonly stderr: string };
   /** Go on in a new process that leads a session of its own, the only one to return from here. The process that called stays until a byte is
    *  written to the descriptor that is returned, and ends with 0 then; or until the new one ends, with its status (never 0). */
   export function detach(): number;

@@ -111,10 +111,20 @@ static int make_pipes(int pipes[3][2]) {
     return 0;
 }
 
+/* As Go has it: "killed", where the C library says "Killed". */
+static void set_signal(JSContext *ctx, JSValue object, int number) {
+    char name[64];
+    strncpy(name, strsignal(number), sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    if (name[0] >= 'A' && name[0] <= 'Z' && !(name[1] >= 'A' && name[1] <= 'Z')) name[0] += 'a' - 'A';
+    host_set(ctx, object, "signal", JS_NewString(ctx, name));
+}
+
 static JSValue result_value(JSContext *ctx, const struct run *run, int status, bool timed_out) {
     static const char *const names[] = { "stdout", "stderr" };
     JSValue object = JS_NewObject(ctx);
     host_set(ctx, object, "status", JS_NewInt32(ctx, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)));
+    if (WIFSIGNALED(status)) set_signal(ctx, object, WTERMSIG(status));
     host_set(ctx, object, "timedOut", JS_NewBool(ctx, timed_out));
     for (int i = 0; i < 2; i++)
         host_set(ctx, object, names[i], JS_NewStringLen(ctx, (const char *)run->output[i].data, run->output[i].length));

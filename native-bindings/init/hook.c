@@ -219,6 +219,39 @@ static long fail_start(struct run *run, const struct op_hook_run *op, long error
   return fail_hook(run, op, &out);
 }
 
+/* signal(7), in Go's words, which are those of runc. */
+static const char *const SIGNALS[] = {
+    [1] = "hangup",
+    [2] = "interrupt",
+    [3] = "quit",
+    [4] = "illegal instruction",
+    [5] = "trace/breakpoint trap",
+    [6] = "aborted",
+    [7] = "bus error",
+    [8] = "floating point exception",
+    [9] = "killed",
+    [11] = "segmentation fault",
+    [13] = "broken pipe",
+    [14] = "alarm clock",
+    [15] = "terminated",
+    [24] = "CPU time limit exceeded",
+    [25] = "file size limit exceeded",
+    [31] = "bad system call",
+};
+
+static void put_ending(struct buffer *out, int status) {
+  uint64_t number = (uint64_t)(status & 0x7f);
+  if (number == 0) {
+    put_text(out, "exit status ");
+    put_u64(out, (uint64_t)(status >> 8 & 0xff));
+    return;
+  }
+  put_text(out, "signal: ");
+  if (number < sizeof SIGNALS / sizeof *SIGNALS && SIGNALS[number] != NULL) return put_text(out, SIGNALS[number]);
+  put_text(out, "signal ");
+  put_u64(out, number);
+}
+
 static long judge(struct run *run, struct hook *hook, int status, bool timed_out) {
   if (status == 0 && !timed_out) return 0;
   struct buffer out = begin_text(run, hook->op);
@@ -227,8 +260,7 @@ static long judge(struct run *run, struct hook *hook, int status, bool timed_out
     put_u64(&out, hook->op->timeout);
     put_text(&out, ".0s");
   } else {
-    put_text(&out, "exit status ");
-    put_u64(&out, (uint64_t)((status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f)));
+    put_ending(&out, status);
     put_output(&out, ", stdout: ", &hook->output[0]);
     put_output(&out, ", stderr: ", &hook->output[1]);
   }

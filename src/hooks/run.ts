@@ -22,7 +22,7 @@ const OUTPUT_LIMIT = 4096;
 const STDIO = 3;
 const LONGEST_MS = 0x7fff_ffff;
 
-/** @throws RuntError "hook": `error running poststop hook #0: exit status 1, stdout: , stderr: ...` */
+/** @throws RuntError "hook": `error running poststop hook #0: exit status 1, stdout: , stderr: ...`, or `signal: killed, stdout...` */
 export function runHook({ kind, index, path, args, env, timeout, cwd, state }: HookCall): void {
   const fail = (reason: string, cause?: unknown) => new RuntError("hook", `error running ${kind} hook #${index}: ${reason}`, { cause });
   // What the caller handed over for the container has reached the helper and is nothing for a hook.
@@ -38,6 +38,7 @@ export function runHook({ kind, index, path, args, env, timeout, cwd, state }: H
   }
   if (result.timedOut) throw fail(`hook ran past specified timeout of ${timeout}.0s`);
   if (result.status !== 0) {
-    throw fail(`exit status ${result.status}, stdout: ${result.stdout.trimEnd()}, stderr: ${result.stderr.trimEnd()}`);
+    const ended = result.signal === undefined ? `exit status ${result.status}` : `signal: ${result.signal}`;
+    throw fail(`${ended}, stdout: ${result.stdout.trimEnd()}, stderr: ${result.stderr.trimEnd()}`);
   }
 }

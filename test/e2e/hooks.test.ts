@@ -227,6 +227,15 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     expect(order().filter((line) => line !== "program")).toEqual(["poststop"]);
   });
 
+  test.each([
+    ["9", "signal: killed"],
+    ["11", "signal: segmentation fault"],
+    ["31", "signal: bad system call"],
+  ])("a createRuntime hook that signal %s ends is named by it", async (number, words) => {
+    const result = await runtime(["run", "-b", withHooks({ createRuntime: [script(`kill -${number} $$`)] }), id()]);
+    expect(result.stderr).toContain(`error running createRuntime hook #0: ${words}, stdout: , stderr: `);
+  });
+
   test("poststop hooks all run after everything is removed; a failure is told, and delete succeeds", async () => {
     const name = id();
     const look = note("poststop", `ls -d ${join(root, name)}; ls -d ${CGROUPS}/*${CGROUP_PARENT} ${CGROUPS}${CGROUP_PARENT}`);
@@ -394,7 +403,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
 
     test.each([
       ["ERRNO", "error running startContainer hook #0: exec /bin/true: operation not permitted"],
-      ["KILL_PROCESS", "error running startContainer hook #0: exit status 159"],
+      ["KILL_PROCESS", "error running startContainer hook #0: signal: bad system call, "],
     ])("a profile that refuses execve by %s fails start, and nothing is left", async (action, words) => {
       const name = id();
       const path = withHooks({ startContainer: [{ path: "/bin/true" }] }, (config) => filter(config, action, ["execve"]));
