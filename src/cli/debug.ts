@@ -2,6 +2,7 @@
 import { observe, operation, phase } from "../host/tracing.ts";
 import { describeOperation } from "../plan/describe.ts";
 import type { Op, Plan } from "../plan/index.ts";
+import { SECCOMP_FLAGS } from "../spec/seccomp.ts";
 import type { CommandLine } from "./parse.ts";
 import type { Reporter } from "./report.ts";
 
@@ -12,7 +13,7 @@ export function wantsSteps({ global, verb }: CommandLine): boolean {
 }
 
 /** From here on; what observes already goes on doing so. */
-export function debugTo(reporter: Reporter): void {
+export function debugTo(reporter: Reporter, verb: string): void {
   const say = (message: string): void => reporter.note("debug", message);
   const [onPhase, onOperation] = [phase, operation];
   observe(
@@ -22,22 +23,38 @@ export function debugTo(reporter: Reporter): void {
     },
     (plan, index) => {
       onOperation?.(plan, index);
-      tellOperation(plan as Pick<Plan, "ops">, index, say);
+      tellOperation(plan as Pick<Plan, "ops">, index, verb === "exec", say);
     },
   );
 }
 
 /** The helper's operations are all told when it is started: it works while the runtime does, and tells of what fails. */
-function tellOperation({ ops }: Pick<Plan, "ops">, index: number, say: (message: string) => void): void {
+function tellOperation({ ops }: Pick<Plan, "ops">, index: number, isExec: boolean, say: (message: string) => void): void {
   const op = ops[index];
   if (!op) return;
   say(`runtime: ${textOf(op)}`);
   if (op.op !== "helper.spawn") return;
+  say("nsexec container setup: the helper");
+  const first = ops.find(({ actor }) => actor === "init");
   for (const other of ops) {
+    if (other === first) say("child process in init()");
+    const words = runcsWords(other, isExec);
+    if (words !== undefined) say(words);
     if (other.actor !== "runtime") say(`${other.actor}: ${textOf(other)}`);
-    // runc's words, which its tests look for.
-    if (other.op === "seccomp.load") say(`seccomp filter flags: ${other.args.flags}`);
   }
+}
+
+/** What runc's log has at the same point: its tests look for it, and so may who reads logs of both. */
+function runcsWords({ op, actor, args }: Op, isExec: boolean): string | undefined {
+  // Without TSYNC, which it does not pass on: one thread is all there is.
+  if (op === "seccomp.load") return `seccomp filter flags: ${args.flags & ~SECCOMP_FLAGS.SECCOMP_FILTER_FLAG_TSYNC}`;
+  if (op === "process.affinity" && actor === "outer") return `nsexec: affinity: 0x${maskOf(args.cpus).toString(16)}`;
+  if (op === "process.exec") return isExec ? "setns_init: about to exec" : "init: closing the pipe to signal completion";
+  return undefined;
+}
+
+function maskOf(cpus: readonly number[]): bigint {
+  return cpus.reduce((mask, cpu) => mask | (1n << BigInt(cpu)), 0n);
 }
 
 /** Without command lines, which may be private: a log is for everybody. */

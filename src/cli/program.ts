@@ -49,9 +49,11 @@ export async function main(words: readonly string[]): Promise<number> {
   let reporter: Reporter = createReporter({});
   let failureStatus: number | undefined;
   let beginning: Beginning | undefined;
+  let name: VerbName | undefined;
   try {
     const line = parseCommandLine(words);
     failureStatus = line.verb?.failureStatus;
+    name = line.verb?.name;
     reporter = createReporter(line.global);
     if (line.global["trace"] !== undefined && !phase) {
       const begun = clock();
@@ -72,14 +74,15 @@ export async function main(words: readonly string[]): Promise<number> {
     }
     if (line.global["debug"] || line.global["log-level"] === "debug") {
       const { debugTo, wantsSteps } = await import("./debug.ts");
-      if (wantsSteps(line)) debugTo(reporter);
+      if (wantsSteps(line)) debugTo(reporter, line.verb.name);
     }
     const { begin, verb } = await LOADERS[line.verb.name]();
     beginning = begin?.(line);
     return verb(createContext(line, reporter), beginning);
   } catch (error) {
     beginning?.end();
-    reporter.error(error, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
+    const told = error instanceof RuntError && name ? (await import("./version.ts")).inCalledName(error, name) : error;
+    reporter.error(told, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
     if (!(error instanceof RuntError)) return failureStatus ?? 1;
     return error.details.exitStatus ?? failureStatus ?? error.exitStatus;
   }

@@ -1,3 +1,4 @@
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { OCI_VERSION_MAX } from "../spec/version.ts";
 import { print } from "./output.ts";
@@ -5,6 +6,12 @@ import { print } from "./output.ts";
 /** Called as `runc` the program says so: clients of that name look for it. */
 export function calledName(): "runc" | "runt" {
   return (host.argv()[0] ?? "").replace(/^.*\//, "") === "runc" ? "runc" : "runt";
+}
+
+/** Called as `runc`, errors of create and run begin as runc's: "runc create failed: ". Those of exec begin as its own under any name. */
+export function inCalledName(error: RuntError, verb: string): RuntError {
+  if (error.code === "usage" || (verb !== "create" && verb !== "run") || calledName() !== "runc") return error;
+  return new RuntError(error.code, `runc ${verb} failed: ${error.message}`, error.details);
 }
 
 /**

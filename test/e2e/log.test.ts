@@ -121,7 +121,11 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
     const filtered = () =>
       bundle((config) => {
         const syscalls = [{ names: ["no_such_call", "acct"], action: "SCMP_ACT_ERRNO" }];
-        config.linux["seccomp"] = { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"], syscalls };
+        config.linux["seccomp"] = {
+          defaultAction: "SCMP_ACT_ALLOW",
+          flags: ["SECCOMP_FILTER_FLAG_TSYNC", "SECCOMP_FILTER_FLAG_LOG"],
+          syscalls,
+        };
         shell(config, "echo private words");
       });
 
@@ -131,7 +135,10 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
       expect(stderr).toMatch(/^time="[^"]+" level=debug msg="phase config"$/m);
       expect(stderr).toMatch(/^time="[^"]+" level=debug msg="runtime: state\.intent .*"$/m);
       expect(stderr).toMatch(/^time="[^"]+" level=debug msg="init: root\.pivot"$/m);
-      expect(stderr).toMatch(/^time="[^"]+" level=debug msg="seccomp filter flags: 2"$/m);
+      // What runc says at these points.
+      for (const words of ["nsexec container setup: the helper", "child process in init()", "seccomp filter flags: 2"])
+        expect(stderr).toContain(` level=debug msg="${words}"\n`);
+      expect(stderr).toContain(' level=debug msg="init: closing the pipe to signal completion"\n');
       expect(stderr).toMatch(/^warning: linux\.seccomp: unknown system calls are ignored: no_such_call$/m);
       expect(stderr).not.toContain("private words");
     });
@@ -142,6 +149,11 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
       const [text, json] = [join(directory, "debug.txt"), join(directory, "debug.json")];
       expect((await runtime(["--debug", "--log", text, "exec", name, "true"])).stderr).toBe("");
       expect(content(text)).toMatch(/level=debug msg="outer: namespace\.enter /);
+      for (const words of ["nsexec container setup: the helper", "child process in init()", "setns_init: about to exec"])
+        expect(content(text)).toContain(` level=debug msg="${words}"\n`);
+      const affine = join(directory, "affine.json");
+      writeFileSync(affine, JSON.stringify({ args: ["true"], cwd: "/", execCPUAffinity: { initial: "0-1,33" } }));
+      expect((await runtime(["--debug", "exec", "--process", affine, name])).stderr).toContain(' msg="nsexec: affinity: 0x200000003"\n');
       await runtime(["--debug", "--log", json, "--log-format", "json", "exec", name, "true"]);
       const levels = content(json)
         .trimEnd()

@@ -1,5 +1,5 @@
 /** runt under the names of others, and the log targets that come with them. */
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -20,6 +20,21 @@ describe.skipIf(!isRunt)("other names", () => {
     expect(first).toBe(own[0]!.replace("runt", "runc"));
     expect(rest).toEqual([...own.slice(1), "program: runt"]);
     expect(own).not.toContain("program: runt");
+  });
+
+  test("as runc, errors of create and run begin as runc's, on stderr and in the log", async () => {
+    const log = join(directory, "runc.json");
+    const words = (verb: string) => `${verb} failed: bundle ${join(directory, "nowhere")}: no such file or directory`;
+    const fails = async (program: string, ...args: string[]) => (await call(directory, [program, ...args])).stderr;
+    for (const verb of ["create", "run"]) {
+      const args = ["--log", log, "--log-format", "json", verb, "-b", join(directory, "nowhere"), "one"];
+      expect(await fails(link("runc"), ...args)).toContain(`runt: runc ${words(verb)}`);
+      expect(await fails(RUNTIME, ...args)).not.toContain(`${verb} failed`);
+      expect(JSON.parse(readFileSync(log, "utf8").split("\n")[0]!).msg).toContain(`runc ${words(verb)}`);
+      rmSync(log);
+    }
+    for (const args of [["run"], ["state", "nobody"], ["exec", "nobody", "true"]])
+      expect(await fails(link("runc"), ...args)).not.toContain("runc ");
   });
 
   test.each(["crun", "my-runtime"])("as %s it says runt, and works", async (name) => {
