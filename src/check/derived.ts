@@ -9,7 +9,7 @@ import { deriveIntelRdt } from "../config/intel-rdt.ts";
 import { keptGroups } from "../config/kept-groups.ts";
 import { deriveMount } from "../config/mounts.ts";
 import { deriveIdMappings, deriveNamespaces } from "../config/namespaces.ts";
-import { cpuList, nodeList } from "../config/number-list.ts";
+import { cpuList, nodeList, policyNodeList } from "../config/number-list.ts";
 import { propagationFlags } from "../config/propagation.ts";
 import { deriveResources } from "../config/resources.ts";
 import { deriveSeccomp } from "../config/seccomp.ts";
@@ -54,7 +54,7 @@ export function examineDerivation(spec: Spec, bundle: string, broken: boolean): 
       attempt(() => deriveSysctl({ [key]: value }, deriveNamespaces(spec.linux?.namespaces ?? []), spec.domainname));
   });
   attempt(() => deriveSeccomp(spec.linux?.seccomp, warn));
-  attempt(() => nodeList(spec.linux?.memoryPolicy?.nodes ?? "", "/linux/memoryPolicy/nodes"));
+  attempt(() => policyNodeList(spec.linux?.memoryPolicy?.nodes ?? ""));
   attempt(() => spec.linux?.intelRdt && deriveIntelRdt(spec.linux.intelRdt, warn));
   for (const [field, parse] of [
     ["cpus", cpuList],

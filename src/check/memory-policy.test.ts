@@ -29,6 +29,18 @@ describe("linux.memoryPolicy", () => {
     expect(problems(policy)).toEqual([]);
   });
 
+  it.each<[Policy, string]>([
+    [{}, "invalid memory policy mode: required but missing"],
+    [{ mode: "BIND", nodes: "0" }, 'invalid memory policy mode "BIND"'],
+    [{ mode: "MPOL_DEFAULT", nodes: "0-3,7" }, "invalid memory policy nodes: MPOL_DEFAULT mode requires 0 nodes but got 5"],
+    [{ mode: "MPOL_LOCAL", nodes: "x" }, 'invalid memory policy nodes: MPOL_LOCAL mode requires 0 nodes but got "x"'],
+    [{ mode: "MPOL_BIND", nodes: "0", flags: ["MPOL_F_X"] }, 'invalid memory policy flag "MPOL_F_X"'],
+    [{ mode: "MPOL_LOCAL", flags: ["MPOL_F_STATIC_NODES"] }, "invalid memory policy flag: MPOL_F_STATIC_NODES has no effect without nodes"],
+  ])("%j: %s", (memoryPolicy, words) => {
+    const found = findProblems({ ociVersion: "1.3.0", root: { path: "r" }, linux: { memoryPolicy } });
+    expect(found.map(({ message }) => message)).toEqual([words]);
+  });
+
   it.each<[Policy, string, string]>([
     [{}, "memory-policy-mode", "mode"],
     [{ mode: "BIND", nodes: "0" }, "memory-policy-mode", "mode"],

@@ -15,8 +15,13 @@ export function nodeList(text: string, pointer: string): readonly number[] {
   return numberList(text, NODE_LIMIT, "memory nodes", pointer);
 }
 
-function numberList(text: string, limit: number, what: string, pointer: string): readonly number[] {
-  const refuse = () => new RuntError("config-invalid", `"${text}" is not a list of ${what}`, { pointer, finding: "list-syntax" });
+/** Those of linux.memoryPolicy: the error begins as runc's. */
+export function policyNodeList(text: string): readonly number[] {
+  return numberList(text, NODE_LIMIT, "memory nodes", "/linux/memoryPolicy/nodes", "invalid memory policy nodes: ");
+}
+
+function numberList(text: string, limit: number, what: string, pointer: string, begin = ""): readonly number[] {
+  const refuse = () => new RuntError("config-invalid", `${begin}"${text}" is not a list of ${what}`, { pointer, finding: "list-syntax" });
   const numbers = new Set<number>();
   for (const part of text.split(",").map((entry) => entry.trim())) {
     // runc allows commas too many.

@@ -34,7 +34,7 @@ describe("policies", () => {
     expect(deriveMemoryPolicy({ mode: "MPOL_LOCAL" })).toEqual({ mode: 4, flags: 0, nodes: [] });
     expect(() => deriveMemoryPolicy({ mode: "MPOL_BIND", nodes: "3-1" })).toThrow(
       expect.objectContaining({
-        message: '"3-1" is not a list of memory nodes',
+        message: 'invalid memory policy nodes: "3-1" is not a list of memory nodes',
         details: { pointer: "/linux/memoryPolicy/nodes", finding: "list-syntax" },
       }),
     );

@@ -8,7 +8,7 @@ import {
   SCHEDULER_POLICIES,
 } from "../spec/policies.ts";
 import type { SpecLinux, SpecProcess } from "../spec/types.ts";
-import { nodeList } from "./number-list.ts";
+import { policyNodeList } from "./number-list.ts";
 import type { IoPriority, MemoryPolicy, SchedulerConfig } from "./types.ts";
 
 type Names = Readonly<Record<string, number>>;
@@ -34,7 +34,7 @@ export function deriveMemoryPolicy({ mode, nodes, flags }: NonNullable<SpecLinux
   return {
     mode: numberOf(MEMORY_POLICY_MODES, mode),
     flags: flagsOf(MEMORY_POLICY_FLAGS, flags),
-    nodes: nodeList(nodes ?? "", "/linux/memoryPolicy/nodes"),
+    nodes: policyNodeList(nodes ?? ""),
   };
 }
 

@@ -197,7 +197,8 @@ function runHandler(execution: Execution, op: Op): void {
     if (error instanceof RuntError || !(error instanceof Error) || !("errno" in error)) throw error;
     if (host.endingSignal() !== 0) throw interrupted().interruption(error) ?? error;
     const { path } = error as host.HostError;
-    throw new RuntError("operation", `${op.op}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });
+    const doing = op.op === "seccomp.notify" ? "seccomp.notify: failed to connect with seccomp agent" : op.op;
+    throw new RuntError("operation", `${doing}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });
   }
 }
 

@@ -47,8 +47,8 @@ function limitText(limit: string): string {
   return limit === "0" ? ", less than one page," : ` of ${limit} bytes`;
 }
 
-function wordsFor({ plan }: Execution, message: host.Message): RuntError {
-  const op = plan.ops[message.op];
+function wordsFor(execution: Execution, message: host.Message): RuntError {
+  const op = execution.plan.ops[message.op];
   const errno = Math.abs(message.errno);
   const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
   if (op?.op === "process.program" || op?.op === "process.exec") {
@@ -65,10 +65,17 @@ function wordsFor({ plan }: Execution, message: host.Message): RuntError {
   }
   const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
   const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-  return new RuntError("operation", `${PREFIX}error during container init: ${op?.op ?? "helper"}${path}: ${cause}`, {
+  const words = runcsWords(execution, op);
+  return new RuntError("operation", `${PREFIX}error during container init: ${words}${op?.op ?? "helper"}${path}: ${cause}`, {
     ...details,
     ...hintFor(op?.op, errno),
   });
+}
+
+/** What runc says there, for who looks for it. */
+function runcsWords({ pid, helper }: Execution, op: Op | undefined): string {
+  if (op?.op === "cgroup.open" || op?.op === "cgroup.join") return `error adding pid ${pid || helper} to cgroups: `;
+  return op?.op.startsWith("mount.") ? "error mounting: " : "";
 }
 
 function hintFor(op: OpName | undefined, errno: number): { readonly hint?: string } {

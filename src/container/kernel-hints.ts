@@ -8,7 +8,7 @@ const HINTS: Partial<Record<OpName, Readonly<Record<string, string>>>> = {
   "process.exec": { E2BIG: TOO_LARGE },
   "process.scheduler": {
     EPERM:
-      "a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels, a deadline all CPUs of the machine",
+      "a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels; with a deadline the process scheduler can't be used together with AllowedCPUs (linux.resources.cpu.cpus), it needs all CPUs of the machine",
     EINVAL: "this kernel has no such policy, or not with these values",
     EBUSY: "the machine has not enough time left for this deadline",
     EOPNOTSUPP: "this kernel has no utilisation clamping",

@@ -164,7 +164,9 @@ describe.skipIf(!isRoot || !isRunt)(`every limit on cgroup v${isUnified ? 2 : 1}
     const path = bundle((config) => {
       config.linux.resources = { unified: { "memory.max": "1" } };
     });
-    expect((await runtime(["create", "-b", path, id()])).stderr).toContain("unified resources need cgroup v2, this host has v1");
+    expect((await runtime(["create", "-b", path, id()])).stderr).toContain(
+      "invalid configuration: unified resources need cgroup v2, this host has v1",
+    );
   });
 
   const mounted = readFileSync("/proc/self/mountinfo", "utf8");

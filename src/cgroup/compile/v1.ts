@@ -40,7 +40,9 @@ export function pidsLimit(limit: bigint): string {
 
 function refuseUnified(resources: ResourceConfig): void {
   if (Object.keys(resources.unified).length === 0) return;
-  throw new RuntError("config-invalid", "unified resources need cgroup v2, this host has v1", { pointer: "/linux/resources/unified" });
+  throw new RuntError("config-invalid", "invalid configuration: unified resources need cgroup v2, this host has v1", {
+    pointer: "/linux/resources/unified",
+  });
 }
 
 /** The list is complete: everything is denied first, whatever the parent allows. */
