@@ -36,7 +36,7 @@ async function opens(c: Context, rules: readonly object[], mode = "<"): Promise<
   });
 }
 
-export const devicesAllowed = group("RES", "resources: devices", ({ must, may }) => {
+export const devicesAllowed = group("RES", "resources: devices", ({ must, should, may }) => {
   must(1, "rules count in their order", async (c) => {
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "r" }]), "yes\nno\n");
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "r" }, { allow: false, ...FIRST, access: "r" }]), "no\nno\n");
@@ -80,6 +80,15 @@ export const devicesAllowed = group("RES", "resources: devices", ({ must, may })
     assert.equal(await seen(), "yes\nno\n");
     await update(container, isUnified() ? { pids: { limit: 50 } } : { unified: { "cgroup.max.depth": "5" } });
     assert.equal(await seen(), "yes\nno\n");
+    await container.delete("--force");
+  });
+  should(7, "an update of other limits leaves no moment in which an allowed device cannot be opened", async (c) => {
+    const container = await c.start((config) => {
+      config.process.args = ["/bin/sh", "-c", "while echo >/dev/null; do :; done"];
+      limits({ devices: [DENY_ALL, { allow: true, type: "c", major: 1, minor: 3, access: "rw" }] })(config);
+    });
+    for (let limit = 50; limit < 70; limit++) await update(container, { pids: { limit } });
+    assert.equal((await container.state()).status, "running");
     await container.delete("--force");
   });
 });

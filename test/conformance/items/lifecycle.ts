@@ -12,6 +12,7 @@ import { AT_CREATE, HookLog, PID_OF_STATE, SEMVER, script } from "../hook-log.ts
 import { executableOf } from "../observe.ts";
 import { otherProcessWithPid, unreaped } from "../reaping.ts";
 import { SIGNALS, SignalLog } from "../signal-log.ts";
+import { cgroupItems } from "./lifecycle-cgroups.ts";
 import { customs } from "./lifecycle-customs.ts";
 
 /** It must fail, and the container must be what it was. */
@@ -324,4 +325,5 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     }
   });
   customs(levels);
+  cgroupItems(levels);
 });

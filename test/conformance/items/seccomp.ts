@@ -26,6 +26,8 @@ import { nameItems } from "./seccomp-names.ts";
 const ENOSYS = "38";
 const EPERM = "1";
 const SIGSYS = 31;
+/** A number that no kernel has, nor any profile. */
+const UNKNOWN_CALL = 999;
 const compare = (op: string, value: number | bigint, index = 0, valueTwo?: number | bigint): Argument => ({
   index,
   op: `SCMP_CMP_${op}`,
@@ -222,6 +224,10 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
       });
       assert.equal(output, `${getpid}: ${ENOSPC}\n${getppid}: 0\n`);
     }
+  });
+  should(20, "a system call that is newer than all of the profile's answers that there is none", async (c) => {
+    const { getpid, getppid } = NUMBER;
+    await expectAnswers(c, denying(["getpid"]), { [getpid]: EPERM, [getppid]: "0", [UNKNOWN_CALL]: ENOSYS });
   });
   listenerItems(levels);
 });
