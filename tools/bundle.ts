@@ -60,6 +60,8 @@ const SELDOM: readonly string[] = [
   "src/cli/verbs/schema.ts",
   "src/cli/verbs/explain.ts",
   "src/container/unreadable-config.ts",
+  "src/container/kill-below.ts",
+  "src/container/terminal-sizes.ts",
   "src/container/criu/checkpoint.ts",
   "src/container/expect-plan.ts",
   "src/container/resctrl.ts",

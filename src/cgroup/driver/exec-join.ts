@@ -32,7 +32,8 @@ function usable({ version }: CgroupRef, path: string, init: number): string {
   return takesProcesses ? path : (directoryOf(init, path) ?? path);
 }
 
-function wantedDirectories({ version, paths }: CgroupRef, wanted: readonly string[]): string[] {
+/** The directories of the container, those of the wanted hierarchies replaced by what is below them. @throws RuntError cgroup */
+export function wantedDirectories({ version, paths }: CgroupRef, wanted: readonly string[]): string[] {
   const directories = [...paths];
   for (const entry of wanted) {
     const colon = entry.indexOf(":");

@@ -96,7 +96,7 @@ function freezerOf(cgroup: CgroupRef, { standing }: Territory): string | undefin
 }
 
 /** At every level, for the container may have frozen cgroups of its own. Best effort and without waiting: what does not stop only costs another round. */
-function setFrozen({ version }: CgroupRef, file: string, frozen: boolean): void {
+export function setFrozen({ version }: CgroupRef, file: string, frozen: boolean): void {
   const directory = parentOf(file);
   const name = file.slice(directory.length);
   const value = version === 2 ? (frozen ? "1" : "0") : frozen ? "FROZEN" : "THAWED";

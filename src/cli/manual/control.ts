@@ -8,10 +8,18 @@ export const CONTROL_MANUAL = {
         "process in the container's cgroup, also when the first one has ended already: what is left of a container without a pid namespace.",
       "In a cgroup that is not the container's own (it was there before, or somebody else has made it since) the signal goes to the process of the " +
         "container alone; a warning names who else is there.",
-      "It does not wait. The container keeps its state, as stopped, until delete.",
+      "With --cgroup it goes to every process in that cgroup below the container's own, and below that one (exec --cgroup puts processes there): those of " +
+        "them that are the container's by the same rule. KILL is repeated until none of them is left, for five seconds at most.",
+      "Otherwise it does not wait. The container keeps its state, as stopped, until delete.",
       "With --regex the id is a regular expression, and the signal goes to every container that runs and whose id it matches anywhere.",
     ],
-    examples: ["runt kill web", "runt kill web KILL", "runt kill --all web 9", "runt kill --regex '^test-' KILL"],
+    examples: [
+      "runt kill web",
+      "runt kill web KILL",
+      "runt kill --all web 9",
+      "runt kill --cgroup freezer:/job web KILL",
+      "runt kill --regex '^test-' KILL",
+    ],
     seeAlso: ["delete", "pause"],
   },
   pause: {

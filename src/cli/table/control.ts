@@ -35,7 +35,13 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id> [signal]",
     minimum: 1,
     maximum: 2,
-    flags: [flag("all", "boolean", "send it to every process of the container", { short: "a" }), REGEX],
+    flags: [
+      flag("all", "boolean", "send it to every process of the container", { short: "a" }),
+      flag("cgroup", "string", "send it to every process in this cgroup below the container's own, [CONTROLLER,...:]PATH", {
+        value: "CGROUP",
+      }),
+      REGEX,
+    ],
   },
   {
     name: "pause",
