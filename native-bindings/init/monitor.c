@@ -13,7 +13,7 @@
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
 
-enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_MANAGER, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
 struct monitor {
   int init, init_fd, signals, socket;
@@ -105,6 +105,7 @@ static void watch(struct monitor *monitor) {
     rows[ROW_SOCKET] = (struct pollfd){.fd = monitor->socket, .events = POLLIN};
     rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
     rows[ROW_MANAGER] = (struct pollfd){.fd = monitor->notify.is_pending ? monitor->notify.host : -1, .events = POLLOUT};
+    rows[ROW_SIZES] = (struct pollfd){.fd = monitor->terminal.sizes, .events = POLLIN};
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
     const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
     // Where pidfds are refused, SIGCHLD tells of init's end, unless the caller ignores it.
@@ -113,6 +114,7 @@ static void watch(struct monitor *monitor) {
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
     if ((rows[ROW_NOTIFY].revents | rows[ROW_MANAGER].revents) != 0) notify_take(&monitor->notify);
+    if (rows[ROW_SIZES].revents != 0) terminal_take_sizes(&monitor->terminal);
     terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
     if (rows[ROW_INIT].revents != 0 || monitor->init_fd < 0) reap(monitor);
   }
@@ -137,7 +139,7 @@ static bool take_option(int count, char **arguments, int *at, const char *name, 
   return true;
 }
 
-/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--state FD PATH] [--trace FD] [--notify FD --notify-host FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--state FD PATH] [--trace FD] [--notify FD --notify-host FD] [--sizes FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
   int numbers[5], first = 5, steps = 5;
@@ -159,6 +161,8 @@ int monitor_main(int count, char **arguments, char **environment) {
   if (take_option(steps, arguments, &first, "--notify", &monitor->notify.container) &&
       !take_option(steps, arguments, &first, "--notify-host", &monitor->notify.host))
     return 2;
+  monitor->terminal.sizes = -1;
+  take_option(steps, arguments, &first, "--sizes", &monitor->terminal.sizes);
   if (!record_take(&monitor->record, arguments, steps, &first)) return 2;
   monitor->wait_status = -1;
   monitor->init = numbers[0];

@@ -40,6 +40,42 @@ void terminal_resize(struct terminal *terminal) {
   sys_ioctl(terminal->master, TIOCSWINSZ, &size);
 }
 
+static bool is_size(const struct size_line *line) {
+  return !line->is_bad && line->at == 1 && line->has_digit && line->number[0] != 0 && line->number[1] != 0;
+}
+
+/* True at the end of a line that is a size. */
+static bool take_character(struct size_line *line, char character, struct window_size *size) {
+  if (character == '\n') {
+    bool is_whole = is_size(line);
+    if (is_whole) *size = (struct window_size){(uint16_t)line->number[0], (uint16_t)line->number[1], 0, 0};
+    *line = (struct size_line){0};
+    return is_whole;
+  }
+  unsigned *number = &line->number[line->at];
+  if (character >= '0' && character <= '9') {
+    *number = *number * 10 + (unsigned)(character - '0');
+    line->has_digit = true;
+    if (*number <= UINT16_MAX) return false;
+  } else if (character == ' ' && line->at == 0 && line->has_digit) {
+    line->at = 1;
+    line->has_digit = false;
+    return false;
+  }
+  line->is_bad = true;
+  *number = 0;
+  return false;
+}
+
+void terminal_take_sizes(struct terminal *terminal) {
+  char bytes[256];
+  struct window_size size;
+  bool has_size = false;
+  long count = sys_read(terminal->sizes, bytes, sizeof bytes);
+  for (long i = 0; i < count; i++) has_size |= take_character(&terminal->line, bytes[i], &size);
+  if (has_size) sys_ioctl(terminal->master, TIOCSWINSZ, &size);
+}
+
 void terminal_own_output(struct terminal *terminal) {
   static const char own[] = "/proc/self/fd/1";
   struct stat output;

@@ -11,6 +11,13 @@ struct copy {
   size_t start, end;
 };
 
+/* A line `ROWS COLUMNS` that has come in part. */
+struct size_line {
+  unsigned number[2];
+  int at;
+  bool is_bad, has_digit;
+};
+
 struct terminal {
   /* -1 = there is no terminal. */
   int master;
@@ -23,10 +30,15 @@ struct terminal {
   bool sends;
   /* No process has the container's side open at the moment: the master would report a hang-up all the time. */
   bool idle;
+  /* A FIFO of the caller's, from which the sizes of a terminal come that nobody has a screen for; or -1. */
+  int sizes;
+  struct size_line line;
 };
 
 void terminal_open(struct terminal *terminal, int master);
 void terminal_resize(struct terminal *terminal);
+/* Whole lines `ROWS COLUMNS`, two numbers from 1 to 65535, that are in the FIFO now: the last one counts. Any other line is passed over. */
+void terminal_take_sizes(struct terminal *terminal);
 /* What to poll for; rows with fd -1 are ignored by poll(2). Rows: stdin, stdout, master. */
 void terminal_wants(struct terminal *terminal, struct pollfd rows[3]);
 void terminal_serve(struct terminal *terminal, const struct pollfd rows[3]);

@@ -29,6 +29,10 @@ export interface ExecRequest {
   readonly terminal: boolean;
   readonly detach: boolean;
   readonly consoleSocket?: string;
+  /** "ROWSxCOLUMNS" at the beginning. */
+  readonly consoleSize?: string;
+  /** FIFO that the later sizes of the terminal are read from, a line `ROWS COLUMNS` each. */
+  readonly resizeFifo?: string;
   readonly pidFile?: string;
   /** unix stream socket that receives a pidfd of the process. */
   readonly pidfdSocket?: string;

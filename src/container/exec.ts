@@ -14,7 +14,7 @@ import { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "./exec-request.ts";
 import { type Execution, execute, newExecution } from "./execute.ts";
 import { apparmorEnabled } from "./lsm.ts";
-import { orphans, resctrl, systemd, terminalRules } from "./on-demand.ts";
+import { orphans, resctrl, systemd, terminalRules, terminalSizes } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { pidfdOf } from "./pidfd.ts";
 import { endChildren, FROZEN_DEATH_MS } from "./reap.ts";
@@ -48,6 +48,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   const process = requestedProcess(request, () => defaultProcess(record.exec), findings);
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
+  if (request.resizeFifo !== undefined) execution.sizes = terminalSizes().openSizes(request.resizeFifo);
   if (findings.length > 0) addFindings(execution, findings);
   const { timeout } = request;
   execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
@@ -87,15 +88,21 @@ function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): 
 }
 
 /** As for create: a detached terminal needs somebody to hand the master to. */
-function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket }: ExecRequest): void {
+function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket, consoleSize, resizeFifo }: ExecRequest): void {
   if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
   if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);
-  if (terminal && !detach) terminalRules().requireOwnTerminal("--tty");
+  if (consoleSize !== undefined && !terminal) throw new RuntError("usage", WORDS.sizeUnused);
+  if (resizeFifo !== undefined) {
+    // Its caller is the screen.
+    if (!terminal || detach) throw new RuntError("usage", WORDS.resizeUnused);
+  } else if (terminal && !detach) terminalRules().requireOwnTerminal("--tty");
 }
 
 function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {
   const { consoleSocket, pidFile, pidfdSocket, preserveFds } = request;
-  const terminalSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
+  const { consoleSize } = request;
+  const ownSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
+  const terminalSize = consoleSize === undefined ? ownSize : terminalSizes().parseSize(consoleSize);
   return compileExec({
     process,
     target: { pid: record.pid, startTime: BigInt(record.startTime) },
@@ -145,10 +152,10 @@ function setgroupsAllowed(pid: number): boolean {
   return host.readFile(`/proc/${pid}/setgroups`, undefined, true).trim() === "allow";
 }
 
-function watch({ pid, console }: Execution): never {
+function watch({ pid, console, sizes = -1 }: Execution): never {
   const pidfd = pidfdOf(pid);
   return host.execHelper(
-    ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", "--"],
-    [pidfd, console].filter((fd) => fd !== -1),
+    ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", ...(sizes === -1 ? [] : ["--sizes", String(sizes)]), "--"],
+    [pidfd, console, sizes].filter((fd) => fd !== -1),
   );
 }

@@ -55,6 +55,8 @@ export interface Execution {
   ahead?: HelperAhead;
   /** Master side of an own terminal (foreground), -1 if there is none. */
   console: number;
+  /** FIFO that the sizes of the terminal come from, for the monitor of an exec. */
+  sizes?: number;
   /** The listener of the seccomp filter until it is handed over. */
   listener?: number;
   netDevices?: NetDeviceMoves;

@@ -9,6 +9,7 @@ import type { create } from "./create.ts";
 import type { separateDescriptors } from "./descriptors.ts";
 import type { Execution } from "./execute.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
+import { terminalSizes } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import type { becomeMonitor, RunOptions } from "./run.ts";
@@ -39,6 +40,7 @@ export function runRecorded(
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
+  const sizes = request.resizeFifo === undefined ? undefined : String(terminalSizes().openSizes(request.resizeFifo));
   const begun = { schema: RECORD_SCHEMA, id: request.id, root: options.root, monitor: self() };
   const first = claim(path, { ...begun, phase: "creating" });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
@@ -65,6 +67,7 @@ export function runRecorded(
     { keep, deleteCommand },
     {
       args: [
+        ...(sizes === undefined ? [] : ["--sizes", sizes]),
         "--record",
         path,
         JSON.stringify(running).slice(0, -1),
@@ -73,7 +76,7 @@ export function runRecorded(
         "--ready",
         String(ready),
       ],
-      fds: [ready, own],
+      fds: [ready, own, ...(sizes === undefined ? [] : [Number(sizes)])],
     },
   );
 }

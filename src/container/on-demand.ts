@@ -11,6 +11,7 @@ import type * as unknownChildren from "./orphans.ts";
 import type * as terminalRule from "./require-terminal.ts";
 import type * as resourceControl from "./resctrl.ts";
 import type * as sharedRoot from "./root-mount.ts";
+import type * as sizesOfTerminal from "./terminal-sizes.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
@@ -60,4 +61,9 @@ export function orphans(): typeof unknownChildren {
 /** For a container or a process with a terminal, in the foreground. */
 export function terminalRules(): typeof terminalRule {
   return loadedNow(import("./require-terminal.ts"));
+}
+
+/** For a terminal whose sizes come from a FIFO. */
+export function terminalSizes(): typeof sizesOfTerminal {
+  return loadedNow(import("./terminal-sizes.ts"));
 }

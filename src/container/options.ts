@@ -21,6 +21,8 @@ export interface CreateOptions {
   /** Nobody is in front of it, although a monitor stays: its terminal is read by the monitor alone. */
   readonly unattended?: boolean;
   readonly consoleSocket?: string;
+  /** FIFO that the sizes of the terminal are read from, a line `ROWS COLUMNS` each; with `unattended` only. */
+  readonly resizeFifo?: string;
   readonly pidFile?: string;
   /** unix stream socket that receives a pidfd of the container's process. */
   readonly pidfdSocket?: string;

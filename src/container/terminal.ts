@@ -3,10 +3,11 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import type { CreateOptions } from "./options.ts";
 
 /** A detached container's terminal needs somebody to hand the master to, and nobody else may ask for one (runc's rule and words). */
-export function checkTerminal(config: ContainerConfig, { mode, detach, consoleSocket }: CreateOptions): void {
+export function checkTerminal(config: ContainerConfig, { mode, detach, unattended, consoleSocket, resizeFifo }: CreateOptions): void {
   const detached = mode === "create" || detach;
   const terminal = config.process?.terminal === true;
   const field = { pointer: "/process/terminal" };
   if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing, field);
   if (consoleSocket !== undefined && !(terminal && detached)) throw new RuntError("usage", WORDS.consoleSocketUnused, field);
+  if (resizeFifo !== undefined && !(terminal && unattended)) throw new RuntError("usage", WORDS.resizeUnused, field);
 }

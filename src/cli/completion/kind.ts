@@ -19,6 +19,7 @@ const PLACEHOLDERS: Readonly<Record<string, WordKind>> = {
   file: "file",
   socket: "file",
   path: "file",
+  fifo: "file",
 };
 
 /** `DIR`, `<container-id>`, `[command...]`, `table|json`. A placeholder nobody knows has no completion. */

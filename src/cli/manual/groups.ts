@@ -1,7 +1,10 @@
 /** Headings under which the help of a verb with many flags lists them, in this order; flags that stand nowhere come first. */
 export const FLAG_GROUPS: readonly (readonly [title: string, flags: readonly string[]])[] = [
   ["Process", ["cwd", "env", "user", "additional-gids", "process", "no-new-privs", "cap", "apparmor", "process-label"]],
-  ["Streams and descriptors", ["tty", "console-socket", "pid-file", "pidfd-socket", "preserve-fds", "no-subreaper"]],
+  [
+    "Streams and descriptors",
+    ["tty", "console-socket", "console-size", "resize-fifo", "pid-file", "pidfd-socket", "preserve-fds", "no-subreaper"],
+  ],
   ["Root file system and keyring", ["no-pivot", "no-new-keyring"]],
   ["Cgroup", ["cgroup", "cgroup-parent", "ignore-paused", "manage-cgroups-mode"]],
   [

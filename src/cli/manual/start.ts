@@ -32,7 +32,8 @@ export const START_MANUAL = {
         "keeps the reading ends of stdout and stderr where those are FIFOs, removes the container at its end, and writes the file: one JSON " +
         "object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
         "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then. " +
-        "A file that was removed or replaced meanwhile is not written again.",
+        "A file that was removed or replaced meanwhile is not written again. With --resize-fifo that process also sets the size of the container's " +
+        "terminal to each line ROWS COLUMNS, as 40 100, that anybody writes into the FIFO; other lines have no effect.",
       "In the foreground, the container is removed before the rest of its terminal's output has been read. When runt then waits for a reader, or for " +
         "a poststop hook, for two seconds or more, TERM, INT, HUP or QUIT ends the waiting. What could not be removed is said on stderr.",
     ],
@@ -56,6 +57,8 @@ export const START_MANUAL = {
       "Runs a further process in a running container: in its namespaces and its cgroup, as its user and with its environment unless flags say " +
         "otherwise. Flags of runt stand before the id; what follows the id belongs to the command.",
       "Without --detach it waits for the end of the process and ends with its status.",
+      "With --tty one of runt's own standard streams is a terminal, whose size the new one follows. With --resize-fifo none of them has to be: stdin and " +
+        "stdout may be pipes. The size is that of --console-size, and then that of each line ROWS COLUMNS, as 40 100, that comes from the FIFO.",
       "--timeout bounds the time from the start of runt until the program runs; how long the program runs is its own affair. When it is over, what runt " +
         "has sent into the container is killed, and nothing else. Without it exec gives up on a process that somebody keeps stopped for 10 s, and on one " +
         "that does not move for 60 s. TERM, INT and HUP before the program runs end exec in the same way.",

@@ -32,6 +32,9 @@ export const START_VERBS: readonly VerbDefinition[] = [
       flag("exit-record", "string", "with --detach: how the container ended is written to this file, which must not exist", {
         value: "FILE",
       }),
+      flag("resize-fifo", "string", "with --exit-record: read new sizes of the terminal from this FIFO, a line ROWS COLUMNS each", {
+        value: "FIFO",
+      }),
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
     ],
@@ -47,6 +50,10 @@ export const START_VERBS: readonly VerbDefinition[] = [
     flags: [
       flag("tty", "boolean", "give the process a terminal", { short: "t" }),
       flag("console-socket", "string", "unix socket that receives the terminal's master side", { value: "SOCKET" }),
+      flag("console-size", "string", "with --tty: size of the terminal at the beginning", { value: "ROWSxCOLUMNS" }),
+      flag("resize-fifo", "string", "with --tty: read new sizes of the terminal from this FIFO, a line ROWS COLUMNS each", {
+        value: "FIFO",
+      }),
       flag("cwd", "string", "working directory in the container", { value: "DIR" }),
       flag("env", "string", "set an environment variable, NAME=VALUE", { short: "e", value: "ENTRY", repeatable: true }),
       flag("user", "string", "numeric user and group, UID or UID:GID", { short: "u", value: "USER" }),

@@ -8,7 +8,7 @@ export const verb: Verb = ({ options, positionals, flags, warned }) => {
   const [processFile, cwd, user] = [text(flags["process"]), text(flags["cwd"]), text(flags["user"])];
   const [consoleSocket, pidFile, pidfdSocket] = [text(flags["console-socket"]), text(flags["pid-file"]), text(flags["pidfd-socket"])];
   const [apparmorProfile, selinuxLabel] = [text(flags["apparmor"]), text(flags["process-label"])];
-  const timeout = text(flags["timeout"]);
+  const [timeout, consoleSize, resizeFifo] = [text(flags["timeout"]), text(flags["console-size"]), text(flags["resize-fifo"])];
   const request = {
     id,
     args,
@@ -28,6 +28,8 @@ export const verb: Verb = ({ options, positionals, flags, warned }) => {
     ...(apparmorProfile ? { apparmorProfile } : {}),
     ...(selinuxLabel ? { selinuxLabel } : {}),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
+    ...(consoleSize === undefined ? {} : { consoleSize }),
+    ...(resizeFifo === undefined ? {} : { resizeFifo: absolutePath(resizeFifo) }),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
     ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
   };

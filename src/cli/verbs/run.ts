@@ -9,7 +9,8 @@ export { begin } from "../create-options.ts";
 
 export const verb: Verb = (context, beginning) => {
   const id = context.positionals[0]!;
-  const request = createOptions(context, id, "run");
+  const resizeFifo = text(context.flags["resize-fifo"]);
+  const request = { ...createOptions(context, id, "run"), ...(resizeFifo === undefined ? {} : { resizeFifo: absolutePath(resizeFifo) }) };
   if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
   const exitRecord = text(context.flags["exit-record"]);
   const options = {
