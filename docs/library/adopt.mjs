@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Executor } from "runt";
+import { Executor } from "@runt-project/runt";
 
 const [rootfs = "/srv/rootfs", stateDir = mkdtempSync(join(tmpdir(), "executors-")), role = "second"] = process.argv.slice(2);
 const id = "job";

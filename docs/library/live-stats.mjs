@@ -3,8 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Executor } from "runt";
+import { Executor } from "@runt-project/runt";
 
 const [rootfs = "/srv/rootfs", samples = "10"] = process.argv.slice(2);
 const stateDir = mkdtempSync(join(tmpdir(), "executors-"));
@@ -19,13 +18,15 @@ await executor.launch({
 });
 
 const bar = (share) => "#".repeat(Math.round(Math.min(1, share) * WIDTH)).padEnd(WIDTH, ".");
-for (let round = 0; round < Number(samples); round++) {
-  await sleep(500);
-  const { cpu, memory, pids, measured } = await executor.stats();
-  if (process.stdout.isTTY && round > 0) process.stdout.write("\x1b[3A");
+let round = 0;
+for await (const { cpu, memory, pids, measured } of executor.statsStream({ intervalMs: 500 })) {
+  // The first value is since the launch.
+  if (round++ === 0) continue;
+  if (process.stdout.isTTY && round > 2) process.stdout.write("\x1b[3A");
   console.log(`cpu    ${bar((cpu.percent?.total ?? 0) / 100)} ${(cpu.percent?.total ?? 0).toFixed(0)} %`);
   console.log(`memory ${bar(memory.usageBytes / memory.limitBytes)} ${(memory.usageBytes / 1024).toFixed(0)} KiB`);
   console.log(`pids   ${bar(pids.current / pids.limit)} ${pids.current} of ${pids.limit} (${measured.length} values measured)`);
+  if (round > Number(samples)) break;
 }
 
 await executor.shutdown({ graceMs: 0 });

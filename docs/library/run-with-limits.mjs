@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Executor } from "runt";
+import { Executor } from "@runt-project/runt";
 
 const [rootfs = "/srv/rootfs"] = process.argv.slice(2);
 const stateDir = mkdtempSync(join(tmpdir(), "executors-"));

@@ -5,7 +5,7 @@ import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
-import type { ProcessId } from "./record.ts";
+import { type ProcessId, parseState } from "./record.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
 /** executor.json: what a supervisor that comes later has to know. */
@@ -84,7 +84,7 @@ export class Directory {
     return existsSync(this.path);
   }
 
-  /** @throws ExecutorError id-unknown, protocol */
+  /** @throws ExecutorError id-unknown, protocol, state-unreadable */
   description(): Description {
     const path = join(this.path, "executor.json");
     let text: string;
@@ -92,9 +92,14 @@ export class Directory {
       text = readFileSync(path, "utf8");
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (this.exists()) throw new ExecutorError("state-unreadable", `${path} is gone`, { path });
       throw new ExecutorError("id-unknown", `there is no executor ${this.id} in ${this.stateDir}`);
     }
-    const description: Description = JSON.parse(text);
+    const description = parseState<Description>(
+      path,
+      text,
+      ({ protocol, supervisor, pipes }) => protocol && supervisor && Array.isArray(pipes),
+    );
     checkProtocol(description.protocol, path);
     return description;
   }

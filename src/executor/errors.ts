@@ -14,13 +14,14 @@ export type ExecutorErrorCode =
   | "runtime-version"
   /** The executor was made by a newer version of this library. */
   | "protocol"
-  /** There is no such program in the container, or it cannot be executed. As a shell says 127 and 126. */
-  | "program-not-found"
-  | "program-not-executable"
+  /** executor.json or the exit record in the executor's directory is damaged or gone. */
+  | "state-unreadable"
   /** There is no such user or group in the container's passwd and group files. */
   | "user-unknown"
-  /** The runtime refused; `cause` is its RuntimeError. */
+  /** The runtime refused; `cause` is its RuntimeError. A program that cannot be executed is a ProgramError. */
   | "launch-failed"
+  /** An AbortSignal has aborted, and what it was for has been ended; `cause` is its reason. */
+  | "aborted"
   /** Processes of the container could not be killed in time. It is tried again as long as somebody waits. */
   | "stuck";
 
@@ -38,10 +39,14 @@ export class ExecutorError extends Error {
   }
 }
 
+export function aborted(what: string, { reason }: AbortSignal): ExecutorError {
+  return new ExecutorError("aborted", `${what} was aborted`, {}, reason);
+}
+
 /** What `runt` has said about a call that failed. */
 export class RuntimeError extends Error {
-  override readonly name = "RuntimeError";
-  /** Code of docs/troubleshooting.md; "unknown" when the program ended without a word. */
+  override readonly name: string = "RuntimeError";
+  /** Code of docs/troubleshooting.md; "unknown" when the program ended without a word; of a ProgramError "program-not-runnable". */
   readonly code: RuntimeErrorCode;
   /** JSON pointer into config.json, when the error is about it. */
   readonly pointer: string | undefined;
@@ -55,5 +60,40 @@ export class RuntimeError extends Error {
     this.pointer = facts.pointer;
     this.verb = facts.verb;
     this.exitCode = facts.exitCode;
+  }
+}
+
+/**
+ * Why a program could not be executed. not-found: there is none of this name, or PATH does not lead to it. interpreter-missing: it is there, but not
+ * what its first line names, or the loader it was linked for. not-executable: no permission, a directory, a mount with noexec. wrong-format: neither
+ * a script nor a program of this architecture.
+ */
+export type ProgramFailure = "not-found" | "interpreter-missing" | "not-executable" | "wrong-format";
+
+/**
+ * A program that is not there or cannot be executed: one error for the program of a container (launch; create, start and run of Runtime) and for a
+ * further one (exec, spawn). Nothing of it has run.
+ */
+export class ProgramError extends RuntimeError {
+  override readonly name: string = "ProgramError";
+  declare readonly code: "program-not-runnable";
+  readonly reason: ProgramFailure;
+  /** As it was asked for, or the path that PATH has led to. */
+  readonly program: string;
+  /** What a shell would have said: 127, nothing was found; 126, it cannot be executed. */
+  readonly shellStatus: 126 | 127;
+
+  constructor(
+    message: string,
+    {
+      reason,
+      program,
+      ...facts
+    }: { reason: ProgramFailure; program: string; pointer?: string | undefined; verb: string; exitCode: number },
+  ) {
+    super(message, { ...facts, code: "program-not-runnable" });
+    this.reason = reason;
+    this.program = program;
+    this.shellStatus = reason === "not-found" || reason === "interpreter-missing" ? 127 : 126;
   }
 }

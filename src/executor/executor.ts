@@ -1,32 +1,35 @@
 /** One program in a container of its own, from launch to end. */
 import { randomUUID } from "node:crypto";
-import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Container, KILL_BOUND_MS } from "./container.ts";
+import { Container, type Look } from "./container.ts";
 import { type Description, Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
-import { checkExec, type ExecRequest, type ExecResult, exec } from "./exec.ts";
+import { exec } from "./exec/collect.ts";
+import { ExecHandle, type ExecTarget } from "./exec/handle.ts";
+import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramRequest, type SpawnRequest } from "./exec/request.ts";
+import { Follower } from "./follower.ts";
 import { checkCommand } from "./launch/check.ts";
-import type { LaunchCommand, Resources } from "./launch/command.ts";
+import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts";
 import { toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
-import { ociResources } from "./launch/resources.ts";
-import { makePipes, openStdio, pipePath, pipesOf, type StreamName } from "./launch/stdio.ts";
+import { changedResources } from "./launch/resources.ts";
+import { makeFifos, openStdio, pipePath, pipesOf, type StreamName, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
+import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { runningState } from "./outcome.ts";
-import { readOutput } from "./output.ts";
-import { type Cgroup, cgroupVersion } from "./process/cgroups.ts";
-import { type RecordWatch, readRecord, watchRecord } from "./record.ts";
+import { cgroupVersion } from "./process/cgroups.ts";
+import { freezerFile, isFrozen } from "./process/paused.ts";
+import { isAlive } from "./process/procfs.ts";
+import { readRecord } from "./record.ts";
 import { Runtime } from "./runtime/client.ts";
+import { checkPlan, shutDown } from "./shutdown.ts";
 import { signalNumber } from "./signals.ts";
-import { Meter } from "./stats/meter.ts";
+import { Statistics } from "./stats/statistics.ts";
+import { checkStream, type StatsStreamOptions } from "./stats/stream.ts";
 import type { Stats } from "./stats/types.ts";
+import { Streams } from "./streams.ts";
 import type { ExecutorOptions, ExecutorState, ExecutorVersion, ProcessState, ShutdownPlan, ShutdownResult } from "./types.ts";
 import { LIBRARY_VERSION, PROTOCOL } from "./version.ts";
-
-const DEFAULT_GRACE_MS = 5_000;
-const DEFAULT_SIGNAL = "SIGINT";
 
 export class Executor {
   readonly id: string;
@@ -37,17 +40,15 @@ export class Executor {
   #state: ExecutorState = "idle";
   #description: Description | undefined;
   #process: ProcessState | undefined;
-  #ended: Promise<ProcessState> | undefined;
-  #watch: RecordWatch | undefined;
-  #waiters = 0;
-  #cgroup: Promise<Cgroup | undefined> | undefined;
-  #meter: Meter | undefined;
-  #stdin: Writable | undefined;
-  readonly #outputs = new Map<StreamName, Readable>();
+  #follower: Follower | undefined;
+  readonly #statistics: Statistics;
+  #freezer: string | undefined;
+  readonly #streams: Streams;
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version */
   constructor(options: ExecutorOptions) {
     this.#directory = new Directory(options.stateDir, options.id);
+    this.#streams = new Streams(this.#directory);
     this.#options = options;
     this.id = options.id;
     this.#runtime = new Runtime({
@@ -55,10 +56,19 @@ export class Executor {
       ...(options.binary === undefined ? {} : { binary: options.binary }),
     });
     this.#container = new Container(this.#directory, this.#runtime);
+    this.#statistics = new Statistics({
+      runtime: this.#runtime,
+      id: this.id,
+      startedMs: () => this.#process!.startedMs,
+      hasEnded: () => this.#state === "exited" || !isAlive(this.#process!),
+    });
   }
 
+  /** Now: whether it is paused is asked of the kernel. */
   get state(): ExecutorState {
-    return this.#state;
+    if (this.#state !== "running" || this.#process === undefined) return this.#state;
+    this.#freezer ??= isAlive(this.#process) ? freezerFile(this.#process.pid) : undefined;
+    return this.#freezer !== undefined && isFrozen(this.#freezer) ? "paused" : "running";
   }
 
   /** undefined before the launch. */
@@ -72,7 +82,7 @@ export class Executor {
 
   /**
    * Make the container and run the program in it; returns when it runs. A launch that fails leaves nothing.
-   * @throws ExecutorError invalid-argument, id-exists, user-unknown, program-not-found, program-not-executable, launch-failed
+   * @throws ExecutorError invalid-argument, id-exists, user-unknown, launch-failed; ProgramError, when the program cannot be executed
    */
   async launch(command: LaunchCommand): Promise<ProcessState> {
     if (this.#state !== "idle") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not idle`);
@@ -84,7 +94,9 @@ export class Executor {
     this.#options.onEvent?.({ type: "launch", id: this.id, cmd, binary: this.#runtime.binary });
     const pipes = pipesOf(command);
     try {
-      await this.#directory.make(command.rootfs, pipes, config, (path) => makePipes(path, pipes));
+      await this.#directory.make(command.rootfs, pipes, config, (path) =>
+        makeFifos([...pipes.map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
+      );
     } catch (error) {
       this.#enter("failed");
       throw error;
@@ -104,7 +116,8 @@ export class Executor {
     const stdio = openStdio(this.#directory.path, command);
     try {
       const { path, record } = this.#directory;
-      await this.#runtime.run(this.id, { bundle: path, exitRecord: record, stdio: stdio.container });
+      const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
+      await this.#runtime.run(this.id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize });
       const written = readRecord(record);
       if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
       this.#process = runningState(written);
@@ -112,9 +125,7 @@ export class Executor {
       stdio.close(true);
       throw error;
     }
-    if (stdio.stdin !== undefined) this.#stdin = new Socket({ fd: stdio.stdin, readable: false, writable: true });
-    // Its reader may go before all is written.
-    this.#stdin?.on("error", () => this.#stdin?.destroy());
+    if (stdio.stdin !== undefined) this.#streams.openStdin(stdio.stdin);
     this.#follow();
     stdio.closeReaders();
     // The monitor of a container that has ended already may have taken this process for a reader of its output: then it is one.
@@ -124,7 +135,7 @@ export class Executor {
 
   /**
    * The executor of this id, launched by this or another process, which may be dead. State "failed": its launch never came to an end, and what it left
-   * has been removed. @throws ExecutorError id-unknown, protocol
+   * has been removed. @throws ExecutorError id-unknown, protocol, state-unreadable
    */
   static async adopt(options: ExecutorOptions): Promise<Executor> {
     const executor = new Executor(options);
@@ -132,68 +143,49 @@ export class Executor {
     return executor;
   }
 
+  /** What is on disk in a state directory, by id; a directory that is not there has none. Changes nothing, and needs no `runt`. */
+  static async list(stateDir: string): Promise<ExecutorEntry[]> {
+    return listExecutors(stateDir);
+  }
+
+  /**
+   * Every executor of a state directory, by id: adopted, or with the error for which it could not be. None is lost because another one is broken.
+   * @throws ExecutorError invalid-argument, runtime-not-found, runtime-version
+   */
+  static async adoptAll(options: Omit<ExecutorOptions, "id">): Promise<Adoption<Executor>[]> {
+    // What is wrong for all of them is said once.
+    new Executor({ ...options, id: "any" });
+    return adoptAll(options.stateDir, (id) => Executor.adopt({ ...options, id }));
+  }
+
   async #adopt(): Promise<void> {
     this.#description = this.#directory.description();
     this.#process = await this.#container.find();
     if (this.#process === undefined) return this.#enter("failed");
     this.#follow();
-    await this.#seen;
+    await this.#follower?.seen;
   }
-
-  /** Settles when the first look at the record is over. */
-  #seen: Promise<void> = Promise.resolve();
 
   #follow(): void {
     if (this.#state !== "running") this.#enter("running");
-    const watch = watchRecord(this.#directory.record);
-    this.#watch = watch;
-    let seen = () => {};
-    this.#seen = new Promise((resolve) => {
-      seen = resolve;
-    });
-    this.#ended = this.#untilEnd(watch, () => seen());
-    // Whoever waits gets it; nobody has to.
-    this.#ended.catch(() => {});
+    this.#follower = new Follower(this.#container, (look) => this.#see(look));
   }
 
-  async #untilEnd(watch: RecordWatch, seen: () => void): Promise<ProcessState> {
-    try {
-      for (;;) {
-        const look = await this.#container.look();
-        if (look.now === "exited") {
-          this.#process = look.state;
-          this.#enter("exited");
-          return look.state;
-        }
-        // What shutdown has entered says more.
-        if (look.now === "stuck" || (look.now === "draining" && this.#state !== "killing" && this.#state !== "stuck"))
-          this.#enter(look.now);
-        seen();
-        await watch.changed();
-      }
-    } finally {
-      seen();
-      watch.close();
+  #see(look: Look): void {
+    if (look.now === "exited") {
+      this.#process = look.state;
+      this.#enter("exited");
+      this.#statistics.end();
     }
+    // What shutdown has entered says more.
+    if (look.now === "stuck" || (look.now === "draining" && this.#state !== "killing" && this.#state !== "stuck")) this.#enter(look.now);
   }
 
   /** The end of the program; the same for every caller. A failed launch has none: it throws. */
   async wait(): Promise<ProcessState> {
-    if (this.#ended === undefined)
+    if (this.#follower === undefined)
       throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}: there is nothing to wait for`);
-    this.#hold(true);
-    try {
-      return await this.#ended;
-    } finally {
-      this.#hold(false);
-    }
-  }
-
-  /** This process stays alive for as long as somebody waits, and no longer. */
-  #hold(on: boolean): void {
-    this.#waiters += on ? 1 : -1;
-    if (this.#waiters > 0) this.#watch?.ref();
-    else this.#watch?.unref();
+    return this.#follower.wait();
   }
 
   /** A signal by name or number to the program, or to all processes. @throws ExecutorError invalid-argument, wrong-state */
@@ -207,100 +199,99 @@ export class Executor {
    * End it: the signal, then after the grace SIGKILL for everything in its cgroup. Returns when nothing of it is left; may be called again.
    * @throws ExecutorError invalid-argument (nothing was done), stuck
    */
-  async shutdown({ signal = DEFAULT_SIGNAL, graceMs = DEFAULT_GRACE_MS }: ShutdownPlan = {}): Promise<ShutdownResult> {
-    const number = signalNumber(signal);
-    if (!(graceMs >= 0)) throw new ExecutorError("invalid-argument", `graceMs ${graceMs} is no time`, { field: "graceMs" });
+  async shutdown(plan: ShutdownPlan = {}): Promise<ShutdownResult> {
+    const checked = checkPlan(plan);
     if (this.#state === "idle" || this.#state === "failed") return { endedBy: "not-launched", state: null };
-    if (this.#ended === undefined) throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
-    if (this.#state === "exited") return { endedBy: "already", state: await this.#ended };
-    if (graceMs > 0) {
-      if (this.#state === "running") this.#enter("terminating");
-      await this.#tryKill(number, false);
-      if (await this.#endsWithin(graceMs)) return { endedBy: "signal", state: await this.#ended };
-    }
-    this.#enter("killing");
-    await this.#tryKill(signalNumber("SIGKILL"), true);
-    if (await this.#endsWithin(KILL_BOUND_MS)) return { endedBy: "kill", state: await this.#ended };
-    this.#enter("stuck");
-    throw new ExecutorError("stuck", `executor ${this.id}: processes are left after SIGKILL`, { pids: await this.#pids() });
+    if (this.#follower === undefined) throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
+    if (this.#state === "exited") return { endedBy: "already", state: await this.#follower.ended };
+    const enter = (state: ExecutorState) => {
+      // A second caller does not take back what the first one has entered.
+      if (state !== "terminating" || this.#state === "running") this.#enter(state);
+    };
+    const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, checked);
+    return { endedBy, state: await this.#follower.ended };
   }
 
-  /** It may be over already. */
-  async #tryKill(signal: number, all: boolean): Promise<void> {
-    try {
-      await this.#runtime.kill(this.id, signal, { all });
-    } catch (error) {
-      const { code } = error as { code?: string };
-      if (code !== "wrong-status" && code !== "id-unknown") throw error;
-    }
-  }
-
-  async #endsWithin(ms: number): Promise<boolean> {
-    const stop = new AbortController();
-    try {
-      return await Promise.race([this.wait().then(() => true), sleep(ms, false, { signal: stop.signal })]);
-    } finally {
-      stop.abort();
-    }
-  }
-
-  async #pids(): Promise<readonly number[]> {
-    return this.#runtime.ps(this.id).catch(() => []);
-  }
-
-  /** Run a further process in the container. @throws ExecutorError invalid-argument, wrong-state, user-unknown; RuntimeError */
+  /**
+   * Run a further process in the container, and collect what it prints.
+   * @throws ExecutorError invalid-argument, wrong-state, user-unknown, aborted, stuck; ProgramError, when it cannot be executed; RuntimeError
+   */
   async exec(request: ExecRequest): Promise<ExecResult> {
     checkExec(request);
-    this.#mustRun();
-    const user = request.user === undefined ? undefined : findUser(this.#description!.rootfs, request.user);
-    this.#options.onEvent?.({ type: "exec", id: this.id, cmd: request.cmd });
-    const cgroup = await this.#cgroupOfContainer();
-    const name = `exec-${randomUUID()}`;
-    return exec({ runtime: this.#runtime, id: this.id, cgroup, name, user: user && `${user.uid}:${user.gid}` }, request);
+    return exec(await this.#target(request), request);
   }
 
-  /** What the container uses now. @throws ExecutorError wrong-state */
+  /** Start a further process in the container, with streams of the caller's; returns when it runs. @throws as exec */
+  async spawn(request: SpawnRequest): Promise<ExecHandle> {
+    checkSpawn(request);
+    const handle = await ExecHandle.start(await this.#target(request), request, request.stdio ?? {});
+    return handle.started();
+  }
+
+  async #target({ cmd, user: name }: ProgramRequest): Promise<ExecTarget> {
+    this.#mustRun();
+    const user = name === undefined ? undefined : findUser(this.#description!.rootfs, name);
+    this.#options.onEvent?.({ type: "exec", id: this.id, cmd });
+    return {
+      runtime: this.#runtime,
+      id: this.id,
+      directory: this.#directory.path,
+      cgroup: await this.#statistics.cgroup(),
+      name: `exec-${randomUUID()}`,
+      user: user && `${user.uid}:${user.gid}`,
+    };
+  }
+
+  /** What the container uses now; `cpu.percent` is since the last call. @throws ExecutorError wrong-state */
   async stats(): Promise<Stats> {
     this.#mustRun();
-    const cgroup = await this.#cgroupOfContainer();
-    if (cgroup === undefined) throw new ExecutorError("wrong-state", `executor ${this.id} has no cgroup`);
-    this.#meter ??= new Meter(cgroup, this.#process!.startedMs);
-    return this.#meter.read();
+    return this.#statistics.read();
   }
 
-  #cgroupOfContainer(): Promise<Cgroup | undefined> {
-    this.#cgroup ??= this.#runtime.inspect(this.id).then(
-      ({ cgroup }) => cgroup,
-      (error: unknown) => {
-        this.#cgroup = undefined;
-        throw error;
-      },
-    );
-    return this.#cgroup;
+  /**
+   * What the container uses, again and again: `for await (const stats of executor.statsStream())`. It ends with the container; a loop that is left
+   * leaves nothing behind. `cpu.percent` is since the value before, and of the first one since the launch.
+   * @throws ExecutorError invalid-argument, wrong-state; aborted, in the loop
+   */
+  statsStream(options: StatsStreamOptions = {}): AsyncGenerator<Stats, void, undefined> {
+    checkStream(options);
+    this.#mustRun();
+    return this.#statistics.stream(options);
   }
 
   /** Change limits of the running container; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */
   async update(resources: Resources): Promise<void> {
-    const changes = ociResources(resources, cgroupVersion()) as { memory?: Record<string, unknown> };
+    const changes = changedResources(resources, cgroupVersion());
     this.#mustRun();
-    // How eagerly the kernel swaps was settled at the launch.
-    const { swappiness: _, ...memory } = changes.memory ?? {};
-    await this.#runtime.update(this.id, { ...changes, ...(changes.memory ? { memory } : {}) });
+    await this.#runtime.update(this.id, changes);
   }
 
+  /** Stop every process of it where it is. @throws ExecutorError wrong-state; RuntimeError wrong-status, when it is paused already */
   async pause(): Promise<void> {
     this.#mustRun();
     await this.#runtime.pause(this.id);
+    this.#options.onEvent?.({ type: "state", id: this.id, state: "paused" });
   }
 
+  /** Let it go on. @throws ExecutorError wrong-state; RuntimeError wrong-status, when it is not paused */
   async resume(): Promise<void> {
     this.#mustRun();
     await this.#runtime.resume(this.id);
+    this.#options.onEvent?.({ type: "state", id: this.id, state: "running" });
+  }
+
+  /**
+   * The new size of the terminal of a launch with `pty`, also of an adopted executor; the program gets SIGWINCH.
+   * @throws ExecutorError invalid-argument; wrong-state: it has no terminal, or has ended
+   */
+  resize(size: TerminalSize): void {
+    this.#mustRun();
+    this.#streams.resize(size);
   }
 
   /** With stdio.stdin "pipe", in the process that has launched it. */
   get stdin(): Writable | undefined {
-    return this.#stdin;
+    return this.#streams.stdin;
   }
 
   /** With stdio.stdout "pipe": what nobody has read yet. The container waits when nobody reads. */
@@ -313,13 +304,8 @@ export class Executor {
   }
 
   #output(name: StreamName): Readable | undefined {
-    if (name === "stdin" || this.#ended === undefined || !this.#description?.pipes.includes(name)) return undefined;
-    const known = this.#outputs.get(name);
-    if (known) return known;
-    const { path, record } = this.#directory;
-    const output = readOutput({ fifo: pipePath(path, name), saved: `${record}.${name}`, ended: this.#ended, hold: (on) => this.#hold(on) });
-    this.#outputs.set(name, output);
-    return output;
+    if (name === "stdin" || this.#follower === undefined || !this.#description?.pipes.includes(name)) return undefined;
+    return this.#streams.output(name, this.#follower);
   }
 
   /** Forget an executor that has ended: its exit record and what is left of its output. @throws ExecutorError wrong-state */
@@ -328,6 +314,15 @@ export class Executor {
       throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
     }
     if (this.#state === "exited") this.#directory.remove();
+  }
+
+  /**
+   * `await using executor = ...`: ends it (as options.atScopeEnd says), waits until nothing of it is left, and forgets it. Also one that was adopted.
+   * @throws ExecutorError stuck
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown(this.#options.atScopeEnd);
+    this.remove();
   }
 
   #mustRun(): void {

@@ -4,12 +4,23 @@
  */
 
 export { CAPABILITIES } from "../linux/capabilities.ts";
-export { ExecutorError, type ExecutorErrorCode, RuntimeError } from "./errors.ts";
-export type { ExecRequest, ExecResult } from "./exec.ts";
+export { ExecutorError, type ExecutorErrorCode, ProgramError, type ProgramFailure, RuntimeError } from "./errors.ts";
+export type { ExecHandle } from "./exec/handle.ts";
+export type {
+  ExecEnd,
+  ExecRequest,
+  ExecResult,
+  FileStdio,
+  OutputStdio,
+  ProgramRequest,
+  SpawnRequest,
+  SpawnStdio,
+} from "./exec/request.ts";
 export { Executor } from "./executor.ts";
 export type * from "./launch/command.ts";
 export { type OciConfig, type Scene, toConfig } from "./launch/config.ts";
 export type { User } from "./launch/user.ts";
+export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { ProcessUse } from "./process/table.ts";
 export * from "./profile.ts";
 export { Runtime, type RuntimeOptions } from "./runtime/client.ts";
@@ -17,6 +28,7 @@ export type { RuntimeErrorCode } from "./runtime/codes.ts";
 export { candidates, locateRuntime } from "./runtime/locate.ts";
 export type * from "./runtime/types.ts";
 export { signalName, signalNumber } from "./signals.ts";
+export type { StatsStreamOptions } from "./stats/stream.ts";
 export type { CgroupStats, CpuPercent, Pressure, PressureLine, Stats } from "./stats/types.ts";
 export type {
   ExecutorEvent,

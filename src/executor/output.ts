@@ -11,26 +11,30 @@ export interface OutputSource {
   readonly fifo: string;
   /** What the monitor has saved of it when nobody was there to read. */
   readonly saved: string;
+  readonly life: Life;
+}
+
+export interface Life {
   /** Settles when nothing of the container is left. */
   readonly ended: Promise<unknown>;
   /** Keep this process alive for that, or not any more. */
-  readonly hold: (on: boolean) => void;
+  hold(on: boolean): void;
 }
 
 /** What the container prints from now on, and what nobody has read before. Ends with the container. */
-export function readOutput({ fifo, saved, ended, hold }: OutputSource): Readable {
+export function readOutput({ fifo, saved, life }: OutputSource): Readable {
   const fd = openSync(fifo, O_RDONLY | O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });
   let isHeld = false;
   const output = new Readable({
     read() {
       // Whoever reads waits for the end.
-      if (!isHeld) hold(true);
+      if (!isHeld) life.hold(true);
       isHeld = true;
       socket.resume();
     },
     destroy(error, done) {
-      if (isHeld) hold(false);
+      if (isHeld) life.hold(false);
       socket.destroy();
       done(error);
     },
@@ -50,7 +54,7 @@ export function readOutput({ fifo, saved, ended, hold }: OutputSource): Readable
     if (existsSync(saved)) output.push(readFileSync(saved));
     output.push(null);
   };
-  ended.then(finish, finish);
+  life.ended.then(finish, finish);
   return output;
 }
 

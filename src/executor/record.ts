@@ -1,6 +1,7 @@
 /** The exit record that `runt run --detach --exit-record` writes: reading it, and being told of its changes. */
 import { type FSWatcher, linkSync, readFileSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { ExecutorError } from "./errors.ts";
 import { isAlive } from "./process/procfs.ts";
 
 export interface ProcessId {
@@ -25,14 +26,30 @@ export interface ExitRecord {
   readonly endedMs?: number;
 }
 
-/** undefined: there is none. It is replaced by rename, so it is always whole. */
+/** undefined: there is none. It is replaced by rename, so it is always whole. @throws ExecutorError state-unreadable: somebody has damaged it */
 export function readRecord(path: string): ExitRecord | undefined {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    text = readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+  return parseState<ExitRecord>(path, text, ({ phase, monitor }) => typeof phase === "string" && monitor);
+}
+
+/** @throws ExecutorError state-unreadable, when it is no JSON object or not `sound` */
+export function parseState<T extends object>(path: string, text: string, sound: (value: Partial<T>) => unknown): T {
+  let value: T | null;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ExecutorError("state-unreadable", `${path}: ${(error as Error).message}`, { path }, error);
+  }
+  if (typeof value !== "object" || value === null || !sound(value)) {
+    throw new ExecutorError("state-unreadable", `${path}: what it has to say is missing`, { path });
+  }
+  return value;
 }
 
 /** Keep a `runt run` that has not begun from beginning. False: it has begun. */

@@ -5,6 +5,8 @@ export type ExecutorState =
   | "idle"
   | "launching"
   | "running"
+  /** No process of it runs until resume, whoever has called pause. */
+  | "paused"
   /** A signal was sent, and the end is waited for. */
   | "terminating"
   /** The program has ended, what it left is being removed. */
@@ -50,6 +52,7 @@ export interface ShutdownResult {
 /** For a log. Arguments and environment, which may be secret, are never part of it. */
 export type ExecutorEvent =
   | { readonly type: "launch"; readonly id: string; readonly cmd: string; readonly binary: string }
+  /** "paused", and "running" after it, are told of pause and resume of this process only. */
   | { readonly type: "state"; readonly id: string; readonly state: ExecutorState }
   | { readonly type: "exec"; readonly id: string; readonly cmd: string };
 
@@ -61,6 +64,8 @@ export interface ExecutorOptions {
   /** Program of the runtime; default: see Runtime. */
   readonly binary?: string;
   readonly onEvent?: (event: ExecutorEvent) => void;
+  /** How `await using` ends it when its scope is left; default: that of shutdown. */
+  readonly atScopeEnd?: ShutdownPlan;
 }
 
 export interface ExecutorVersion {

@@ -47,6 +47,19 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     );
   });
 
+  test("spawn", async () => {
+    expect(await run(["spawn.mjs", rootfs()])).toBe(
+      "sorted: apple, pear\nsort ended with 0\nthe terminal's size: 50 132\nsleep: aborted\nnowhere: not-found\n",
+    );
+  });
+
+  test("adopt-all", async () => {
+    expect(await run(["adopt-all.mjs", rootfs()])).toBe(
+      "build: running\ndeploy: running\nhalf-removed: unknown (state-unreadable)\n" +
+        "build: adopted, ended by kill\ndeploy: adopted, ended by kill\nhalf-removed: not adopted, state-unreadable\n",
+    );
+  });
+
   test("live-stats", async () => {
     const lines = (await run(["live-stats.mjs", rootfs(), "2"])).trim().split("\n");
     expect(lines).toHaveLength(6);
@@ -65,12 +78,12 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     const good = join(directory, "good");
     mkdirSync(join(good, "rootfs"), { recursive: true });
     writeFileSync(join(good, "config.json"), JSON.stringify(sampleConfig("hello")));
-    expect(await run(["--test", "--test-reporter=tap", "validate-bundle.test.mjs"], { BUNDLE: good })).toMatch(/^# pass 2$/m);
+    expect(await run(["--test", "--test-reporter=tap", "validate-bundle.mjs"], { BUNDLE: good })).toMatch(/^# pass 2$/m);
     const bad = join(directory, "bad");
     mkdirSync(join(bad, "rootfs"), { recursive: true });
     const config = sampleConfig("hello");
     config.process.cwd = "relative";
     writeFileSync(join(bad, "config.json"), JSON.stringify(config));
-    await expect(run(["--test", "--test-reporter=tap", "validate-bundle.test.mjs"], { BUNDLE: bad })).rejects.toMatchObject({ code: 1 });
+    await expect(run(["--test", "--test-reporter=tap", "validate-bundle.mjs"], { BUNDLE: bad })).rejects.toMatchObject({ code: 1 });
   });
 });

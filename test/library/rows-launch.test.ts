@@ -18,8 +18,9 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
     for (const cmd of ["absolute", "relative", "/bin/absolute", "nowhere"]) {
       const one = executor();
       await expect(one.launch({ rootfs: root, cmd, cgroupParent: CGROUP_PARENT })).rejects.toMatchObject({
-        code: "program-not-found",
-        details: { exitCode: 127 },
+        code: "program-not-runnable",
+        reason: "not-found",
+        shellStatus: 127,
       });
       expect(existsSync(join(stateDir, one.id))).toBe(false);
     }
@@ -27,13 +28,13 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
     expect(
       (await printed(executor(), { rootfs: root, cmd: "mine", env: { PATH: "/opt" }, cgroupParent: CGROUP_PARENT }).catch((error) => error))
         .code,
-    ).toBe("program-not-found");
+    ).toBe("program-not-runnable");
     const plain = join(root, "bin/plain");
     writeFileSync(plain, "#!/bin/sh\n");
     chmodSync(plain, 0o644);
     await expect(executor().launch({ rootfs: root, cmd: "/bin/plain", cgroupParent: CGROUP_PARENT })).rejects.toMatchObject({
-      code: "program-not-executable",
-      details: { exitCode: 126 },
+      reason: "not-executable",
+      shellStatus: 126,
     });
     expect(statSync(plain).mode & 0o777).toBe(0o644);
   });

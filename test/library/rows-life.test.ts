@@ -367,7 +367,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect([apart.output.toString(), apart.stderr?.toString(), apart.exitCode]).toEqual(["out a=b x=y\nin\n", "err\n", 5]);
     expect((await one.exec({ cmd: "id", args: ["-u"], user: "user" })).output.toString()).toBe("1000\n");
     expect((await one.exec({ cmd: "sh", args: ["-c", "kill -SEGV $$"] })).exitCode).toBe(139);
-    await expect(one.exec({ cmd: "nowhere" })).rejects.toMatchObject({ name: "RuntimeError", verb: "exec" });
+    await expect(one.exec({ cmd: "nowhere" })).rejects.toMatchObject({ name: "ProgramError", verb: "exec", reason: "not-found" });
   });
 
   row("X21", "exec: the deadline ends all that it has started, a daemon too, and what was printed is there", async () => {

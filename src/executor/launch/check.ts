@@ -2,14 +2,21 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { ExecutorError } from "../errors.ts";
+import { hostCapabilities } from "../profile.ts";
+import { checkCapabilities } from "./capabilities.ts";
 import type { LaunchCommand, Stdio } from "./command.ts";
 import { checkResources } from "./resources.ts";
+import { checkSize } from "./size.ts";
 
 const ID = /^[A-Za-z0-9_+.-]{1,200}$/;
 
+export function isId(id: string): boolean {
+  return ID.test(id) && id !== "." && id !== "..";
+}
+
 /** @throws ExecutorError invalid-argument */
 export function checkId(id: string): void {
-  if (!ID.test(id) || id === "." || id === "..") {
+  if (!isId(id)) {
     throw new ExecutorError("invalid-argument", `executor id ${JSON.stringify(id.slice(0, 220))}: use 1 to 200 of A-Z a-z 0-9 _ + - .`);
   }
 }
@@ -35,6 +42,10 @@ export function checkCommand(command: LaunchCommand): void {
     refuse("cgroupParent", `${command.cgroupParent} is no absolute path without ..`);
   }
   checkResources(command.resources ?? {});
+  // First the names that nobody knows, then those that are newer than this kernel.
+  checkCapabilities(command);
+  checkCapabilities(command, hostCapabilities());
+  if (typeof command.pty === "object") checkSize("pty", command.pty);
   for (const name of ["stdin", "stdout", "stderr"] as const) {
     const stdio = command.stdio?.[name];
     if (stdio !== undefined) checkStdio(name, stdio, refuse);

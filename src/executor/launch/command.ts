@@ -23,6 +23,12 @@ export interface Mount {
   readonly options?: readonly string[];
 }
 
+/** Of a terminal, in characters: 1 to 65535 each. */
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
 export interface Device {
   readonly path: string;
   readonly type: "c" | "b" | "p";
@@ -86,7 +92,7 @@ interface Common {
   readonly resources?: Resources;
   readonly stdio?: StdioSet;
   /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
-  readonly pty?: boolean | { readonly rows: number; readonly columns: number };
+  readonly pty?: boolean | TerminalSize;
   readonly annotations?: Readonly<Record<string, string>>;
   /** Absolute path below which the container's cgroup is made; default: "/runt-executor". */
   readonly cgroupParent?: string;

@@ -1,5 +1,6 @@
 /** LaunchCommand -> config.json. Pure: who the user is and which cgroup version there is has been found out before. */
 import * as profile from "../profile.ts";
+import { checkCapabilities } from "./capabilities.ts";
 import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode } from "./command.ts";
 import { ociResources } from "./resources.ts";
 import type { User } from "./user.ts";
@@ -18,6 +19,7 @@ export const DEFAULT_CGROUP_PARENT = "/runt-executor";
 /** @throws ExecutorError invalid-argument */
 export function toConfig(command: LaunchCommand, scene: Scene): OciConfig {
   const devices = command.devices ?? [];
+  checkCapabilities(command);
   return {
     ociVersion: OCI_VERSION,
     process: "process" in command ? ociProcess(command) : processOf(command, scene.user),

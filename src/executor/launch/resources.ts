@@ -39,6 +39,13 @@ export function ociResources(resources: Resources, cgroupVersion: 1 | 2): OciRes
   };
 }
 
+/** Of a container that runs: how eagerly the kernel swaps was settled at its launch. @throws ExecutorError invalid-argument */
+export function changedResources(resources: Resources, cgroupVersion: 1 | 2): OciResources {
+  const { memory, ...changes } = ociResources(resources, cgroupVersion);
+  const { swappiness: _, ...limits } = (memory ?? {}) as Readonly<Record<string, unknown>>;
+  return { ...changes, ...(memory === undefined ? {} : { memory: limits }) };
+}
+
 /** @throws ExecutorError invalid-argument */
 export function checkResources(resources: Resources): void {
   for (const key of Object.keys(resources)) if (!KEYS.has(key)) refuse(key, "unknown limit", { allowed: [...KEYS] });

@@ -24,8 +24,13 @@ export function pipePath(directory: string, name: StreamName): string {
   return join(directory, name);
 }
 
-export async function makePipes(directory: string, names: readonly StreamName[]): Promise<void> {
-  if (names.length > 0) await execa("mkfifo", ["-m", "600", ...names.map((name) => pipePath(directory, name))]);
+/** FIFO that sizes of the executor's own terminal are written into. */
+export function sizePath(directory: string): string {
+  return join(directory, "size");
+}
+
+export async function makeFifos(paths: readonly string[]): Promise<void> {
+  if (paths.length > 0) await execa("mkfifo", ["-m", "600", ...paths]);
 }
 
 export interface OpenStdio {

@@ -1,5 +1,5 @@
 /** The cgroup hierarchies of the host, and what is in the cgroup of a container. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Hierarchy {
@@ -47,6 +47,17 @@ export function directoryOf(cgroup: Cgroup, controller: string, found: readonly 
   );
 }
 
+/** Where a process is in the hierarchy of a controller of v1, or with "" in that of v2, as far as this host has it mounted. */
+export function directoryOfProcess(pid: number, controller: string, found: readonly Hierarchy[] = hierarchies()): string | undefined {
+  const mounted = found.find(({ version, controllers }) => (controller === "" ? version === 2 : controllers.includes(controller)));
+  for (const line of mounted === undefined ? [] : (readIfThere(`/proc/${pid}/cgroup`) ?? "").split("\n")) {
+    // ID:CONTROLLERS:PATH; the path may hold colons.
+    const [, controllers = "", ...path] = line.split(":");
+    if (controllers.split(",").includes(controller)) return `${mounted!.mountpoint}${path.join(":")}`;
+  }
+  return undefined;
+}
+
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -84,7 +95,9 @@ function list(directory: string): string[] {
 /** A cgroup below a container's in one hierarchy, for what one exec starts. */
 export interface SubCgroup {
   readonly directory: string;
-  /** For `runt exec --cgroup`. */
+  /** Device and inode. */
+  readonly identity: string;
+  /** For `runt exec --cgroup` and `runt kill --cgroup`. */
   readonly flag: string;
 }
 
@@ -100,64 +113,31 @@ export function makeSubCgroup(cgroup: Cgroup, name: string): SubCgroup | undefin
     const directory = `${parent}/${name}`;
     try {
       mkdirSync(directory);
-      return { directory, flag: controller === "" ? `/${name}` : `${controller}:/${name}` };
+      return { directory, identity: identityOf(directory), flag: controller === "" ? `/${name}` : `${controller}:/${name}` };
     } catch {}
   }
   return undefined;
 }
 
-const KILL_PAUSE_MS = 10;
+const REMOVE_PAUSE_MS = 10;
 
-/** SIGKILL until nobody is left there. False after `boundMs`: something is stuck. */
-export async function killCgroup(directory: string, boundMs: number): Promise<boolean> {
-  const deadline = performance.now() + boundMs;
-  while (processesIn([directory]).length > 0) {
-    if (performance.now() > deadline) return false;
-    if (!write(`${directory}/cgroup.kill`, "1")) killStopped(directory);
-    await sleep(KILL_PAUSE_MS);
-  }
-  return true;
-}
-
-/** Frozen processes cannot fork away; the signal takes effect when they thaw. */
-function killStopped(directory: string): void {
-  write(`${directory}/freezer.state`, "FROZEN");
-  try {
-    for (const pid of processesIn([directory])) signalProcess(pid);
-  } finally {
-    write(`${directory}/freezer.state`, "THAWED");
-  }
-}
-
-function signalProcess(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
-}
-
-function write(path: string, value: string): boolean {
-  // cgroupfs would not make it, but a directory that is no cgroup any more must not get a file.
-  if (!existsSync(path)) return false;
-  try {
-    writeFileSync(path, value, { flag: "r+" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Remove it if it is empty. A cgroup stays busy for a moment after its last process. */
-export async function removeSubCgroup({ directory }: SubCgroup): Promise<void> {
+/** Remove it if it is empty, and the one that was made. A cgroup stays busy for a moment after its last process. */
+export async function removeSubCgroup({ directory, identity }: SubCgroup): Promise<void> {
   for (let round = 0; round < 20; round++) {
     try {
+      // The container's cgroup may have gone, and another one have its name.
+      if (identityOf(directory) !== identity) return;
       rmdirSync(directory);
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || processesIn([directory]).length > 0) return;
-      await sleep(KILL_PAUSE_MS);
+      await sleep(REMOVE_PAUSE_MS);
     }
   }
+}
+
+function identityOf(directory: string): string {
+  const { dev, ino } = statSync(directory, { bigint: true });
+  return `${dev}:${ino}`;
 }

@@ -3,7 +3,8 @@ import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
-import { RuntimeError } from "../errors.ts";
+import { ProgramError, RuntimeError } from "../errors.ts";
+import { programFacts } from "./program.ts";
 import { descriptors, type Stream } from "./stdio.ts";
 
 export interface Call {
@@ -25,7 +26,7 @@ export interface Answer {
   readonly exitCode: number;
 }
 
-/** @throws RuntimeError */
+/** @throws RuntimeError; ProgramError, when it is about the program */
 export async function call({ binary, global, verb, args, input, stdio, expected = [0] }: Call): Promise<Answer> {
   const log = openLog();
   try {
@@ -77,7 +78,10 @@ export function failure(verb: string, exitCode: number, line: string, stderr: st
   if (logged === undefined) {
     return new RuntimeError(`runt ${verb}: ${stderr.trim() || short || `exit status ${exitCode}`}`, { code: "unknown", verb, exitCode });
   }
-  return new RuntimeError(logged.msg, { code: logged.code ?? "unknown", pointer: logged.pointer, verb, exitCode });
+  const { msg: message, code = "unknown", pointer } = logged;
+  const program = programFacts({ code, message, verb, ...(pointer === undefined ? {} : { pointer }) });
+  if (program !== undefined) return new ProgramError(message, { ...program, pointer, verb, exitCode });
+  return new RuntimeError(message, { code, pointer, verb, exitCode });
 }
 
 function parse(line: string): { msg: string; code?: string; pointer?: string } | undefined {

@@ -51,7 +51,7 @@ export class Runtime {
   async run(id: string, options: types.RunOptions): Promise<void> {
     const record = options.exitRecord === undefined ? [] : ["--exit-record", options.exitRecord];
     const stdio = options.stdio ?? (["ignore", "ignore", "ignore"] as const);
-    await this.#call("run", ["--detach", ...record, ...createFlags(options), id], { stdio });
+    await this.#call("run", ["--detach", ...record, ...value("--resize-fifo", options.resizeFifo), ...createFlags(options), id], { stdio });
   }
 
   /** Run a further process and wait for its end. Its exit status is no error; see Executor.exec for deadlines. */
@@ -88,9 +88,12 @@ export class Runtime {
     ];
   }
 
-  /** A signal to init, or with `all` to every process. @throws ExecutorError invalid-argument */
-  async kill(id: string, signal: string | number = "SIGTERM", { all = false } = {}): Promise<void> {
-    await this.#call("kill", [...(all ? ["--all"] : []), id, String(signalNumber(signal))]);
+  /**
+   * A signal to init, with `all` to every process, with `cgroup` ("[CONTROLLER,...:]PATH" below the container's own) to every process there that is
+   * the container's. SIGKILL by `cgroup` returns when all of them are gone. @throws ExecutorError invalid-argument
+   */
+  async kill(id: string, signal: string | number = "SIGTERM", { all = false, cgroup }: types.KillOptions = {}): Promise<void> {
+    await this.#call("kill", [...(all ? ["--all"] : []), ...value("--cgroup", cgroup), id, String(signalNumber(signal))]);
   }
 
   async delete(id: string, { force = false } = {}): Promise<void> {
@@ -204,6 +207,10 @@ function createFlags(options: types.CreateOptions): string[] {
 function execFlags(options: types.ExecOptions): string[] {
   return [
     ...value("--cwd", options.cwd),
+    ...(options.tty ? ["--tty"] : []),
+    ...value("--console-size", options.consoleSize),
+    ...value("--resize-fifo", options.resizeFifo),
+    ...value("--pid-file", options.pidFile),
     ...value("--user", options.user),
     ...(options.env ?? []).flatMap((entry) => ["--env", entry]),
     ...(options.additionalGids ?? []).flatMap((gid) => ["--additional-gids", String(gid)]),

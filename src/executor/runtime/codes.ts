@@ -19,6 +19,7 @@ export type RuntimeErrorCode =
   | "criu"
   | "hook"
   | "operation"
+  | "program-not-runnable"
   | "host-facts"
   | "plan-changed"
   | "internal"

@@ -37,6 +37,13 @@ export interface CreateOptions {
 export interface RunOptions extends CreateOptions {
   /** The file that tells how the container ended. */
   readonly exitRecord?: string;
+  /** With exitRecord: FIFO that sizes of the container's terminal are read from, a line "ROWS COLUMNS" each. */
+  readonly resizeFifo?: string;
+}
+
+export interface KillOptions {
+  readonly all?: boolean;
+  readonly cgroup?: string;
 }
 
 export interface ExecOptions {
@@ -50,6 +57,14 @@ export interface ExecOptions {
   /** [CONTROLLER,...:]PATH below the container's cgroup. */
   readonly cgroups?: readonly string[];
   readonly input?: string;
+  /** A terminal: stdin is typed into it, stdout is what it shows. Needs resizeFifo, for stdin and stdout are none. */
+  readonly tty?: boolean;
+  /** "ROWSxCOLUMNS" at the beginning. */
+  readonly consoleSize?: string;
+  /** FIFO that later sizes are read from, a line "ROWS COLUMNS" each. */
+  readonly resizeFifo?: string;
+  /** Written when the process is there: its host pid. */
+  readonly pidFile?: string;
 }
 
 export interface ExecOutput {

@@ -1,8 +1,8 @@
 // A bundle's configuration as part of a test suite. Needs no root, and makes no container.
-// Usage: BUNDLE=directory node --test validate-bundle.test.mjs
+// Usage: BUNDLE=directory node --test validate-bundle.mjs
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Runtime } from "runt";
+import { Runtime } from "@runt-project/runt";
 
 const bundle = process.env.BUNDLE ?? "/srv/bundle";
 const runtime = new Runtime();

@@ -1,0 +1,56 @@
+/** A container followed to its end, by its exit record. */
+import type { Container, Look } from "./container.ts";
+import { type RecordWatch, watchRecord } from "./record.ts";
+import type { ProcessState } from "./types.ts";
+
+export class Follower {
+  /** Settles when nothing of the container is left. */
+  readonly ended: Promise<ProcessState>;
+  /** Settles when the first look at the record is over. */
+  readonly seen: Promise<void>;
+  readonly #watch: RecordWatch;
+  #waiters = 0;
+
+  /** `tell`: what each look has seen. */
+  constructor(container: Container, tell: (look: Look) => void) {
+    this.#watch = watchRecord(container.directory.record);
+    let seen = () => {};
+    this.seen = new Promise((resolve) => {
+      seen = resolve;
+    });
+    this.ended = this.#untilEnd(container, tell, () => seen());
+    // Whoever waits gets it; nobody has to.
+    this.ended.catch(() => {});
+  }
+
+  async #untilEnd(container: Container, tell: (look: Look) => void, seen: () => void): Promise<ProcessState> {
+    try {
+      for (;;) {
+        const look = await container.look();
+        tell(look);
+        if (look.now === "exited") return look.state;
+        seen();
+        await this.#watch.changed();
+      }
+    } finally {
+      seen();
+      this.#watch.close();
+    }
+  }
+
+  async wait(): Promise<ProcessState> {
+    this.hold(true);
+    try {
+      return await this.ended;
+    } finally {
+      this.hold(false);
+    }
+  }
+
+  /** This process stays alive for as long as somebody waits, and no longer. */
+  hold(on: boolean): void {
+    this.#waiters += on ? 1 : -1;
+    if (this.#waiters > 0) this.#watch.ref();
+    else this.#watch.unref();
+  }
+}

@@ -1,0 +1,63 @@
+/** The end of an executor: the signal, then after the grace SIGKILL for everything. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { KILL_BOUND_MS } from "./container.ts";
+import { ExecutorError } from "./errors.ts";
+import type { Runtime } from "./runtime/client.ts";
+import { signalNumber } from "./signals.ts";
+import type { ProcessState, ShutdownPlan } from "./types.ts";
+
+const DEFAULT_GRACE_MS = 5_000;
+const DEFAULT_SIGNAL = "SIGINT";
+
+export interface CheckedPlan {
+  readonly signal: number;
+  readonly graceMs: number;
+}
+
+/** @throws ExecutorError invalid-argument */
+export function checkPlan({ signal = DEFAULT_SIGNAL, graceMs = DEFAULT_GRACE_MS }: ShutdownPlan): CheckedPlan {
+  const number = signalNumber(signal);
+  if (!(graceMs >= 0)) throw new ExecutorError("invalid-argument", `graceMs ${graceMs} is no time`, { field: "graceMs" });
+  return { signal: number, graceMs };
+}
+
+export interface Ending {
+  readonly runtime: Runtime;
+  readonly id: string;
+  readonly wait: () => Promise<ProcessState>;
+  readonly enter: (state: "terminating" | "killing" | "stuck") => void;
+}
+
+/** Returns what has ended it. @throws ExecutorError stuck */
+export async function shutDown({ runtime, id, wait, enter }: Ending, { signal, graceMs }: CheckedPlan): Promise<"signal" | "kill"> {
+  if (graceMs > 0) {
+    enter("terminating");
+    await tryKill(runtime, id, signal, false);
+    if (await endsWithin(wait, graceMs)) return "signal";
+  }
+  enter("killing");
+  await tryKill(runtime, id, signalNumber("SIGKILL"), true);
+  if (await endsWithin(wait, KILL_BOUND_MS)) return "kill";
+  enter("stuck");
+  const pids = await runtime.ps(id).catch(() => []);
+  throw new ExecutorError("stuck", `executor ${id}: processes are left after SIGKILL`, { pids });
+}
+
+/** It may be over already. */
+async function tryKill(runtime: Runtime, id: string, signal: number, all: boolean): Promise<void> {
+  try {
+    await runtime.kill(id, signal, { all });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== "wrong-status" && code !== "id-unknown") throw error;
+  }
+}
+
+async function endsWithin(wait: () => Promise<unknown>, ms: number): Promise<boolean> {
+  const stop = new AbortController();
+  try {
+    return await Promise.race([wait().then(() => true), sleep(ms, false, { signal: stop.signal })]);
+  } finally {
+    stop.abort();
+  }
+}
