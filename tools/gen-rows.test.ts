@@ -17,7 +17,5 @@ test("a title may name several rows, and parts of one", () => {
 
 test("every row has to have a test", () => {
   expect(() => rowsPage(report([result("X1: one")]), "/repo")).toThrow(/no test for X2, X3/);
-  expect(rowsPage(report(ROWS.map((id) => result(`${id}: a|b`))), "/repo")).toContain(
-    "| X36 | a\\|b | [a.test.ts](../test/library/a.test.ts) | passed |",
-  );
+  expect(rowsPage(report(ROWS.map((id) => result(`${id}: a|b`))), "/repo")).toContain("| X36 | a\\|b | a.test.ts | passed |");
 });

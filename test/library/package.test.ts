@@ -1,66 +1,114 @@
 /** The package, as `npm pack` makes it, in an empty project. */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
 
 const run = promisify(execFile);
+const NAME = "@runt-project/runt";
+const { name, version } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+/** Of a scoped name (npm-pack(1)). */
+const TARBALL = `${NAME.slice(1).replace("/", "-")}-${version}.tgz`;
 
 describe.skipIf(!isRoot)("the npm package (needs root)", () => {
   const { directory, rootfs } = useExecutors();
+  const project = join(directory, "project");
+  const installed = join(project, "node_modules", NAME);
+  // Nothing else finds a runt there: neither RUNT_BINARY nor PATH has one.
+  const env = { PATH: "/usr/bin:/bin", TMPDIR: directory };
 
-  test("installs without network in an empty project, has its types and its own runt, and runs an example", async () => {
+  beforeAll(async () => {
     const packed = join(directory, "packed");
     mkdirSync(packed);
     // What prepack builds is built already, and its copy is what is tested.
     await run("npm", ["pack", "--ignore-scripts", "--pack-destination", packed], { cwd: REPOSITORY });
-    const [tarball = ""] = readdirSync(packed);
-    expect(tarball).toMatch(/^runt-\d+\.\d+\.\d+\.tgz$/);
-
-    const project = join(directory, "project");
+    expect(readdirSync(packed)).toEqual([TARBALL]);
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), JSON.stringify({ name: "empty", version: "1.0.0", type: "module" }));
-    const install = () => run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(packed, tarball)], { cwd: project });
+    const install = () => run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(packed, TARBALL)], { cwd: project });
     await install().catch(async () => {
       // This machine's npm has no copy of execa: it is there as if installed before.
-      copyDependencies(project);
+      copyPackages(project, ["execa"]);
       await install();
     });
+  }, 120_000);
 
-    const installed = join(project, "node_modules/runt");
-    expect(readdirSync(installed).sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json"]);
-    expect(existsSync(join(installed, "dist/executor/index.d.ts"))).toBe(true);
-    // Nothing else finds a runt there: neither RUNT_BINARY nor PATH has one.
-    const env = { PATH: "/usr/bin:/bin", TMPDIR: directory };
-    const where = 'import { locateRuntime } from "runt"; console.log(locateRuntime());';
+  test("installs without network in an empty project, has its own runt, and runs an example", async () => {
+    expect(name).toBe(NAME);
+    expect(readdirSync(installed).sort()).toEqual([
+      ...["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "SECURITY.md"],
+      ...["bin", "dist", "docs", "man", "package.json"],
+    ]);
+    const where = `import { locateRuntime } from "${NAME}"; console.log(locateRuntime());`;
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", where], { cwd: project, env });
     expect(stdout.trim()).toBe(join(installed, "bin/runt"));
     const example = await run(process.execPath, [join(installed, "docs/library/run-with-limits.mjs"), rootfs()], { cwd: project, env });
     expect(example.stdout).toBe("killed for memory (137)\n");
+  }, 60_000);
 
-    writeFileSync(
-      join(project, "types.ts"),
-      'import { Executor, type Stats } from "runt";\nconst stats: Promise<Stats> = new Executor({ stateDir: "/x", id: "y" }).stats();\n' +
-        '// @ts-expect-error an executor has an id\nnew Executor({ stateDir: "/x" });\nexport { stats };\n',
-    );
-    // Without the types of Node, which the empty project does not have: those of the package itself are what is checked.
-    const compilerOptions = { noEmit: true, strict: true, skipLibCheck: true, module: "nodenext", target: "es2022", types: [] };
-    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["types.ts"] }));
-    await run(join(REPOSITORY, "node_modules/.bin/tsc"), ["-p", "."], { cwd: project });
+  test("every relative link of every page in it leads to a file in it", () => {
+    const pages = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".md"));
+    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/library/README.md", "docs/rows.md"]));
+    const links = pages.flatMap((page) => linksOf(readFileSync(join(installed, page), "utf8")).map((link) => ({ page, link })));
+    expect(links.filter(({ page }) => page === "README.md").length).toBeGreaterThan(20);
+    const dead = links.filter(({ page, link }) => !existsSync(join(installed, dirname(page), link)));
+    expect(dead).toEqual([]);
+  });
+
+  test("its pages say its name, and the file that npm pack writes, as they are", () => {
+    for (const page of ["README.md", "docs/library/README.md"]) {
+      const text = readFileSync(join(installed, page), "utf8");
+      expect(text).toContain(`\`${NAME}\``);
+      expect(text).toContain(TARBALL);
+      expect(text).not.toMatch(/npm (install|i) runt\b|npm package `runt`|from "runt"/);
+    }
+  });
+
+  test("a stranger's program passes tsc --strict, its types included, and does what it says", async () => {
+    copyPackages(project, ["@types/node"]);
+    cpSync(join(REPOSITORY, "test/library/programs/stranger.ts"), join(project, "stranger.ts"));
+    const compilerOptions = {
+      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+      ...{ module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"], types: ["node"], outDir: "out" },
+    };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["stranger.ts"] }));
+    const compiled = await run(join(REPOSITORY, "node_modules/.bin/tsc"), ["-p", "."], { cwd: project }).catch((error) => error);
+    expect(compiled.stdout).toBe("");
+    const stateDir = join(directory, "strange");
+    const { stdout } = await run(process.execPath, [join(project, "out/stranger.js"), rootfs(), stateDir], {
+      cwd: project,
+      env,
+      timeout: 60_000,
+    });
+    expect(JSON.parse(stdout)).toEqual([
+      ...["through cat", "cat 0", "12 34", "aborted", "not-found", "127", "processes 1"],
+      ...["stranger paused", "paused", "stranger running", "refused"],
+    ]);
   }, 120_000);
 });
 
-/** execa with what it needs, from this repository's own. */
-function copyDependencies(project: string): void {
-  const pending = ["execa"];
+/** Relative links of a page, without what is code. */
+function linksOf(text: string): string[] {
+  const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").replace(/`[^`\n]*`/g, "");
+  const targets = [...prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)|(?:src|href)="([^"]+)"/gm)].map(
+    ([, inline, reference, html]) => inline ?? reference ?? html!,
+  );
+  return targets
+    .map((target) => decodeURI(target.replace(/#.*$/, "")))
+    .filter((target) => target !== "" && !/^[a-z][a-z+.-]*:/i.test(target));
+}
+
+/** Packages with what they need, from this repository's own. */
+function copyPackages(project: string, names: readonly string[]): void {
+  const pending = [...names];
   const seen = new Set<string>();
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    const from = join(REPOSITORY, "node_modules", name);
-    cpSync(from, join(project, "node_modules", name), { recursive: true });
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    const from = join(REPOSITORY, "node_modules", next);
+    cpSync(from, join(project, "node_modules", next), { recursive: true });
     pending.push(...Object.keys(JSON.parse(readFileSync(join(from, "package.json"), "utf8")).dependencies ?? {}));
   }
 }
