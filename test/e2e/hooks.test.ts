@@ -61,6 +61,8 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     expect(order()).toEqual(["prestart", "createRuntime", "createContainer"]);
     const { pid } = JSON.parse(await ok(["state", name]));
     await ok(["start", name]);
+    // The program runs by itself from here on.
+    await expect.poll(order, { timeout: 10_000 }).toContain("program");
     expect(order().slice(3).sort()).toEqual(["poststart", "program", "startContainer"].sort());
     expect(order()[3]).toBe("startContainer");
     await ok(["kill", name, "KILL"]);
