@@ -5,11 +5,18 @@ import { readRecord } from "../state/index.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 
+/** The flags of kill. */
+interface Flags {
+  readonly [name: string]: unknown;
+}
+
 /**
- * `wanted`: as for exec --cgroup. Who is there and is not the container's (src/cgroup/ownership.ts) is left alone, and named in a warning.
- * @throws RuntError id-unknown; cgroup: the container has no such cgroup, or somebody in it does not end
+ * `--cgroup`: as for exec. Who is there and is not the container's (src/cgroup/ownership.ts) is left alone, and named in a warning.
+ * @throws RuntError usage; id-unknown; cgroup: the container has no such cgroup, or somebody in it does not end
  */
-export function killBelow({ root }: RuntimeOptions, id: string, signal: number, wanted: string): void {
+export function killBelow({ root }: RuntimeOptions, id: string, signal: number, { cgroup, all, regex }: Flags): void {
+  const wanted = String(cgroup);
+  if (all || regex) throw new RuntError("usage", "--cgroup goes with neither --all nor --regex");
   const record = readRecord(root, id);
   if (record.cgroup === undefined) throw new RuntError("cgroup", "the container has no cgroup");
   const left = signalBelow(record.cgroup, ownerOf(record, root), wanted, signal);

@@ -9,11 +9,8 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, word = "TERM"] = positionals as [string, string?];
   const signal = parseSignal(word);
   const all = flags["all"] === true;
-  const { cgroup } = flags;
-  if (typeof cgroup === "string") {
-    if (all || flags["regex"]) throw new RuntError("usage", "--cgroup goes with neither --all nor --regex");
-    loadedNow(import("../../container/kill-below.ts")).killBelow(options, id, signal, cgroup);
-  } else if (flags["regex"]) forEachMatch(options, id, (match) => killRunning(options, match, signal, all));
+  if (flags["cgroup"] !== undefined) loadedNow(import("../../container/kill-below.ts")).killBelow(options, id, signal, flags);
+  else if (flags["regex"]) forEachMatch(options, id, (match) => killRunning(options, match, signal, all));
   else kill(options, id, signal, all);
   return 0;
 };
