@@ -62,7 +62,7 @@ export const ACTOR_SCENARIOS: readonly Scenario[] = [
   },
   { name: "exec-detached-stopped-init", verb: EXEC, before: [RUN], needs: "stopped-init", survives: "running" },
   { name: "delete-force-stopped-init", verb: FORCE, before: [RUN], needs: "stopped-init", gives: "gone" },
-  { name: "start-timeout", verb: ["start", "ID"], before: [CREATE], config: waiting(1), fails: true },
+  { name: "start-timeout", verb: ["start", "ID"], before: [CREATE], config: waiting(1), fails: true, slow: true },
   {
     name: "update-hanging-start",
     verb: ["update", "--pids-limit", "99", "ID"],

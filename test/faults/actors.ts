@@ -62,6 +62,11 @@ export function startVisitor(cgroup: string, makes: boolean): Companion {
   const visitor = spawn("sleep", ["infinity"], { stdio: "ignore", detached: true });
   const pid = visitor.pid!;
   writeFileSync(world.VISITOR, `${pid}\n`);
+  // A snapshot knows processes by their words, too.
+  must(
+    until(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("sleep")),
+    "the visitor does not begin",
+  );
   const enter = () => must(enterPlace(cgroup, pid) === HIERARCHIES.length, "the visitor cannot enter");
   const lives = (mountpoint: string) => readFileSync(`${mountpoint}${cgroup}/cgroup.procs`, "utf8").split("\n").includes(String(pid));
   const harm = (): string[] => {

@@ -43,7 +43,7 @@ export interface Scenario {
   readonly foreground?: true;
   /** Functions without faults: how often they are called depends on what else there is on the host (RUNT_FAULT_UNCOUNTED). */
   readonly uncounted?: string;
-  /** It waits for seconds, up to its documented bound: samples leave it out. */
+  /** It waits for a second, or up to its documented bound: `make test` leaves it out. */
   readonly slow?: true;
 }
 
