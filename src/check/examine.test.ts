@@ -48,9 +48,9 @@ describe("examine", () => {
   ])("survives %j", (text) => expect(examine(text).findings.length).toBeGreaterThan(0));
 
   it("names the place of a syntax error", () => {
-    const { findings, positions } = examine('{\n  "a": tru }');
+    const { findings, places } = examine('{\n  "a": tru }');
     expect(findings).toEqual([{ code: "config-syntax", severity: "error", pointer: "", message: 'expected a value, found "t"' }]);
-    expect(positions.get("")).toBe(9);
+    expect(places.find([""])("")).toBe(9);
   });
 
   it("keeps 64 bits exactly", () => {

@@ -1,19 +1,20 @@
 /** From the text of config.json to every finding that the text itself gives: syntax, structure, and the checks over what is sound. */
 import { RuntError } from "../errors/index.ts";
-import { type JsonValue, parseJson } from "../spec/json.ts";
+import { type JsonValue, parseJson, pointerToken } from "../spec/json.ts";
 import { flatCapabilities } from "../spec/old-forms.ts";
+import { parsePlain } from "../spec/plain-json.ts";
 import { findStructure, type StrangeName } from "../spec/structure.ts";
 import type { Spec } from "../spec/types.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
 import { CHECKS } from "./index.ts";
 import { otherDocument } from "./other-document.ts";
+import { onePlace, type Places, placesIn } from "./places.ts";
 import { soundParts } from "./sound.ts";
 import { SPEC_CHECKS } from "./spec/index.ts";
 
 export interface Examination {
   readonly findings: Finding[];
-  /** Offset of every value in the text, by its pointer. */
-  readonly positions: ReadonlyMap<string, number>;
+  readonly places: Places;
   /** Parts of the configuration cannot be looked at. */
   readonly broken: boolean;
   /** The document as it stands; undefined when it could not be parsed. */
@@ -26,17 +27,17 @@ export interface Examination {
 export function examine(text: string, facts: CheckFacts = {}): Examination {
   const findings: Finding[] = [];
   const report = reportInto(findings);
-  const positions = new Map<string, number>();
-  const value = parse(text, positions, report);
-  if (value === undefined) return { findings, positions, broken: true };
+  const parsed = parse(text, report);
+  const { places, value } = parsed;
+  if (value === undefined) return { findings, places, broken: true };
   const other = otherDocument(value);
   if (other) {
     report.error("document-kind", "", `this is ${other.what}, not an OCI runtime configuration`, other.remedy);
-    return { findings, positions, broken: true, value };
+    return { findings, places, broken: true, value };
   }
-  const { spec, broken } = examineStructure(value, text, positions, report);
+  const { spec, broken } = examineStructure(value, text, parsed.isPlain ? undefined : places, report);
   if (spec !== undefined) runChecks([...CHECKS, ...SPEC_CHECKS], (check) => check(spec, report, facts), findings, broken);
-  return { findings, positions, broken, value, ...(spec && { spec }) };
+  return { findings, places, broken, value, ...(spec && { spec }) };
 }
 
 /**
@@ -56,27 +57,32 @@ export function runChecks<T>(checks: readonly T[], run: (check: T) => void, find
   }
 }
 
-function parse(text: string, positions: Map<string, number>, report: Report): JsonValue | undefined {
+interface Parsed {
+  readonly value?: JsonValue;
+  readonly places: Places;
+  /** It has no number whose form is to be looked at. */
+  readonly isPlain?: true;
+}
+
+function parse(text: string, report: Report): Parsed {
   if (text.charCodeAt(0) === 0xfeff) report.warning("byte-order-mark", "", "the file begins with a byte order mark");
+  const plain = parsePlain(text);
+  if (plain !== undefined) return { value: plain, places: placesIn(text), isPlain: true };
   const duplicates: string[] = [];
   let trailing: number | undefined;
   let value: JsonValue;
   try {
-    value = parseJson(text, { positions, duplicates, trailing: (offset) => (trailing = offset) });
+    value = parseJson(text, { duplicates, trailing: (offset) => (trailing = offset) });
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
     const { line = 1, column = 1, hint } = error.details;
-    positions.set("", offsetOf(text, line, column));
     report.error("config-syntax", "", error.message.replace(/^[^:]*:\d+:\d+: /, ""), hint);
-    return undefined;
+    return { places: onePlace(offsetOf(text, line, column)) };
   }
-  if (trailing !== undefined) {
-    positions.set("", trailing);
-    report.error("trailing-data", "", "there is more behind the end of the document");
-  }
+  if (trailing !== undefined) report.error("trailing-data", "", "there is more behind the end of the document");
   for (const pointer of new Set(duplicates))
     report.warning("field-duplicate", pointer, `${pointer.slice(pointer.lastIndexOf("/") + 1)} is given more than once, the last one wins`);
-  return value;
+  return { value, places: placesIn(text, trailing) };
 }
 
 function offsetOf(text: string, line: number, column: number): number {
@@ -88,7 +94,7 @@ function offsetOf(text: string, line: number, column: number): number {
 function examineStructure(
   value: JsonValue,
   text: string,
-  positions: ReadonlyMap<string, number>,
+  places: Places | undefined,
   report: Report,
 ): { readonly spec: Spec | undefined; readonly broken: boolean } {
   const flat = flatCapabilities(value);
@@ -102,7 +108,7 @@ function examineStructure(
     report.error(codes[kind], flat.changed ? pointer.replace("/capabilities/bounding", "/capabilities") : pointer, reason);
   }
   for (const stranger of strangers) reportStranger(stranger, report);
-  reportNumbers(value, text, positions, report);
+  if (places) reportNumbers(value, text, places, report);
   return { spec: soundParts(flat.value, violations), broken: violations.length > 0 };
 }
 
@@ -121,15 +127,20 @@ function reportStranger({ pointer, name, inCase, close }: StrangeName, report: R
 }
 
 /** An integer written as 1e3 or 10.0: this runtime takes it, decoders written in Go do not. */
-function reportNumbers(value: JsonValue, text: string, positions: ReadonlyMap<string, number>, report: Report): void {
+function reportNumbers(value: JsonValue, text: string, places: Places, report: Report): void {
   if (!/\d[.eE]\d*/.test(text)) return;
+  const integers: string[] = [];
   const look = (item: JsonValue, pointer: string): void => {
-    if (typeof item === "number" && Number.isInteger(item)) {
-      const written = /^-?[\d.eE+-]+/.exec(text.slice(positions.get(pointer) ?? 0, (positions.get(pointer) ?? 0) + 40))?.[0] ?? "";
-      if (/[.eE]/.test(written)) report.advice("number-form", pointer, `${written} is an integer in a form that other runtimes refuse`);
-    } else if (typeof item === "object" && item !== null) {
-      for (const [key, member] of Object.entries(item)) look(member, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    if (typeof item === "number" && Number.isInteger(item)) integers.push(pointer);
+    else if (typeof item === "object" && item !== null) {
+      for (const [key, member] of Object.entries(item)) look(member, `${pointer}/${pointerToken(key)}`);
     }
   };
   look(value, "");
+  const offsetAt = places.find(integers);
+  for (const pointer of integers) {
+    const offset = offsetAt(pointer);
+    const written = /^-?[\d.eE+-]+/.exec(text.slice(offset, offset + 40))?.[0] ?? "";
+    if (/[.eE]/.test(written)) report.advice("number-form", pointer, `${written} is an integer in a form that other runtimes refuse`);
+  }
 }

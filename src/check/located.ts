@@ -2,6 +2,7 @@
 import { lookup } from "../spec/explain.ts";
 import type { JsonValue } from "../spec/json.ts";
 import type { Finding, Severity } from "./finding.ts";
+import type { Places } from "./places.ts";
 import { suggest } from "./suggest.ts";
 
 export interface LocatedFinding extends Finding {
@@ -20,14 +21,17 @@ const LEVELS: readonly Severity[] = ["error", "warning", "advice"];
 /** @param stages findings of what looks closer and closer: each leaves out what the ones before it have refused already */
 export function locate(
   text: string,
-  positions: ReadonlyMap<string, number>,
+  places: Places,
   root: JsonValue | undefined,
   stages: readonly (readonly Finding[])[],
 ): readonly LocatedFinding[] {
+  const found = withoutRepeats(stages);
+  if (found.length === 0) return [];
+  const offsetAt = places.find(found.map(({ pointer }) => pointer));
   const lineColumn = lineFinder(text);
-  const placed = withoutRepeats(stages).map((finding, index) => {
+  const placed = found.map((finding, index) => {
     const value = root === undefined ? undefined : lookup(root, finding.pointer);
-    const offset = offsetOf(positions, finding.pointer);
+    const offset = offsetAt(finding.pointer);
     const shown = shorten(value);
     return {
       offset,
@@ -40,15 +44,6 @@ export function locate(
   });
   placed.sort((a, b) => a.offset - b.offset || LEVELS.indexOf(a.finding.severity) - LEVELS.indexOf(b.finding.severity));
   return placed.map(({ finding }) => finding);
-}
-
-/** What is missing is shown where it should be. */
-function offsetOf(positions: ReadonlyMap<string, number>, pointer: string): number {
-  for (let path = pointer; path !== ""; path = path.slice(0, path.lastIndexOf("/"))) {
-    const offset = positions.get(path);
-    if (offset !== undefined) return offset;
-  }
-  return positions.get("") ?? 0;
 }
 
 function shorten(value: JsonValue | undefined): string | undefined {

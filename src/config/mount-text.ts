@@ -3,8 +3,20 @@ import { MOUNT_ATTR, PROPAGATION } from "./constants.ts";
 import { MOUNT_OPTIONS } from "./mount-options.ts";
 import type { MountConfig, MountIdMap } from "./types.ts";
 
+type Kind = "set" | "clear" | "superSet";
+
+/** What was found once: most mounts have one of a few sets of flags. */
+const FOUND: Readonly<Record<Kind, Map<bigint, readonly string[]>>> = { set: new Map(), clear: new Map(), superSet: new Map() };
+
+function wordsFor(bits: bigint, kind: Kind): readonly string[] {
+  if (bits === 0n) return [];
+  const words = FOUND[kind].get(bits) ?? findWords(bits, kind);
+  FOUND[kind].set(bits, words);
+  return words;
+}
+
 /** Words whose bits are all in `bits`, in the order of the table; `kind` picks the member of the option that counts. */
-function wordsFor(bits: bigint, kind: "set" | "clear" | "superSet"): string[] {
+function findWords(bits: bigint, kind: Kind): readonly string[] {
   const words: string[] = [];
   let left = bits;
   for (const [word, option] of MOUNT_OPTIONS) {

@@ -80,6 +80,33 @@ describe("parseJson", () => {
     expect(parseJson("\ufeff{}")).toEqual({});
   });
 
+  it("keeps the positions that are wanted alone", () => {
+    const positions = new Map<string, number>();
+    const text = '{"a": [1, {"b": 2}], "c": {"d": 3}}';
+    const wanted = new Set(["", "/a", "/a/1", "/a/1/b", "/c/d"]);
+    expect(parseJson(text, { positions, wanted })).toEqual(JSON.parse(text));
+    // /c is not wanted, so nothing in it is.
+    expect([...positions]).toEqual([
+      ["", 0],
+      ["/a", 6],
+      ["/a/1", 10],
+      ["/a/1/b", 16],
+    ]);
+  });
+
+  it.each([
+    ['"a\\"b"', 'a"b'],
+    ['"\\\\"', "\\"],
+    ['["plain","with \\n","plain"]', ["plain", "with \n", "plain"]],
+    ['\n["a",\n"b\\u0041",\n"c"]\n', ["a", "bA", "c"]],
+  ])("reads strings up to the next escape at once: %s", (text, value) => {
+    expect(parseJson(text)).toEqual(value);
+  });
+
+  it.each(['"a\nb"', '["a", "b\tc"]', '"a', '["a", "b\\"]'])("refuses what may not stand in a string: %j", (text) => {
+    expect(() => parseJson(text)).toThrow(/string/);
+  });
+
   it("keeps positions and duplicates by pointer", () => {
     const positions = new Map<string, number>();
     const duplicates: string[] = [];

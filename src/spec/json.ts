@@ -9,6 +9,8 @@ export type JsonValue = null | boolean | number | bigint | string | JsonValue[] 
 export interface JsonOptions {
   /** Filled with the offset of every value by its JSON pointer (RFC 6901). */
   readonly positions?: Map<string, number>;
+  /** Of these values alone, and only where everything around them is among them. */
+  readonly wanted?: ReadonlySet<string>;
   /** Filled with the pointers of object members that occur more than once (the last one wins). */
   readonly duplicates?: string[];
   /** Told where data behind the document begins, which is an error otherwise. */
@@ -18,12 +20,14 @@ export interface JsonOptions {
 }
 
 /** Objects and lists within each other: more than any configuration has. The same number stands in native-bindings/host/text.c. */
-const MAX_DEPTH = 256;
+export const MAX_DEPTH = 256;
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 /** More digits than any number has, and fewer than exhaust the engine's memory while they are matched. */
 const MAX_DIGITS = 1000;
 const NUMBER = /-?(?:0|[1-9]\d{0,999})(\.\d{1,1000})?([eE][+-]?\d{1,1000})?/y;
+/** Not allowed in a string. */
+const CONTROL = /[^\u0020-\uffff]/g;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 
 /** 1-based line and column (in UTF-16 units) of an offset. */
@@ -44,7 +48,7 @@ export function pointerToken(key: string): string {
 
 /** Parse a whole document. A byte order mark is skipped. Throws RuntError "config-syntax" with line and column. */
 export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
-  const { positions, duplicates } = options;
+  const { positions, duplicates, wanted } = options;
   const withPointers = positions !== undefined || duplicates !== undefined;
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   let depth = 0;
@@ -63,8 +67,24 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
+  /** Where the next backslash and the next control character are, as far as it is known; most strings end before both. */
+  let backslash = -1;
+  let control = -1;
   const parseString = (): string => {
     const start = at;
+    const end = text.indexOf('"', at + 1);
+    if (backslash < at) {
+      backslash = text.indexOf("\\", at);
+      if (backslash < 0) backslash = text.length;
+    }
+    if (control < at) {
+      CONTROL.lastIndex = at;
+      control = CONTROL.exec(text)?.index ?? text.length;
+    }
+    if (end >= 0 && end < backslash && end < control) {
+      at = end + 1;
+      return text.slice(start + 1, end);
+    }
     let result = "";
     let from = ++at;
     for (;;) {
@@ -122,7 +142,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     return value;
   };
 
-  const parseArray = (pointer: string): JsonValue[] => {
+  const parseArray = (pointer: string | undefined): JsonValue[] => {
     const items: JsonValue[] = [];
     at += 1;
     skipBlanks();
@@ -131,7 +151,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
       return items;
     }
     for (;;) {
-      items.push(parseValue(withPointers ? `${pointer}/${items.length}` : ""));
+      items.push(parseValue(pointer === undefined ? undefined : `${pointer}/${items.length}`));
       skipBlanks();
       const c = text[at];
       if (c === "]") {
@@ -143,7 +163,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
-  const parseObject = (pointer: string): { [key: string]: JsonValue } => {
+  const parseObject = (pointer: string | undefined): { [key: string]: JsonValue } => {
     const members: { [key: string]: JsonValue } = {};
     at += 1;
     skipBlanks();
@@ -155,12 +175,12 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
       skipBlanks();
       if (text[at] !== '"') expected("a field name in double quotes");
       const key = parseString();
-      const here = withPointers ? `${pointer}/${pointerToken(key)}` : "";
+      const here = pointer === undefined ? undefined : `${pointer}/${pointerToken(key)}`;
       skipBlanks();
       if (text[at] !== ":") expected(`":" after the field name ${JSON.stringify(key)}`);
       at += 1;
       const value = parseValue(here);
-      if (duplicates !== undefined && Object.hasOwn(members, key)) duplicates.push(here);
+      if (duplicates !== undefined && here !== undefined && Object.hasOwn(members, key)) duplicates.push(here);
       // A plain assignment to __proto__ would set the prototype.
       if (key === "__proto__") Object.defineProperty(members, key, { value, enumerable: true, configurable: true, writable: true });
       else members[key] = value;
@@ -175,9 +195,11 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
-  const parseValue = (pointer: string): JsonValue => {
+  /** @param given of the value; undefined: nobody asks where it is */
+  const parseValue = (given: string | undefined): JsonValue => {
     skipBlanks();
-    positions?.set(pointer, at);
+    const pointer = given === undefined || (wanted !== undefined && !wanted.has(given)) ? undefined : given;
+    if (pointer !== undefined) positions?.set(pointer, at);
     const first = text[at];
     if (first !== "{" && first !== "[") return parseScalar();
     if (++depth > MAX_DEPTH) fail(`nested deeper than ${MAX_DEPTH} levels`);
@@ -201,7 +223,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
-  const value = parseValue("");
+  const value = parseValue(withPointers ? "" : undefined);
   skipBlanks();
   if (at < text.length) {
     if (options.trailing === undefined) fail(`unexpected data after the end of the document: ${found()}`);

@@ -62,7 +62,9 @@ export function findStructure(value: JsonValue, root: Shape = shape): Structure 
     if (typeof node === "string") walkScalar(node, found, pointer);
     else if ("l" in node) {
       if (!Array.isArray(found)) wrongType(pointer, "array", found);
-      else for (const [index, item] of found.entries()) walk(node.l, item, `${pointer}/${index}`);
+      else
+        for (let index = 0; index < found.length; index++)
+          if (typeof found[index] !== node.l) walk(node.l, found[index]!, `${pointer}/${index}`);
     } else if (!isObject(found)) wrongType(pointer, "object", found);
     else if ("m" in node) {
       for (const [name, item] of Object.entries(found)) walk(node.m, item, `${pointer}/${pointerToken(name)}`);
@@ -75,9 +77,12 @@ export function findStructure(value: JsonValue, root: Shape = shape): Structure 
   };
 
   const walkFields = (fields: Readonly<Record<string, Shape>>, required: readonly string[], found: Members, pointer: string): void => {
-    for (const [name, item] of Object.entries(found)) {
-      const here = `${pointer}/${pointerToken(name)}`;
+    for (const name of Object.keys(found)) {
+      const item = found[name]!;
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      // Most are as they should be: only what is wrong, or has parts, needs its pointer.
+      if (typeof item === field) continue;
+      const here = `${pointer}/${pointerToken(name)}`;
       if (field === undefined) strangers.push(strangeName(name, strangers.length < MOST_SEARCHES ? Object.keys(fields) : [], here));
       else if (item !== null || required.includes(name)) walk(field, item, here);
     }

@@ -106,21 +106,25 @@ function newLayers(root: Layer): Layers {
 
 function addLayer({ list, last, above }: Layers, layer: Layer): void {
   last.set(layer.at, list.push(layer) - 1);
-  for (const at of parents(layer.at)) above.add(at);
+  for (let at = layer.at; at !== "/"; ) {
+    at = parentOf(at);
+    above.add(at);
+  }
 }
 
-/** "/a/b/c" -> "/a/b", "/a", "/". */
-function* parents(path: string): Generator<string> {
-  for (let at = path; at !== "/"; ) {
-    at = at.slice(0, at.lastIndexOf("/")) || "/";
-    yield at;
-  }
+/** "/a/b/c" -> "/a/b"; "/a" -> "/". */
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
 /** The last of the mounts on the way is on top. */
 function layerOf({ list, last }: Layers, path: string): Layer {
   let top = last.get(path) ?? 0;
-  for (const at of parents(path)) top = Math.max(top, last.get(at) ?? 0);
+  for (let at = path; at !== "/"; ) {
+    at = parentOf(at);
+    const there = last.get(at) ?? 0;
+    if (there > top) top = there;
+  }
   return list[top]!;
 }
 

@@ -29,33 +29,64 @@ function isOtherPropagation(later: MountOption, earlier: MountOption): boolean {
   return !(before === PROPAGATION.SLAVE && after === PROPAGATION.SHARED);
 }
 
+/** Places of the words that the table knows: of many the last of each only, for no more can take an earlier word back. */
+function knownPlaces(words: readonly string[]): readonly number[] {
+  if (words.length <= FEW_WORDS) return words.map((_, at) => at);
+  const last = new Map<string, number>();
+  words.forEach((word, at) => {
+    if (MOUNT_OPTIONS.has(word)) last.set(word, at);
+  });
+  return [...last.values()].sort((a, b) => a - b);
+}
+
+const FEW_WORDS = 32;
+
+interface Contradiction {
+  readonly at: number;
+  /** The place of the word that takes it back; undefined: it is for a tree, and there is none. */
+  readonly by?: number;
+}
+
+function contradictions(words: readonly string[], bindsTop: boolean): readonly Contradiction[] {
+  const found: Contradiction[] = [];
+  const places = knownPlaces(words);
+  words.forEach((word, at) => {
+    const option = MOUNT_OPTIONS.get(word);
+    if (option === undefined) return;
+    const by = places.find((next) => {
+      const later = next > at ? MOUNT_OPTIONS.get(words[next]!) : undefined;
+      return later !== undefined && (takesBack(later, option) || isOtherPropagation(later, option));
+    });
+    if (by !== undefined) found.push({ at, by });
+    else if (bindsTop && option.recursive && option.propagation === undefined) found.push({ at });
+  });
+  return found;
+}
+
 /** config, mount options: words that take each other back; the later one wins. */
 export const contradictingOptions: Check = ({ mounts }, report) => {
+  // Many mounts have the same few lists of options.
+  const known = new Map<string, readonly Contradiction[]>();
   mounts?.forEach((mount, index) => {
     const words = mount.options ?? [];
-    words.forEach((word, at) => {
-      const option = MOUNT_OPTIONS.get(word);
-      if (option === undefined) return;
+    if (words.length === 0) return;
+    const bindsTop = isBind(mount) && !words.includes("rbind");
+    const key = `${bindsTop} ${words.join()}`;
+    const list = known.get(key) ?? contradictions(words, bindsTop);
+    known.set(key, list);
+    for (const { at, by } of list) {
+      const word = words[at]!;
       const pointer = `/mounts/${index}/options/${at}`;
-      for (let next = at + 1; next < words.length; next++) {
-        const later = MOUNT_OPTIONS.get(words[next]!);
-        if (later === undefined || (!takesBack(later, option) && !isOtherPropagation(later, option))) continue;
-        report.warning(
-          "mount-option-contradiction",
-          pointer,
-          `mount of "${mount.destination}": "${words[next]}" takes "${word}" back`,
-          "leave one of them out",
-        );
-        return;
-      }
-      if (option.recursive && option.propagation === undefined && isBind(mount) && !words.includes("rbind"))
+      const place = `mount of "${mount.destination}": `;
+      if (by === undefined)
         report.advice(
           "mount-option-recursive",
           pointer,
-          `mount of "${mount.destination}": "${word}" is for a tree, and bind mounts only its top`,
+          `${place}"${word}" is for a tree, and bind mounts only its top`,
           `write "rbind", or "${word.slice(1)}"`,
         );
-    });
+      else report.warning("mount-option-contradiction", pointer, `${place}"${words[by]}" takes "${word}" back`, "leave one of them out");
+    }
   });
 };
 

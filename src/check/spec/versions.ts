@@ -45,27 +45,34 @@ export const newerFields: Check = (spec, report) => {
   const declared = parse(ociVersion);
   for (const [version, paths] of Object.entries(FIELDS)) {
     if (!isOlder(declared, parse(version))) continue;
-    for (const path of paths)
-      for (const pointer of given(spec, path.split("/").slice(1), ""))
+    for (const path of paths) {
+      const found: string[] = [];
+      given(spec, path.split("/"), 1, "", found);
+      for (const pointer of found)
         report.warning(
           "field-newer",
           pointer,
           `the field came with version ${version} of the specification, ociVersion says ${ociVersion}`,
           `set ociVersion to ${version} or newer (up to ${OCI_VERSION_MAX})`,
         );
+    }
   }
 };
 
-/** Pointers of what is there on a path. */
-function* given(value: unknown, [token, ...rest]: readonly string[], pointer: string): Generator<string> {
+/** Adds the pointers of what is there on a path; a list may be long, and most of its entries have nothing. */
+function given(value: unknown, tokens: readonly string[], at: number, pointer: string, found: string[]): void {
   if (value === null || value === undefined) return;
-  if (token === undefined) {
-    yield pointer;
-    return;
+  const token = tokens[at];
+  if (token === undefined) found.push(pointer);
+  else if (typeof value !== "object") return;
+  else if (token !== "*") {
+    const member = Object.hasOwn(value, token) ? (value as Record<string, unknown>)[token] : undefined;
+    if (member !== undefined) given(member, tokens, at + 1, `${pointer}/${pointerToken(token)}`, found);
+  } else if (Array.isArray(value)) {
+    const next = tokens[at + 1] ?? "";
+    for (let index = 0; index < value.length; index++) {
+      const item = value[index];
+      if (item?.[next] !== undefined) given(item, tokens, at + 1, `${pointer}/${index}`, found);
+    }
   }
-  if (typeof value !== "object") return;
-  if (token !== "*") {
-    if (Object.hasOwn(value, token)) yield* given((value as Record<string, unknown>)[token], rest, `${pointer}/${pointerToken(token)}`);
-  } else if (Array.isArray(value))
-    for (let index = 0; index < value.length; index++) yield* given(value[index], rest, `${pointer}/${index}`);
 }

@@ -22,8 +22,8 @@ export interface ValidateOptions {
 
 /** In the order of the file. Never throws, whatever the text is. */
 export function validate(text: string, { view, rootless, systemd: bySystemd }: ValidateOptions): readonly LocatedFinding[] {
-  const { findings, positions, value, spec, broken } = examine(text, callerFacts(view, rootless));
-  if (spec === undefined) return locate(text, positions, value, [findings]);
+  const { findings, places, value, spec, broken } = examine(text, callerFacts(text, view, rootless));
+  if (spec === undefined) return locate(text, places, value, [findings]);
   const derived = examineDerivation(spec, view?.bundle ?? "/", broken);
   const stages = [
     findings,
@@ -32,13 +32,15 @@ export function validate(text: string, { view, rootless, systemd: bySystemd }: V
     view ? [...examineHost(spec, view, broken), ...resctrlFindings(spec, view, broken)] : [],
     view && derived.resources ? cgroupFindings(view, derived.resources, rootless, broken) : [],
   ];
-  return locate(text, positions, value, stages);
+  return locate(text, places, value, stages);
 }
 
 /** Looked up when a check asks. */
-function callerFacts(view: HostView | undefined, rootless: boolean): CheckFacts {
+function callerFacts(text: string, view: HostView | undefined, rootless: boolean): CheckFacts {
   return {
     rootless,
+    // JSON can write it in this way alone.
+    withoutNul: !text.includes("u0000"),
     get apparmor() {
       return view?.facts.security?.apparmor;
     },

@@ -28,8 +28,16 @@ export function treeBelow(directory: string): Tree | undefined {
     }
   }
   const itself = host.O.PATH | host.O.NOFOLLOW;
+  // The same few directories are on the way of most paths.
+  const seen = new Map<string, FileFacts | undefined>();
   return {
-    look: (path): FileFacts | undefined => withFile(path, itself, (fd) => fileFacts(host.fstat(fd))),
+    look(path): FileFacts | undefined {
+      const known = seen.get(path);
+      if (known !== undefined || seen.has(path)) return known;
+      const facts = withFile(path, itself, (fd) => fileFacts(host.fstat(fd)));
+      seen.set(path, facts);
+      return facts;
+    },
     link(path) {
       const slash = path.lastIndexOf("/");
       // readlink(2) does not follow the last name, and what is before it was resolved inside.

@@ -1,0 +1,32 @@
+/** A configuration of some 20 MB is validated in less time than it takes to read and derive it twice. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+
+const MOUNTS = 100_000;
+
+describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => {
+  const { bundle, directory, root } = useHarness();
+
+  /** User CPU seconds, which a busy machine changes less than time. */
+  async function seconds(...args: string[]): Promise<number> {
+    const script = 'TIMEFORMAT=%U; time "$@" >/dev/null';
+    const { status, stderr } = await call(directory, ["bash", "-c", script, "bash", RUNTIME, "--root", root, ...args]);
+    expect(status).toBe(0);
+    return Number(stderr);
+  }
+
+  test("of many mounts is validated in about the time that it takes to compare it with itself", async () => {
+    mkdirSync(join(directory, "source"));
+    const path = bundle((config) => {
+      const source = join(directory, "source");
+      for (let index = 0; index < MOUNTS; index++)
+        config.mounts.push({ destination: `/tmp/directory-${index}`, type: "bind", source, options: ["rbind", "ro", "nosuid"] });
+    });
+    // Both sides are parsed and derived, and nothing is looked at.
+    const twice = await seconds("diff", path, path);
+    expect(await seconds("validate", "--host", "none", path)).toBeLessThan(twice);
+    expect(await seconds("validate", path)).toBeLessThan(2 * twice);
+  }, 120_000);
+});
