@@ -15,7 +15,7 @@ const SECOND_TRY = 1;
 /** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
 const chaiConfig = { truncateThreshold: 2000 };
 
-/** The lanes: `vitest run --project NAME`. All but `unit` and `findings` need root and make real containers, one file at a time. */
+/** The lanes: `vitest run --project NAME`. All but `unit`, `unit-mocked` and `findings` need root and make real containers, one file at a time. */
 const lane = (name: string, testTimeout: number, retry = 0) => ({
   resolve: { alias: { "runt:host": host } },
   test: {
@@ -29,17 +29,19 @@ const lane = (name: string, testTimeout: number, retry = 0) => ({
   },
 });
 
+const UNIT = ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "bench/*.test.ts", "test/guest/*.test.ts"];
+/** Tests that replace modules have them for themselves. The others share what a worker has loaded, which takes a third of the time. */
+const MOCKED = ["src/**/*.mocked.test.ts", "test/unit/**/*.mocked.test.ts", "tools/**/*.mocked.test.ts"];
+const unit = (name: string, options: Readonly<{ include: string[]; exclude?: string[]; isolate?: boolean }>) => ({
+  resolve: { alias: { "runt:host": host } },
+  test: { name, chaiConfig, ...options },
+});
+
 export default defineConfig({
   test: {
     projects: [
-      {
-        resolve: { alias: { "runt:host": host } },
-        test: {
-          name: "unit",
-          chaiConfig,
-          include: ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "bench/*.test.ts", "test/guest/*.test.ts"],
-        },
-      },
+      unit("unit", { include: UNIT, exclude: MOCKED, isolate: false }),
+      unit("unit-mocked", { include: MOCKED }),
       lane("native", 20_000, SECOND_TRY),
       lane("e2e", 30_000, SECOND_TRY),
       lane("differential", 60_000, SECOND_TRY),
@@ -48,6 +50,7 @@ export default defineConfig({
       lane("security", 60_000),
       lane("faults", 120_000),
       lane("walk", 120_000),
+      lane("readme", 120_000),
       lane("guard", 30_000, SECOND_TRY),
       lane("supply", 60_000),
       lane("library", 30_000, SECOND_TRY),

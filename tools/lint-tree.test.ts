@@ -28,4 +28,10 @@ describe("what may be committed", () => {
   it.each(["/home/me/.config", "a/home/x", "$HOME/work/main", "/path/to/runt", "/tmp/mine", "/work/here"])("takes %s", (path) => {
     expect(problemsOf([file("docs/a.md", path)])).toEqual([]);
   });
+
+  it("names unit tests that replace modules so that they share them with none", () => {
+    const text = 'import { vi } from "vitest";\nvi.mock("./x.ts", () => ({}));\n';
+    const found = problemsOf([file("src/a.test.ts", text), file("src/a.mocked.test.ts", text), file("test/findings/a.test.ts", text)]);
+    expect(found).toEqual([expect.stringMatching(/^src\/a\.test\.ts: replaces modules/)]);
+  });
 });

@@ -1,5 +1,6 @@
 /**
- * What may be committed: no file at the root that is not listed here, no large file that is no fixture, no path of somebody's machine.
+ * What may be committed: no file at the root that is not listed here, no large file that is no fixture, no path of somebody's machine, and no
+ * unit test that replaces modules under a name with which it would share them with others (vitest.config.ts).
  * Looks at the files git tracks, with their content in the working tree.
  *
  * Usage: tsx tools/lint-tree.ts
@@ -54,6 +55,10 @@ const LARGE_FILES: Readonly<Record<string, string>> = {
 /** Somebody's home, and where build machines keep their checkouts. Examples in documents have /home/me, /path/to and /tmp. */
 const MACHINE_PATHS = /(?<![\w.$}"~-])\/(?:work\/(?:main|shared|\.)|workspace\/|builds\/|home\/(?!me\b|user\b)\w{2}|Users\/\w)[\w./-]*/;
 
+/** vitest hoists these calls: they act on what every later test of the same worker imports. */
+const REPLACES_MODULES = /^vi\.(?:mock|doMock)\(/m;
+const SHARES_MODULES = /^(?:src|test\/unit|tools|bench|test\/guest)\/.*(?<!\.mocked)\.test\.ts$/;
+
 export interface TreeFile {
   /** Relative to the root. */
   readonly path: string;
@@ -68,8 +73,10 @@ export function problemsOf(files: readonly TreeFile[]): string[] {
     const slash = path.indexOf("/");
     const isKnown = slash < 0 ? ROOT_FILES.has(path) : ROOT_FOLDERS.has(path.slice(0, slash));
     const isLarge = bytes > LARGEST_BYTES && !Object.hasOwn(LARGE_FILES, path);
+    const isShared = SHARES_MODULES.test(path) && REPLACES_MODULES.test(text ?? "");
     const lines = text?.split("\n") ?? [];
     return [
+      ...(isShared ? [`${path}: replaces modules, and is not named .mocked.test.ts (vitest.config.ts)`] : []),
       ...(isKnown ? [] : [`${path}: not a name that is expected at the root (tools/lint-tree.ts)`]),
       ...(isLarge ? [`${path}: ${bytes} bytes, more than ${LARGEST_BYTES}, and no fixture (tools/lint-tree.ts)`] : []),
       ...lines.flatMap((line, index) => {
