@@ -191,12 +191,18 @@ setup-test: | $(SETUP)
 .PHONY: test
 test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
 	tools/test.sh lint unit native@private native@shared native-host e2e@private e2e@shared library clients differential@private differential@shared \
-		findings conformance security faults walk guard
+		findings conformance security faults walk guard readme
 
 # The quick part: a minute or so once everything is built.
 .PHONY: check
 check: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
-	tools/test.sh lint unit native native-host
+	tools/test.sh native '&' lint unit native-host
+
+# What README.md has its reader type, typed. In a clone where nothing is built, npm's packages and all: some minutes. Part of `make test`, in a
+# copy of this tree with what is built here: `tools/test.sh readme`.
+.PHONY: test-readme
+test-readme: setup-test
+	RUNT_README=fresh node_modules/.bin/vitest run --project readme
 
 # SHARD=1/4 runs a quarter of the files.
 .PHONY: test-unit test-native test-e2e test-clients test-differential test-findings
@@ -238,7 +244,7 @@ findings: setup-test bin/runt
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants test-guest-long
+test-all: test test-readme test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants test-guest-long
 
 # Containers of earlier commits under this build, and back under theirs; half a minute for each commit the first time.
 OLDER := 39f7c8c be2da82

@@ -43,6 +43,9 @@ expect_status() {
 say "A bundle is a directory with config.json and a root file system, here Debian's busybox."
 bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
 bundle=$bundles/hello
+# Cgroups of this demo alone: another one may run beside it.
+cgroup=runt-demo-$$
+sed -i "s|/runt-demo/|/$cgroup/|" "$bundle/config.json"
 # A second bundle whose program stays for a minute, so that there is something to kill.
 mkdir "$bundles/staying"
 sed 's/grep Cap [^"]*/exec sleep 60/' "$bundle/config.json" >"$bundles/staying/config.json"
@@ -89,6 +92,6 @@ left=
 [ -z "$(ls -A "$root" 2>/dev/null)" ] || left="$left state"
 if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
 if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
-[ -z "$(find /sys/fs/cgroup -type d -path '*/runt-demo*' 2>/dev/null)" ] || left="$left cgroup"
+[ -z "$(find /sys/fs/cgroup -type d -path "*/$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
 [ -z "$left" ] || surprise "left behind:$left"
 echo "No process, mount, cgroup or state is left."

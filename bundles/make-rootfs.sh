@@ -22,7 +22,7 @@ for applet in $(bin/busybox --list-full); do
     */*) ;;
     *) applet=bin/$applet ;;
     esac
-    mkdir -p "$(dirname "$applet")"
+    [ -d "${applet%/*}" ] || mkdir -p "${applet%/*}"
     ln -sf /bin/busybox "$applet"
 done
 cat >etc/passwd <<EOF

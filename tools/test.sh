@@ -1,6 +1,7 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
-# Lanes: lint, unit, native, native-host, e2e, library, clients, differential, findings, conformance, security, faults, walk, guard.
+# Lanes: lint, unit, native, native-host, e2e, library, clients, differential, findings, conformance, security, faults, walk, guard, readme.
+# Those before an argument "&" run beside those after it, whose output comes at the end.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out.
 set -u
@@ -16,10 +17,12 @@ plain=build/test/plain
 
 vitest() { # project [shared|private]
     report=build/test/$1${2:+-$2}.json
+    # Some unit tests are a project of their own (vitest.config.ts).
+    case $1 in unit) projects='unit*' ;; *) projects=$1 ;; esac
     rm -f "$report"
     # shellcheck disable=SC2086
     ${2:+unshare --mount --propagation private sh -c 'mount --make-r"$0" / && exec "$@"' "$2"} \
-        $plain node_modules/.bin/vitest run --project "$1" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
+        $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh "$1" $(node tools/test-report.mjs "$1${2:+@$2}" "$report" $failures)
@@ -49,16 +52,32 @@ conformance() {
     fi
 }
 
-for lane in "$@"; do
-    printf '\n== %s\n' "$lane"
-    case $lane in
+lane() {
+    printf '\n== %s\n' "$1"
+    case $1 in
     lint) tools/lint.sh || { failed=1; echo "failed: lint" >> $failures; } ;;
     native-host) $plain test/native/host/run.sh || { failed=1; echo "failed: native-host: test/native/host/run.sh" >> $failures; } ;;
     conformance) conformance ;;
-    *@*) vitest "${lane%@*}" "${lane#*@}" ;;
-    *) vitest "$lane" ;;
+    *@*) vitest "${1%@*}" "${1#*@}" ;;
+    *) vitest "$1" ;;
     esac
+}
+
+# The lanes up to "&".
+first() { for lane; do [ "$lane" != "&" ] || break; lane "$lane"; done; }
+
+rest=0
+for lane; do
+    rest=$((rest + 1))
+    [ "$lane" = "&" ] || continue
+    (shift $rest; first "$@"; exit $failed) > build/test/beside.log 2>&1 &
+    beside=$!
 done
+first "$@"
+if [ -n "${beside:-}" ]; then
+    wait "$beside" || failed=1
+    cat build/test/beside.log
+fi
 
 # At the end, where it is seen: what failed, and what needed a second try.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi

@@ -1,0 +1,95 @@
+/**
+ * Everything that README.md says can be typed, typed as it stands there: in a copy of the tree, as root, and where the text says "as anyone" as
+ * nobody with an empty environment. RUNT_README=fresh: in a clone in which nothing has been built.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRoot } from "../support/harness.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { type Command, commandsOf, nameOf, type User } from "./commands.ts";
+import { builtTree, freshTree, Session, TREE } from "./session.ts";
+import { EXPECTED, type Expectation, LISTED, NEEDS, PLACEHOLDERS } from "./tables.ts";
+
+const isFresh = process.env["RUNT_README"] === "fresh";
+const commands = commandsOf(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+const names = new Set(commands.map(nameOf));
+
+/** In the text of a section they may come before what makes them possible: they are typed when all blocks are done, by both users. */
+const order = (list: readonly Command[]): readonly { command: Command; user: User }[] => [
+  ...list.filter(({ inline }) => !inline).map((command) => ({ command, user: command.user })),
+  ...list
+    .filter(({ inline }, index) => inline && list.findIndex((other) => nameOf(other) === nameOf(list[index] as Command)) === index)
+    .flatMap((command) =>
+      (nameOf(command).startsWith("make") ? ["root" as const] : ["root" as const, "nobody" as const]).map((user) => ({ command, user })),
+    ),
+];
+
+test("every command that the tables name is in README.md", () => {
+  const known = [...Object.keys(LISTED), ...Object.keys(EXPECTED), ...Object.keys(NEEDS)];
+  expect(known.filter((name) => !names.has(name))).toEqual([]);
+});
+
+test("what may take long, or change the host, is in one of the tables", () => {
+  const isKnown = (name: string) => Object.hasOwn(LISTED, name) || Object.hasOwn(EXPECTED, name);
+  expect([...names].filter((name) => !/^(?:runt|man|mkdir|sh|bin\/runt) /.test(name) && !isKnown(name))).toEqual([]);
+});
+
+describe.skipIf(!isRoot)("README.md (needs root)", () => {
+  let session: Session;
+  let digest = "";
+  beforeAll(async () => {
+    session = await Session.open(isFresh ? freshTree : builtTree);
+  }, 700_000);
+  afterAll(() => session?.close());
+
+  const asTyped = (text: string) =>
+    [...PLACEHOLDERS, ["sha256:...", digest] as const].reduce((line, [placeholder, value]) => line.replaceAll(placeholder, value), text);
+
+  for (const { command, user } of order(commands)) {
+    const name = nameOf(command);
+    const needed = NEEDS[name];
+    test(`line ${command.line}, ${user}: ${name}`, { timeout: 3_600_000 }, async ({ skip }) => {
+      if (needed !== undefined) skip(!existsSync(needed), `no ${needed}`);
+      if (name.startsWith("make")) await session.type("root", `cd ${TREE}`);
+      if (Object.hasOwn(LISTED, name)) {
+        if (name.startsWith("make ")) expect(await session.type("root", `${name} --dry-run >/dev/null`)).toMatchObject({ status: 0 });
+        return;
+      }
+      const { before, after, terminal, shows, seconds }: Expectation = EXPECTED[name] ?? {};
+      if (before) expect(await session.type("root", before)).toEqual({ status: 0, output: "" });
+      const typed = await session.type(user, asTyped(command.text), { terminal, seconds });
+      expect(typed).toMatchObject({ status: 0 });
+      const afterwards = after ? await session.type("root", `(${after})`) : { status: 0, output: "" };
+      expect(afterwards).toMatchObject({ status: 0 });
+      const seen = typed.output + afterwards.output;
+      if (shows) expect(seen).toMatch(shows);
+      if (command.shown.length > 0) expect(missingLines(command.shown, seen)).toEqual([]);
+      if (name.startsWith("runt plan --host")) digest = /sha256:[0-9a-f]{64}/.exec(seen)?.[0] ?? "";
+    });
+  }
+});
+
+const isV1 = existsSync("/sys/fs/cgroup/cpu");
+const LEFT_OUT = /^\s*…$/;
+
+/** Without digest and numbers, which follow the host's hierarchies; with the reader's own path. */
+function comparable(line: string): string {
+  return line
+    .replace(/^# sha256:[0-9a-f]{64}, \d+ operations$/, "# digest, operations")
+    .replace(/^( [A-Z]+ +| +)\d+ (?=[a-z])/, "$1")
+    .replaceAll(TREE, "/path/to/runt")
+    .replace(/\s+/g, " ");
+}
+
+/** Lines that the document shows and that do not come, in this order. Those of cgroups are of a host with v1. */
+function missingLines(shown: readonly string[], output: string): string[] {
+  const lines = output.split("\n").map(comparable);
+  let at = 0;
+  return shown.filter((line) => {
+    if (LEFT_OUT.test(line) || (!isV1 && line.includes("cgroup"))) return false;
+    const found = lines.indexOf(comparable(line), at);
+    if (found >= 0) at = found + 1;
+    return found < 0;
+  });
+}
