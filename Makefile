@@ -246,6 +246,13 @@ findings: setup-test bin/runt
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-readme test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants test-guest-long
 
+# `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
+.PHONY: test-busy
+test-busy: setup-test bin/runt
+	set -e; for propagation in shared shared private private; do \
+		tools/busy-host.sh unshare --mount --propagation private sh -c 'mount --make-r'$$propagation' / && exec make test'; \
+	done
+
 # Containers of earlier commits under this build, and back under theirs; half a minute for each commit the first time.
 OLDER := 39f7c8c be2da82
 .PHONY: test-upgrade

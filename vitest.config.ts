@@ -25,6 +25,8 @@ const lane = (name: string, testTimeout: number, retry = 0) => ({
     testTimeout: testTimeout * SLOW,
     retry,
     chaiConfig,
+    // What comes about, comes about later where others have the processors.
+    expect: { poll: { timeout: (testTimeout * SLOW) / 2 } },
     hookTimeout: 60_000 * SLOW,
   },
 });

@@ -57,7 +57,7 @@ describe.skipIf(!isRoot || !isRunt)("cgroups without an end (needs root)", () =>
   async function run(place: string, withPids: boolean) {
     const name = id();
     await ok(["run", "--detach", "-b", prepared(place, withPids), name]);
-    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 5_000 * SLOW }).toBe(2);
+    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 15_000 * SLOW }).toBe(2);
     return { name, pids: JSON.parse(await ok(["ps", "-f", "json", name])) as number[] };
   }
 
@@ -151,7 +151,7 @@ while True:
         pid = child.pid ?? 0;
       },
     });
-    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).includes(pid), { timeout: 5_000 * SLOW }).toBe(true);
+    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).includes(pid), { timeout: 15_000 * SLOW }).toBe(true);
     for (let round = 0; round < 20; round++) {
       expect(await timed(["ps", "-f", "json", name])).toMatchObject({ status: 0, stderr: "" });
       expect(await timed(["kill", "--all", name, "CONT"])).toMatchObject({ status: 0 });

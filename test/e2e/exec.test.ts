@@ -209,7 +209,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
   test("it ends with the container", async () => {
     const name = await running();
     const executing = runtime(["exec", name, "sleep", "1000"]);
-    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 5000 }).toBe(2);
+    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 15_000 }).toBe(2);
     await ok(["delete", "--force", name]);
     expect((await executing).status).toBe(137);
   });

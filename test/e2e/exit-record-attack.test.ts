@@ -134,7 +134,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
     writeFileSync(join(place, "forged"), "forged");
     renameSync(join(place, "forged"), path);
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 5_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 15_000 * SLOW }).toBe(false);
     expect(readFileSync(path, "utf8")).toBe("forged");
     expect(readdirSync(place).sort()).toEqual(["precious", "record"]);
     expect(existsSync(join(root, name))).toBe(false);

@@ -89,7 +89,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     expect(validate(found), JSON.stringify(validate.errors)).toBe(true);
     expect(found).toMatchObject({ root, dryRun: false });
     for (const pid of found.objects[0].processes) process.kill(pid, "SIGKILL");
-    await expect.poll(async () => (await gc())[0]?.outcome, { timeout: 5_000 * SLOW }).toBe("removed");
+    await expect.poll(async () => (await gc())[0]?.outcome, { timeout: 15_000 * SLOW }).toBe("removed");
   });
 
   test("cgroups whose state is lost go, with the levels that runt has made above them", async () => {
@@ -352,7 +352,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
       loseState(name);
       expect(JSON.parse(await runt("gc", "-f", "json")).objects).toMatchObject([{ id: name, outcome: "kept", processes: [pid] }]);
       process.kill(pid, "SIGKILL");
-      await expect.poll(() => existsSync(`/proc/${pid}/cgroup`), { timeout: 5_000 * SLOW }).toBe(false);
+      await expect.poll(() => existsSync(`/proc/${pid}/cgroup`), { timeout: 15_000 * SLOW }).toBe(false);
       const before = systemd.calls.length;
       expect(JSON.parse(await runt("gc", "-f", "json")).objects).toMatchObject([{ kind: "cgroup", id: name, outcome: "removed" }]);
       expect(systemd.calls.slice(before)).toEqual([`StopUnit gc-${name}.scope`, `ResetFailedUnit gc-${name}.scope`]);

@@ -261,7 +261,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
       expect(result.status).toBe(1);
       expect(result.stderr).toContain(`error running ${kind} hook #0: hook ran past specified timeout of 1.0s`);
       expect(Date.now() - begin).toBeGreaterThanOrEqual(990);
-      expect(Date.now() - begin).toBeLessThan(6_000);
+      expect(Date.now() - begin).toBeLessThan(20_000);
     },
   );
 
@@ -275,7 +275,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
         createContainer: [idle, chatty],
         startContainer: [idle, chatty],
         poststart: [idle, chatty],
-        poststop: [idle, script("sleep 1 &")],
+        poststop: [idle, script(`sleep 60 & echo $! > ${log}/left`)],
       },
       (config) => {
         config.annotations = { long: "x".repeat(300_000) };
@@ -284,10 +284,9 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     );
     await ok(["create", "-b", path, name]);
     await ok(["start", name]);
-    const begin = Date.now();
     await ok(["delete", "--force", name]);
-    expect(Date.now() - begin).toBeLessThan(900);
-    await sleep(1_000);
+    // It was not waited for.
+    process.kill(Number(read("left")), "SIGKILL");
   });
 
   test("a hook that reads all of a long state gets it whole", async () => {
@@ -374,7 +373,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
         const own = read("startContainer.out").trim().split("\n");
         expect(own[0]).toContain("Operation not permitted");
         expect(own.slice(1)).toContain("Seccomp:\t2");
-        await expect.poll(() => read("program").trim().split("\n"), { timeout: 5_000 }).toEqual(own.slice(1));
+        await expect.poll(() => read("program").trim().split("\n"), { timeout: 15_000 }).toEqual(own.slice(1));
         await ok(["delete", "--force", args.at(-1)!]);
       }
     });
@@ -444,7 +443,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
       poststop: [note("poststop")],
     });
     const creating = runtime(["create", "-b", path, name]);
-    await expect.poll(() => existsSync(join(log, "ready")), { timeout: 5_000, interval: 10 }).toBe(true);
+    await expect.poll(() => existsSync(join(log, "ready")), { timeout: 15_000, interval: 10 }).toBe(true);
     process.kill(Number(read("ppid")), "SIGKILL");
     expect((await creating).status).toBe(137);
     await ok(["delete", "--force", name]);

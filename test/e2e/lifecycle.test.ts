@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     const name = id();
     const out = join(directory, `out-${name}`);
     await ok(["run", "-d", "--pid-file", out, "-b", staying(), name]);
-    await expect.poll(() => signalsCaught(readFileSync(out, "utf8")), { timeout: 5_000, interval: 10 }).toBe(true);
+    await expect.poll(() => signalsCaught(readFileSync(out, "utf8")), { timeout: 15_000, interval: 10 }).toBe(true);
     await ok(["kill", name, signal]);
     await until(name, "stopped");
   });
@@ -199,7 +199,7 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     });
     // It has written its byte, and waits: poll(2) or ppoll(2).
     const waits = () => /^(7|271) /.test(readFileSync(`/proc/${starter}/syscall`, "utf8"));
-    await expect.poll(waits, { timeout: 5_000 * SLOW }).toBe(true);
+    await expect.poll(waits, { timeout: 15_000 * SLOW }).toBe(true);
     process.kill(pid, "SIGKILL");
     expect(await started).toMatchObject({ status: 1, stderr: "runt: cannot start a container that has stopped\n" });
     await until(name, "stopped");

@@ -71,7 +71,7 @@ describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
     const before = JSON.parse(readFileSync(record, "utf8"));
     expect(() => writeFileSync(join(place, "full"), Buffer.alloc(128 * 1024))).toThrow("ENOSPC");
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => existsSync(`/proc/${before.monitor.pid}`), { timeout: 5_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${before.monitor.pid}`), { timeout: 15_000 * SLOW }).toBe(false);
     expect(existsSync(join(root, name))).toBe(false);
     expect(JSON.parse(readFileSync(record, "utf8"))).toEqual(before);
     expect(readdirSync(place).sort()).toEqual(["full", "record"]);

@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("pause, resume, ps, kill --all (needs root)", () => {
     await ok(["kill", "--all", name, "KILL"]);
     const alive = (pid: number) =>
       readdirSync("/proc").includes(String(pid)) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-    await expect.poll(() => left.filter(alive), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => left.filter(alive), { timeout: 15_000 }).toEqual([]);
     await ok(["delete", name]);
   });
 

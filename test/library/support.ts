@@ -1,6 +1,6 @@
 /** Executors for tests, below a directory and a cgroup of their own; nothing of them may be left. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -105,7 +105,11 @@ export function statusField(pid: number, name: string): string {
 }
 
 export function isGone(pid: number): boolean {
-  return !existsSync(`/proc/${pid}`) || /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return true; // ENOENT, or ESRCH when it goes while it is read.
+  }
 }
 
 /** An executable that does something before it becomes runt. */
@@ -115,7 +119,7 @@ export function wrapper(directory: string, name: string, lines: string): string 
   return path;
 }
 
-export async function until(condition: () => boolean, timeoutMs = 5_000 * SLOW): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = 15_000 * SLOW): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);

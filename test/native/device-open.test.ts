@@ -1,7 +1,8 @@
 /** Device nodes for user namespaces: made by outer with the rights of the host. */
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, runPlan } from "../support/helper.ts";
+import { hostMounts } from "../support/host-mounts.ts";
 import { init, outer } from "../support/pack.ts";
 import { container, PROC, S_IFCHR } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
@@ -33,7 +34,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("device.open: %s", (name, options) => {
   };
 
   test("a node of its own, with owner and mode; nothing of it stays on the host", () => {
-    const before = readFileSync("/proc/self/mountinfo", "utf8");
+    const before = hostMounts(root);
     const { stdout, error, warnings } = run({}, "stat -c '%F %t:%T %a %u:%g' /made/node; cat /made/node | wc -c");
     expect(error).toBeUndefined();
     const [node, read] = stdout.trim().split("\n");
@@ -42,7 +43,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("device.open: %s", (name, options) => {
     else expect(node).toMatch(/^character special file 1:3 /);
     const words = ["a device of a user namespace is the host's own, with its owner and mode"];
     expect(warnings.map(({ text }) => text)).toEqual(hasCalls ? [] : words);
-    expect(readFileSync("/proc/self/mountinfo", "utf8")).toBe(before);
+    expect(hostMounts(root)).toEqual(before);
   });
 
   test("another node than the one that is wanted is found out", () => {

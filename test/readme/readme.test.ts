@@ -1,41 +1,43 @@
 /**
  * Everything that README.md says can be typed, typed as it stands there: in a copy of the tree, as root, and where the text says "as anyone" as
- * nobody with an empty environment. RUNT_README=fresh: in a clone in which nothing has been built.
+ * nobody with an empty environment; then the blocks of other pages. RUNT_README=fresh: in a clone in which nothing has been built.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRoot } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
-import { type Command, commandsOf, nameOf, type User } from "./commands.ts";
+import { commandsOf, nameOf, type User } from "./commands.ts";
 import { builtTree, freshTree, Session, TREE } from "./session.ts";
-import { EXPECTED, type Expectation, LISTED, NEEDS, PLACEHOLDERS } from "./tables.ts";
+import { EXPECTED, type Expectation, LISTED, NEEDS, OTHER_PAGES, PLACEHOLDERS } from "./tables.ts";
 
 const isFresh = process.env["RUNT_README"] === "fresh";
-const commands = commandsOf(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+const commandsIn = (page: string) => commandsOf(readFileSync(join(REPOSITORY, page), "utf8")).map((command) => ({ ...command, page }));
+/** Of the other pages not what stands in the running text: examples, and what to do when something is broken. */
+const commands = [...commandsIn("README.md"), ...OTHER_PAGES.flatMap(commandsIn).filter(({ inline }) => !inline)];
 const names = new Set(commands.map(nameOf));
 
 /** In the text of a section they may come before what makes them possible: they are typed when all blocks are done, by both users. */
-const order = (list: readonly Command[]): readonly { command: Command; user: User }[] => [
+const order = (list: typeof commands): readonly { command: (typeof commands)[number]; user: User }[] => [
   ...list.filter(({ inline }) => !inline).map((command) => ({ command, user: command.user })),
   ...list
-    .filter(({ inline }, index) => inline && list.findIndex((other) => nameOf(other) === nameOf(list[index] as Command)) === index)
+    .filter(({ inline }, index) => inline && list.findIndex((other) => nameOf(other) === nameOf(list[index]!)) === index)
     .flatMap((command) =>
       (nameOf(command).startsWith("make") ? ["root" as const] : ["root" as const, "nobody" as const]).map((user) => ({ command, user })),
     ),
 ];
 
-test("every command that the tables name is in README.md", () => {
+test("every command that the tables name is on one of the pages", () => {
   const known = [...Object.keys(LISTED), ...Object.keys(EXPECTED), ...Object.keys(NEEDS)];
   expect(known.filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("what may take long, or change the host, is in one of the tables", () => {
+test("what may take long, or change the host, is in one of the tables of this directory", () => {
   const isKnown = (name: string) => Object.hasOwn(LISTED, name) || Object.hasOwn(EXPECTED, name);
   expect([...names].filter((name) => !/^(?:runt|man|mkdir|sh|bin\/runt) /.test(name) && !isKnown(name))).toEqual([]);
 });
 
-describe.skipIf(!isRoot)("README.md (needs root)", () => {
+describe.skipIf(!isRoot)("what its reader types (needs root)", () => {
   let session: Session;
   let digest = "";
   beforeAll(async () => {
@@ -49,7 +51,7 @@ describe.skipIf(!isRoot)("README.md (needs root)", () => {
   for (const { command, user } of order(commands)) {
     const name = nameOf(command);
     const needed = NEEDS[name];
-    test(`line ${command.line}, ${user}: ${name}`, { timeout: 3_600_000 }, async ({ skip }) => {
+    test(`${command.page}:${command.line}, ${user}: ${name}`, { timeout: 3_600_000 }, async ({ skip }) => {
       if (needed !== undefined) skip(!existsSync(needed), `no ${needed}`);
       if (name.startsWith("make")) await session.type("root", `cd ${TREE}`);
       if (Object.hasOwn(LISTED, name)) {

@@ -1,10 +1,17 @@
-/** What the test of README.md knows of its commands beyond their words. Keys are names of commands (nameOf). */
+/** What the test of the pages knows of their commands beyond their words. Keys are names of commands (nameOf). */
 import { TREE } from "./session.ts";
+
+/** Pages that begin with commands. Those below docs/engines configure engines: `make test-engines`. */
+export const OTHER_PAGES: readonly string[] = ["docs/troubleshooting.md", "docs/switching.md", "docs/editor.md"];
 
 /** What stands for the reader's own, in the order of replacement. */
 export const PLACEHOLDERS: readonly (readonly [string, string])[] = [
   ["/path/to/runt", TREE],
   ["/bundles/web", "/tmp/bundles/web"],
+  ["~/", "/tmp/home/"],
+  ["BUNDLE", "/tmp/bundles/web"],
+  ["ROOT", "/tmp/roots"],
+  [" ID", " seen"],
   ["VERB", "run"],
   ["bash|zsh|fish", "zsh"],
 ];
@@ -27,6 +34,8 @@ export const LISTED: Readonly<Record<string, string>> = {
   "make test-cycles": "a lane of tests by itself",
   "make test-hostile": "a lane of tests by itself",
   "make fuzz-init": "installs clang",
+  "make deb && apt install ./build/runt_*.deb": "installs on the host",
+  "systemctl edit containerd": "opens an editor",
   "runt gc": "acts on the whole host, where others may have containers; the dry run is typed",
 };
 
@@ -82,6 +91,15 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   },
   "runt create --expect-plan sha256:... -b /bundles/web web": { shows: /^$/ },
   "runt inspect -f text web": { shows: /created/ },
+  "runt plan -b BUNDLE": { shows: /^# sha256:/ },
+  "runt --root ROOT list": { before: `runt --root /tmp/roots create -b ${WEB} seen`, shows: /seen +\d+ +created/ },
+  "runt --root ROOT state ID": { after: "runt --root /tmp/roots delete --force seen", shows: /"status": "created"/ },
+  "runt --debug create -b BUNDLE ID": { after: "runt delete --force seen" },
+  "make install PREFIX=/usr/local": {},
+  "mkdir -p /usr/local/lib/runt && ln -s /usr/bin/runt /usr/local/lib/runt/runc": { after: "test -L /usr/local/lib/runt/runc" },
+  "mkdir -p ~/.config/runt && runt schema > ~/.config/runt/config.schema.json": {
+    after: "grep -c schema /tmp/home/.config/runt/config.schema.json",
+  },
   "runt delete --force web": { after: "! runt state web 2>/dev/null", shows: /^$/ },
 };
 

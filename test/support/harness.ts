@@ -113,7 +113,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
     },
     async until(id, status) {
       await expect
-        .poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { timeout: 5_000 * SLOW, interval: 20 })
+        .poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { timeout: 15_000 * SLOW, interval: 20 })
         .toBe(status);
     },
   };
@@ -128,7 +128,7 @@ function removeParents(): void {
 
 /** What is left when dying processes have had the time to go. */
 async function settledLeaks(directory: string, before: ReadonlySet<string>, peers: boolean): Promise<string[]> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 15_000;
   for (;;) {
     const found = leaks(directory, before).filter((line) => !(peers && isParent(line)));
     if (found.length === 0 || Date.now() > deadline) return found;

@@ -13,6 +13,6 @@ export async function makeNetworkNamespace(): Promise<NetworkNamespace> {
   const own = readlinkSync("/proc/self/ns/net");
   const keeper = spawn("unshare", ["-n", "sleep", "1000"], { stdio: "ignore" });
   const file = `/proc/${keeper.pid}/ns/net`;
-  await expect.poll(() => existsSync(file) && readlinkSync(file) !== own, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => existsSync(file) && readlinkSync(file) !== own, { timeout: 15_000 }).toBe(true);
   return { file, end: () => keeper.kill("SIGKILL") };
 }

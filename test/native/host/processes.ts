@@ -22,7 +22,7 @@ export const processTests: readonly Test[] = [
       const before = Date.now();
       host.sleep(20.5);
       const passed = Date.now() - before;
-      ok(passed >= 19 && passed < 1000, `${passed} ms`);
+      ok(passed >= 19 && passed < 10_000, `${passed} ms`);
     },
   ],
   ["kill of no process", () => throws("ESRCH", () => host.kill(0x3f_ffff, 0))],
@@ -69,16 +69,16 @@ export const processTests: readonly Test[] = [
       const before = Date.now();
       const result = host.runProgram("/bin/sleep", ["sleep", "20"], [], "", 100);
       equal([result.status, result.timedOut], [137, true]);
-      ok(Date.now() - before < 5000, "too late");
+      ok(Date.now() - before < 15_000, "too late");
     },
   ],
   [
     "runProgram: a process left behind does not block",
     () => {
       const before = Date.now();
-      const result = host.runProgram("/bin/sh", ["sh", "-c", "sleep 3 & echo done"], ["PATH=/bin"], "", -1);
+      const result = host.runProgram("/bin/sh", ["sh", "-c", "sleep 12 & echo done"], ["PATH=/bin"], "", -1);
       equal([result.status, result.stdout], [0, "done\n"]);
-      ok(Date.now() - before < 2000, "waited for the process that was left behind");
+      ok(Date.now() - before < 10_000, "waited for the process that was left behind");
     },
   ],
   [

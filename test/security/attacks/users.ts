@@ -102,8 +102,8 @@ async function hostilePasswd(subject: Subject): Promise<Outcome> {
       config.process.args = ["/bin/sh", "-c", "grep ^Uid /proc/self/status; env | grep -c ^HOME=; env | grep -c ^PATH="];
     });
     const began = Date.now();
-    const { status, stdout } = await subject.call(["run", "-b", bundle, subject.id()], { through: ["timeout", "-s", "KILL", "3"] });
-    if (status === 137 && Date.now() - began > 2_500) return escaped(`etc/passwd is ${kind}: the start hangs`);
+    const { status, stdout } = await subject.call(["run", "-b", bundle, subject.id()], { through: ["timeout", "-s", "KILL", "15"] });
+    if (status === 137 && Date.now() - began > 14_000) return escaped(`etc/passwd is ${kind}: the start hangs`);
     if (status === 0 && stdout !== "Uid:\t1000\t1000\t1000\t1000\n1\n1\n")
       return escaped(`etc/passwd is ${kind}: ${JSON.stringify(stdout)}`);
   }

@@ -1,0 +1,18 @@
+/** The mounts of the host, without those that neighbours make and remove meanwhile. */
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+
+/** Where engines, services and other tests have theirs. */
+const OF_OTHERS = [tmpdir(), "/tmp", "/run", "/var", "/snap"];
+
+/** Lines of /proc/self/mountinfo (proc_pid_mountinfo(5)) that only a test with these directories can change. */
+export function hostMounts(...directories: readonly string[]): string[] {
+  const isBelow = (point: string) => (place: string) => point.startsWith(`${place}/`);
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .trim()
+    .split("\n")
+    .filter((line) => {
+      const point = line.split(" ")[4] ?? "";
+      return directories.includes(point) || directories.some(isBelow(point)) || !OF_OTHERS.some(isBelow(point));
+    });
+}
