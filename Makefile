@@ -196,7 +196,7 @@ test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-too
 # The quick part: a minute or so once everything is built.
 .PHONY: check
 check: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
-	tools/test.sh native '&' lint unit native-host
+	tools/test.sh native@private '&' lint unit native-host
 
 # What README.md has its reader type, typed. In a clone where nothing is built, npm's packages and all: some minutes. Part of `make test`, in a
 # copy of this tree with what is built here: `tools/test.sh readme`.

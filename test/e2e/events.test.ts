@@ -1,9 +1,10 @@
 /** events: statistics once and at intervals, OOM kills at once, the end with the container. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
+import { listensForEvents } from "../support/process-status.ts";
 
 const MIB = 1024 * 1024;
 const LIMITS = { memory: { limit: 16 * MIB, swap: 16 * MIB }, pids: { limit: 20 }, cpu: { quota: 50_000, period: 100_000 } };
@@ -92,19 +93,29 @@ describe.skipIf(!isRoot || !isRunt || !hasMemory)("events (needs root and a memo
     if (isUnified) expect(events).toHaveLength(1);
   }
 
+  /** The program goes on when somebody listens. */
+  const GATE = "until [ -e /dev/go ]; do sleep 0.1; done";
+  async function listening(name: string): Promise<{ readonly ended: ReturnType<typeof runtime> }> {
+    let listener = 0;
+    const ended = runtime(["events", "--interval", "1h", name], { started: (child) => (listener = child.pid ?? 0) });
+    await expect.poll(() => listensForEvents(listener), { interval: 20 }).toBe(true);
+    writeFileSync(`/proc/${JSON.parse(await ok(["state", name])).pid}/root/dev/go`, "");
+    return { ended };
+  }
+
   test("OOM kills are told at once, before the next interval", async () => {
-    const name = await running("sleep 0.5; tail /dev/zero; exec sleep 1000");
-    const stream = runtime(["events", "--interval", "1h", name]);
+    const name = await running(`${GATE}; tail /dev/zero; exec sleep 1000`);
+    const stream = await listening(name);
     await expect.poll(async () => memoryKills(name), { timeout: 10_000 }).toBeGreaterThan(0);
     await ok(["kill", name, "KILL"]);
-    const { status, stdout } = await stream;
+    const { status, stdout } = await stream.ended;
     expect(status).toBe(0);
     expectOom(stdout, name);
   });
 
   test("the kill that ends the container is told", async () => {
-    const name = await running("sleep 0.5; exec tail /dev/zero");
-    const { status, stdout } = await runtime(["events", "--interval", "1h", name]);
+    const name = await running(`${GATE}; exec tail /dev/zero`);
+    const { status, stdout } = await (await listening(name)).ended;
     expect(status).toBe(0);
     expectOom(stdout, name);
     await until(name, "stopped");

@@ -24,7 +24,15 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
 
   test("running, and then how it ended; nothing is left but the file", async () => {
     const [name, path] = [id(), file()];
-    await ok(["run", "-d", "--exit-record", path, "-b", bundle((config) => shell(config, "until [ -e /dev/go ]; do sleep 0.1; done; exit 3")), name]);
+    await ok([
+      "run",
+      "-d",
+      "--exit-record",
+      path,
+      "-b",
+      bundle((config) => shell(config, "until [ -e /dev/go ]; do sleep 0.1; done; exit 3")),
+      name,
+    ]);
     const running = read(path);
     expect(running).toMatchObject({ schema: 1, id: name, root, phase: "running" });
     expect(JSON.parse(await ok(["state", name]))).toMatchObject({ pid: running.pid, status: "running" });

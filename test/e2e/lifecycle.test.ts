@@ -1,8 +1,10 @@
 /** create, start, state, kill, delete and list, as engines and people use them. */
 import { readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { catches } from "../support/process-status.ts";
 
 describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -52,7 +54,9 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     const name = id();
     const out = join(directory, `out-${name}`);
     await ok(["run", "-d", "--pid-file", out, "-b", staying(), name]);
-    await expect.poll(() => signalsCaught(readFileSync(out, "utf8")), { timeout: 15_000, interval: 10 }).toBe(true);
+    await expect
+      .poll(() => catches(Number(readFileSync(out, "utf8")), constants.signals.SIGTERM), { timeout: 15_000, interval: 10 })
+      .toBe(true);
     await ok(["kill", name, signal]);
     await until(name, "stopped");
   });
@@ -206,9 +210,3 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     await ok(["delete", name]);
   });
 });
-
-/** Whether the process catches SIGTERM (15): its traps are set. */
-function signalsCaught(pid: string): boolean {
-  const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
-  return (BigInt(`0x${caught}`) & (1n << 14n)) !== 0n;
-}

@@ -2,14 +2,16 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { catches } from "../support/process-status.ts";
 
 describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
-  const { bundle, directory, id, ok, root, runtime, until } = useHarness();
+  const { bundle, directory, id, ok, root, runtime } = useHarness();
   const undo: (() => void)[] = [];
   afterEach(() => {
     for (const step of undo.splice(0).reverse()) step();
@@ -43,6 +45,15 @@ describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
       shell(config, "trap 'exit 5' TERM; while :; do sleep 0.05; done");
       change(config);
     });
+  /** The program's trap is set. */
+  const ready = (name: string, place = root) =>
+    expect
+      .poll(
+        async () =>
+          catches(JSON.parse((await runtime(["--root", place, "state", name])).stdout || '{"pid":0}').pid, constants.signals.SIGTERM),
+        { interval: 20 },
+      )
+      .toBe(true);
   const poststop = (command: string) => (config: Config) =>
     Object.assign(config, { hooks: { poststop: [{ path: "/bin/sh", args: ["sh", "-c", command] }] } });
 
@@ -50,8 +61,7 @@ describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
     const place = tmpfs("size=4m");
     const name = id();
     const { child, ended } = foreground(["-b", stays(), name], place);
-    await expect.poll(async () => (await runtime(["--root", place, "state", name])).stdout).toContain("running");
-    await sleep(200 * SLOW);
+    await ready(name, place);
     execFileSync("mount", ["-o", "remount,ro", place]);
     child.kill("SIGTERM");
     const { status, stderr } = await ended;
@@ -81,8 +91,7 @@ describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
     const name = id();
     const began = join(directory, `${name}.hook`);
     const { child, ended } = foreground(["-b", stays(poststop(`echo $$ > ${began}; exec sleep 1000`)), name]);
-    await until(name, "running");
-    await sleep(200 * SLOW);
+    await ready(name);
     await ok(["kill", name, "KILL"]);
     await expect.poll(() => existsSync(began) && readFileSync(began, "utf8")).toMatch(/^\d+\n$/);
     undo.push(() => process.kill(Number(readFileSync(began, "utf8")), "SIGKILL"));
@@ -100,8 +109,7 @@ describe.skipIf(!isRoot || !isRunt)("the end of a monitor (needs root)", () => {
     const name = id();
     const [began, done] = [join(directory, `${name}.hook`), join(directory, `${name}.done`)];
     const { child, ended } = foreground(["-b", stays(poststop(`: > ${began}; sleep 0.5; : > ${done}`)), name]);
-    await until(name, "running");
-    await sleep(200 * SLOW);
+    await ready(name);
     child.kill("SIGTERM");
     await expect.poll(() => existsSync(began), { interval: 5 }).toBe(true);
     child.kill("SIGTERM");

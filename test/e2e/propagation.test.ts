@@ -27,7 +27,7 @@ describe.skipIf(!isRoot || !isRunt)("propagation and paths (needs root)", () => 
     const runt = `${RUNTIME} --root ${root}`;
     const script = `mount --make-rprivate / && mount --bind ${host} ${host} && mount --make-shared ${host} &&
       ${runt} run -d -b ${path} ${name} </dev/null >/dev/null && mount -t tmpfs outside ${host}/from-host &&
-      sleep 0.2; echo "$(grep -c ' inside ' /proc/self/mountinfo || true)";
+      until ${runt} exec ${name} grep -q " inside " /proc/self/mountinfo; do sleep 0.1; done; echo "$(grep -c ' inside ' /proc/self/mountinfo || true)";
       ${runt} exec ${name} /bin/sh -c 'grep -c " outside " /proc/self/mountinfo; grep -c " inside " /proc/self/mountinfo; grep " / / " /proc/self/mountinfo || grep "/host / " /proc/self/mountinfo; mkdir -p /tmp/b; mount --bind / /tmp/b 2>&1 && echo bound';
       sed -n "s|.* ${host} .* shared:\\([0-9]*\\) .*|peer \\1|p" /proc/self/mountinfo; ${runt} delete -f ${name}`;
     const { stdout, stderr } = await call(directory, ["unshare", "-m", "sh", "-c", script]);

@@ -168,12 +168,13 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
 
   test("a verb that finds the container locked for too long says by whom", async () => {
     const name = await running();
-    const holder = begin([join(root, name), "sleep", "1000"], ["flock"]);
-    await sleep(300);
+    const held = join(directory, "held");
+    const holder = begin([join(root, name), "sh", "-c", `: > ${held}; exec sleep 1000`], ["flock"]);
+    await appears(held);
     const paused = await timed(["pause", name]);
     expect(paused.status).toBe(1);
     expect(paused.milliseconds).toBeGreaterThan(9_000);
-    expect(paused.milliseconds).toBeLessThan(14_000 * SLOW);
+    expect(paused.milliseconds).toBeLessThan(19_000 * SLOW);
     expect(paused.stderr).toContain(`container ${name} has been locked for more than 10 s by process ${holder.pid} (flock `);
     // It is no runt, so nobody ends it; init has been killed by then.
     const deleted = await timed(["delete", "--force", name]);
@@ -225,7 +226,7 @@ open(sys.argv[1]+".full","w").close(); time.sleep(1000)`;
         name,
       ]);
       expect(created).toMatchObject({ status: 1, stderr: expect.stringContaining("connection timed out") });
-      expect(created.milliseconds).toBeLessThan(14_000 * SLOW);
+      expect(created.milliseconds).toBeLessThan(19_000 * SLOW);
       expect(exists(name)).toBe(false);
     }, 30_000);
   });

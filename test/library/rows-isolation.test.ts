@@ -45,10 +45,13 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
       const listening = (capabilities: object | undefined) =>
         printed(
           executor(),
-          script("nc -l -p 80 & sleep 0.3; grep -cE ':0050 0+:0000 0A' /proc/net/tcp6", {
-            user: "65534:65534",
-            ...(capabilities === undefined ? {} : { capabilities }),
-          }),
+          script(
+            "nc -l -p 80 & for try in $(seq 30); do sleep 0.1; grep -qE ':0050 0+:0000 0A' /proc/net/tcp6 && break; done; grep -cE ':0050 0+:0000 0A' /proc/net/tcp6",
+            {
+              user: "65534:65534",
+              ...(capabilities === undefined ? {} : { capabilities }),
+            },
+          ),
         );
       expect((await listening({ ambient: ["CAP_NET_BIND_SERVICE"] })).text).toBe("1\n");
       expect((await listening(undefined)).text).toBe("0\n");

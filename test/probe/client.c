@@ -161,7 +161,7 @@ static void take_console(struct end *end)
     }
 }
 
-static void child(const char *flags, const char *directory, char *stdio, char **env, char **argv)
+static void child(pid_t client, const char *flags, const char *directory, char *stdio, char **env, char **argv)
 {
     int count = 0;
     for (char *name = strtok(stdio, ","); name; name = strtok(NULL, ",")) {
@@ -180,8 +180,12 @@ static void child(const char *flags, const char *directory, char *stdio, char **
     for (char **entry = env; strchr(flags, 'l') && *entry; entry++)
         if (!strncmp(*entry, "LISTEN_PID=", 11))
             *entry = listen_pid;
-    if (strchr(flags, 'd'))
+    if (strchr(flags, 'd')) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        // The signal of a client that has died before that does not come.
+        if (getppid() != client)
+            _exit(128 + SIGKILL);
+    }
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
     if (chdir(directory))
@@ -197,11 +201,11 @@ static void spawn(char **words)
     char *env[WORDS] = {0}, names[LINE];
     memcpy(env, words + 6, (size_t)count * sizeof *env);
     strcpy(names, stdio);
-    pid_t pid = fork();
+    pid_t client = getpid(), pid = fork();
     if (pid < 0)
         fail("fork");
     if (pid == 0)
-        child(flags, directory, stdio, env, words + 6 + count);
+        child(client, flags, directory, stdio, env, words + 6 + count);
     say("spawned\x1f%s\x1f%d", tag, pid);
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ","))
         if (strcmp(name, "null"))
