@@ -5,7 +5,7 @@ import type { CallOptions, Result } from "../support/call.ts";
 import { cgroupDirectory } from "./cgroups.ts";
 import { type MountEntry, mountAt, namespaceOf, parseMountinfo, parseStatus } from "./observe.ts";
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 15_000;
 const POLL_MS = 5;
 
 export type State = Readonly<Record<string, unknown>> & {

@@ -237,7 +237,7 @@ export class Context {
       }
     }
     let left = this.traces();
-    for (const deadline = Date.now() + 3_000; left.length > 0 && Date.now() < deadline; left = this.traces()) {
+    for (const deadline = Date.now() + 15_000; left.length > 0 && Date.now() < deadline; left = this.traces()) {
       await new Promise((done) => setTimeout(done, 20));
     }
     removeCgroups(this.cgroup);

@@ -20,7 +20,7 @@ export const PLACEHOLDERS: readonly (readonly [string, string])[] = [
 export const LISTED: Readonly<Record<string, string>> = {
   "npm ci": "make types it",
   "make test": "this test is part of it",
-  "make check": "a lane of tests by itself: a minute and a half",
+  "make check": "tests by themselves: a minute or more",
   "make test-e2e SHARD=1/4": "a lane of tests by itself",
   "make conformance": "writes docs/conformance.md anew",
   "make mutants": "builds and tests a runt for each operation: hours",
