@@ -19,7 +19,7 @@ export interface Running {
 }
 
 /** What a verb may take that "returns at once" on a machine that is busy. */
-export const AT_ONCE_MS = 4_000 * SLOW;
+export const AT_ONCE_MS = 8_000 * SLOW;
 
 /** A program that goes on. */
 export const FOREVER = "exec sleep 1000";
