@@ -52,7 +52,7 @@ networks() {
         ip link add "busy$(($$ % 100000))v$((count % 100))" type veth peer name eth0 netns $space 2>"$work/networks.error" && echo "$count" >"$work/networks.count"
         sleep 0.2
         # The namespace goes with its last process, the pair with the namespace.
-        kill $space
+        kill -KILL $space
         wait $space 2>/dev/null
         count=$((count + 1))
     done
@@ -93,7 +93,11 @@ mkdir "$work/bundle" "$work/mount"
 # Their cgroups are where those runtimes put them.
 sed -e '/"cgroupsPath"/d' -e 's|"echo .*"|"exec sleep 1000"|' "$here/bundles/hello/config.json" >"$work/bundle/config.json"
 : >"$work/on"
-begin() { "$@" & others="$others $!"; }
+# A signal to all of the group ends the command; these end by themselves, each at a point where nothing of its own is left.
+begin() {
+    (trap '' HUP INT TERM; "$@") &
+    others="$others $!"
+}
 for _ in $(seq "$(nproc)"); do begin processor; done
 for name in $runtimes; do begin containers "$name"; done
 begin networks

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import { call as execute, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { mountsOf } from "../support/host-mounts.ts";
 import { ONE_LINE, privately } from "./environment.ts";
 
 /** What only looks, and what needs a running init. */
@@ -60,7 +61,7 @@ describe.skipIf(!isRoot || !isRunt)("identity of init (needs root)", () => {
     await expect.poll(() => readFileSync(`/proc/${pid}/comm`, "utf8")).toBe("sleep\n");
     const look = () => ({
       cgroup: readFileSync(`/proc/${pid}/cgroup`, "utf8"),
-      mounts: readFileSync(`/proc/${pid}/mountinfo`, "utf8"),
+      mounts: mountsOf(pid, directory),
       namespace: readlinkSync(`/proc/${pid}/ns/mnt`),
       children: readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"),
       signals: /^(SigPnd|ShdPnd).*$/gm.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[0],
@@ -163,7 +164,7 @@ describe.skipIf(!isRoot || !isRunt)("identity of init (needs root)", () => {
       "runtime=$0; root=$1; bundle=$2; id=$3",
       '"$runtime" --root "$root" run -d -b "$bundle" "$id"',
       'pid=$(sed \'s/.*"pid":\\([0-9]*\\).*/\\1/\' "$root/$id/state.json")',
-      'kill -9 "$pid"; for i in 1 2 3 4 5 6 7 8 9 10; do [ -e /proc/$pid ] && sleep 0.05; done; [ ! -e /proc/$pid ]',
+      'kill -9 "$pid"; for i in $(seq 100); do [ -e /proc/$pid ] || break; sleep 0.1; done; [ ! -e /proc/$pid ]',
       'echo $((pid - 1)) > /proc/sys/kernel/ns_last_pid; sleep 60 & [ $! = "$pid" ] || exit 99',
       'for verb in "kill $id KILL" "kill $id TERM" "exec $id true" "pause $id" "start $id" "delete --force $id"; do "$runtime" --root "$root" $verb 2>&1 || :; done',
       'kill -0 "$pid" && grep -q "^State:.S" /proc/$pid/status && [ ! -e "$root/$id" ] && echo untouched; kill -9 "$pid"',

@@ -7,8 +7,13 @@ const OF_OTHERS = [tmpdir(), "/tmp", "/run", "/var", "/snap"];
 
 /** Lines of /proc/self/mountinfo (proc_pid_mountinfo(5)) that only a test with these directories can change. */
 export function hostMounts(...directories: readonly string[]): string[] {
+  return mountsOf("self", ...directories);
+}
+
+/** The same of another process. Throws ENOENT when it is not there. */
+export function mountsOf(pid: number | "self", ...directories: readonly string[]): string[] {
   const isBelow = (point: string) => (place: string) => point.startsWith(`${place}/`);
-  return readFileSync("/proc/self/mountinfo", "utf8")
+  return readFileSync(`/proc/${pid}/mountinfo`, "utf8")
     .trim()
     .split("\n")
     .filter((line) => {
