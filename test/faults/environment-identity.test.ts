@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import { call as execute, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
-import { CGROUP_PARENT } from "../support/leaks.ts";
 import { mountsOf } from "../support/host-mounts.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
 import { ONE_LINE, privately } from "./environment.ts";
 
 /** What only looks, and what needs a running init. */

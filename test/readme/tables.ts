@@ -19,6 +19,8 @@ export const PLACEHOLDERS: readonly (readonly [string, string])[] = [
 /** Not typed, each with the reason. Those of make are at least known to make. */
 export const LISTED: Readonly<Record<string, string>> = {
   "npm ci": "make types it",
+  "npm pack": "test/library/package.test.ts types it",
+  "npm install": "test/library/package.test.ts types it",
   "make test": "this test is part of it",
   "make check": "tests by themselves: a minute or more",
   "make test-e2e SHARD=1/4": "a lane of tests by itself",
