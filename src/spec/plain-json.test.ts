@@ -23,6 +23,7 @@ it.each([
   ["an integer in another form", '{"a": [1, 1e3]}'],
   ["a fraction", '{"a":1.0}'],
   ["no JSON", "{'a': 1}"],
+  ["an escape of JavaScript's", '{"a": "\\x41"}'],
   ["a comment", '{"a": 1} // x'],
   ["more behind the end", "{} {}"],
   ["a byte order mark", "\ufeff{}"],

@@ -1,4 +1,4 @@
-/** JSON.parse, for a document of which it is certain that the exact parser would say the same: a hundred times as quick. */
+/** JSON.parse, for a document of which it is certain that the exact parser would say the same, and much quicker. */
 import { type JsonValue, MAX_DEPTH } from "./json.ts";
 
 /** A number that a double may round, or whose form may be reported; in a string it is the same to us. */
@@ -7,6 +7,8 @@ const DOUBTFUL_NUMBER = /[:[,]\s*-?(?:\d{16}|\d+(?:\.|[eE]))/;
 const NAME_END = /"\s*:/g;
 /** As nearly everybody writes it: to cut a text at these takes a tenth of the time. */
 const USUAL_NAME_END = '":';
+/** JSON.parse of QuickJS takes some escapes of JavaScript's: x41, or a single quotation mark. */
+const OTHER_ESCAPE = /\\[^"\\/bfnrtu]/;
 const UNUSUAL = [" :", "\t:", "\n:", "\r:"];
 
 /**
@@ -14,7 +16,7 @@ const UNUSUAL = [" :", "\t:", "\n:", "\r:"];
  * so quickly.
  */
 export function parsePlain(text: string): JsonValue | undefined {
-  if (DOUBTFUL_NUMBER.test(text)) return undefined;
+  if (DOUBTFUL_NUMBER.test(text) || (text.includes("\\") && OTHER_ESCAPE.test(text))) return undefined;
   let value: JsonValue;
   try {
     value = JSON.parse(text);

@@ -1,4 +1,5 @@
 /** A container without a mount namespace of its own mounts in the caller's: all of it is undone, and nothing that is not its own. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -23,6 +24,17 @@ describe.skipIf(!isRoot || !isRunt)("mounts in the caller's mount namespace (nee
       shell(config, "exec sleep 60");
       change(config);
     });
+
+  /** Without mounts the device nodes are made in the root file system itself: it is one of its own. */
+  const unmounted = (readonly: boolean, command: string) =>
+    shared((config) => {
+      const own = join(directory, `own-${++count}`);
+      execFileSync("cp", ["-ax", rootfs(), own]);
+      config.mounts = [];
+      config.root = { path: own, readonly };
+      shell(config, command);
+    });
+  let count = 0;
 
   /**
    * In a mount namespace that is all private or all shared, where $before has mountinfo: what this script prints. `left` prints what is
@@ -58,11 +70,7 @@ runt start ${name}; runt exec ${name} /bin/sh -c 'test -e /proc/self/stat && ech
     });
 
     test("a read-only root alone leaves nothing, and the mount below it keeps its peers", async () => {
-      const path = shared((config) => {
-        config.mounts = [];
-        config.root.readonly = true;
-        shell(config, "touch /x 2>&1 | grep -o 'Read-only'");
-      });
+      const path = unmounted(true, "touch /x 2>&1 | grep -o 'Read-only'");
       expect(await inNamespace(`runt run -b ${path} ${id()}; left`, propagation)).toBe("Read-only\n");
     });
 
@@ -100,11 +108,7 @@ kill -9 $(cat ${directory}/runtime); { wait $create; } 2>/dev/null; left | wc -l
   });
 
   test("without mounts nothing is mounted, and the root is the root file system", async () => {
-    const path = shared((config) => {
-      config.mounts = [];
-      config.root.readonly = false;
-      shell(config, "exec sleep 60");
-    });
+    const path = unmounted(false, "exec sleep 60");
     const name = id();
     const script = `runt run -d -b ${path} ${name} >/dev/null; left; runt exec ${name} /bin/sh -c 'echo /bin/s[h] /proc/[0-9]*'; runt delete -f ${name}; left`;
     expect(await inNamespace(script)).toBe("/bin/sh /proc/[0-9]*\n");
@@ -186,7 +190,10 @@ runt create -b ${path} ${name} >/dev/null; mv ${own} ${own}-2; mkdir ${own}; ln 
       ociVersion: "1.2.0",
       root: { path: rootfs() },
       process: { args: ["/bin/echo", "text"], cwd: "/", user: { uid: 0, gid: 0 } },
-      mounts: [{ destination: "/proc", type: "proc", source: "proc" }],
+      mounts: [
+        { destination: "/proc", type: "proc", source: "proc" },
+        { destination: "/dev", type: "tmpfs", source: "tmpfs" },
+      ],
     };
     writeFileSync(join(path, "config.json"), JSON.stringify(config));
     expect(await inNamespace(`runt run -b ${path} ${id()}; left`)).toBe("text\n");
