@@ -75,7 +75,7 @@ function wordsFor(execution: Execution, message: host.Message): RuntError {
 /** What runc says there, for who looks for it. */
 function runcsWords({ pid, helper }: Execution, op: Op | undefined): string {
   if (op?.op === "cgroup.open" || op?.op === "cgroup.join") return `error adding pid ${pid || helper} to cgroups: `;
-  return op?.op.startsWith("mount.") ? "error mounting: " : "";
+  return op?.op.startsWith("mount.") && op.op !== "mount.detach" ? "error mounting: " : "";
 }
 
 function hintFor(op: OpName | undefined, errno: number): { readonly hint?: string } {
