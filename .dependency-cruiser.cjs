@@ -5,7 +5,7 @@ const PURE_PARTS =
   "^src/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
 
 /** A constant of the build: false in the product. */
-const TESTING = "^src/host/testing\\.ts$";
+const TESTING = "^src/runtime/host/testing\\.ts$";
 
 /** A folder may reach the named ones (and itself), nothing else in src. */
 const only = (folder, ...allowed) => ({
@@ -46,13 +46,13 @@ module.exports = {
       name: "zod-only-in-schemas",
       severity: "error",
       comment: "zod is for the build; the program has the generated validator",
-      from: { path: "^src/", pathNot: ["^src/spec/schema/", "^src/(executor|engine|pod)/"] },
+      from: { path: "^src/", pathNot: ["^src/runtime/spec/schema/", "^src/(executor|engine|pod)/"] },
       to: { path: "^(node_modules/)?zod", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "host-through-its-index",
       severity: "error",
-      comment: "the host module is reached through src/host (the effect folders may name it directly)",
+      comment: "the host module is reached through src/runtime/host (the effect folders may name it directly)",
       from: { path: "^src/(cli|container)/" },
       to: { path: "^runt:host$" },
     },

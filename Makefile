@@ -25,7 +25,7 @@ SHARED_OBJECTS := $(SHARED_SOURCES:native-bindings/init/%.c=$(B)/host/init-%.o)
 HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o) $(SHARED_OBJECTS)
 # The library runs on Node: no part of the program.
 TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
-LIBRARY_SOURCES := $(shell find src/executor src/linux -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+LIBRARY_SOURCES := $(shell find src/executor src/shared/linux -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
@@ -62,16 +62,16 @@ $(B)/kernel-headers: | $(SETUP)
 	$(Q)ln -sfn /usr/include/asm-generic $@/asm-generic
 	$(Q)ln -sfn /usr/include/$$(cc -print-multiarch)/asm $@/asm
 
-$(GEN)/ops.h: tools/gen-ops.ts src/plan/ops.ts | $(SETUP)
+$(GEN)/ops.h: tools/gen-ops.ts src/runtime/plan/ops.ts | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-ops.ts > $@
 
-SCHEMA_SOURCES := $(wildcard src/spec/schema/*.ts)
+SCHEMA_SOURCES := $(wildcard src/runtime/spec/schema/*.ts)
 $(GEN)/shape.js: tools/gen-shape.ts $(SCHEMA_SOURCES) | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-shape.ts $(GEN)
 
-$(GEN)/schema-plan.json: tools/gen-documents.ts tools/gen-schema.ts $(SCHEMA_SOURCES) $(wildcard src/spec/schema/documents/*.ts) src/plan/ops.ts | $(SETUP)
+$(GEN)/schema-plan.json: tools/gen-documents.ts tools/gen-schema.ts $(SCHEMA_SOURCES) $(wildcard src/runtime/spec/schema/documents/*.ts) src/runtime/plan/ops.ts | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-documents.ts $(GEN)
 

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type FieldType, OPS, type OpName } from "../src/plan/ops.ts";
+import { type FieldType, OPS, type OpName } from "../src/runtime/plan/ops.ts";
 import { packPlan, type TestOp } from "../test/support/pack.ts";
 import { REPOSITORY } from "./namespace.ts";
 import { type Side, TOOLS } from "./side.ts";

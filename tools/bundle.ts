@@ -1,12 +1,12 @@
 /**
- * src/cli/main.ts -> build/bundle/*.js -> build/bytecode/*.bin -> build/gen/embed.S and build/bytecode-sizes.txt.
+ * src/runtime/cli/main.ts -> build/bundle/*.js -> build/bytecode/*.bin -> build/gen/embed.S and build/bytecode-sizes.txt.
  *
  * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs. The executable has them all in a
  * table and loads them synchronously: bytecode without debug information carries no module names, which QuickJS needs for `import()`.
  *
  * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] [--testing] (in the repository; build/bytecode-compiler must exist)
  *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
- *   --testing with defences that can be switched off (src/host/testing.ts)
+ *   --testing with defences that can be switched off (src/runtime/host/testing.ts)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ interface Chunk {
   readonly staticImports: readonly string[];
 }
 
-const MAIN = "src/cli/main.ts";
+const MAIN = "src/runtime/cli/main.ts";
 const { values: options } = parseArgs({
   options: {
     debug: { type: "boolean", default: false },
@@ -36,64 +36,68 @@ const root = process.cwd();
 const output = resolve(options.output);
 const bundle = join(output, "bundle");
 const bytecode = join(output, "bytecode");
-const shim = (name: string): string => join(root, "src/host/shims", `${name}.ts`);
+const shim = (name: string): string => join(root, "src/runtime/host/shims", `${name}.ts`);
 
 const LOADER = "runtLoad";
 
 /** Modules that look at arguments or environment when they are evaluated. */
-const READ_AT_START: readonly string[] = ["src/cli/commander.ts", "src/cli/help.ts"];
+const READ_AT_START: readonly string[] = ["src/runtime/cli/commander.ts", "src/runtime/cli/help.ts"];
 
 /** What people call by hand and no engine calls: left out of the image of the started engine, whose size every start pays for. */
 const SELDOM: readonly string[] = [
-  "src/check/catalogue/index.ts",
-  "src/cli/events-table.ts",
-  "src/cli/features-table.ts",
-  "src/cli/style.ts",
-  "src/cli/verbs/check.ts",
-  "src/cli/verbs/checkpoint.ts",
-  "src/cli/verbs/completion.ts",
-  "src/cli/verbs/diff.ts",
-  "src/cli/verbs/gc.ts",
-  "src/cli/verbs/inspect.ts",
-  "src/cli/verbs/mounts.ts",
-  "src/cli/verbs/restore.ts",
-  "src/cli/verbs/schema.ts",
-  "src/cli/verbs/explain.ts",
-  "src/container/unreadable-config.ts",
-  "src/container/kill-below.ts",
-  "src/container/terminal-sizes.ts",
-  "src/container/criu/checkpoint.ts",
-  "src/container/expect-plan.ts",
-  "src/container/resctrl.ts",
-  "src/container/root-mount.ts",
-  "src/container/host-facts/choose.ts",
-  "src/container/criu/restore.ts",
-  "src/plan/mermaid.ts",
-  "src/plan/system-calls.ts",
-  "src/state/migrate.ts",
-  "src/trace/index.ts",
+  "src/runtime/check/catalogue/index.ts",
+  "src/runtime/cli/events-table.ts",
+  "src/runtime/cli/features-table.ts",
+  "src/runtime/cli/style.ts",
+  "src/runtime/cli/commands/check.ts",
+  "src/runtime/cli/commands/checkpoint.ts",
+  "src/runtime/cli/commands/completion.ts",
+  "src/runtime/cli/commands/diff.ts",
+  "src/runtime/cli/commands/gc.ts",
+  "src/runtime/cli/commands/inspect.ts",
+  "src/runtime/cli/commands/mounts.ts",
+  "src/runtime/cli/commands/restore.ts",
+  "src/runtime/cli/commands/schema.ts",
+  "src/runtime/cli/commands/explain.ts",
+  "src/runtime/prepare/unreadable-config.ts",
+  "src/runtime/verbs/kill-below.ts",
+  "src/runtime/execute/terminal-sizes.ts",
+  "src/runtime/verbs/checkpoint.ts",
+  "src/runtime/prepare/expect-plan.ts",
+  "src/runtime/execute/resctrl.ts",
+  "src/runtime/execute/root-mount.ts",
+  "src/runtime/prepare/host-facts/choose.ts",
+  "src/runtime/verbs/restore.ts",
+  "src/runtime/plan/mermaid.ts",
+  "src/runtime/plan/system-calls.ts",
+  "src/runtime/state/migrate.ts",
+  "src/runtime/trace/index.ts",
 ];
 
 /** What every engine calls, or waits for: those that need little first. */
 const ENGINES_CALL: readonly string[] = [
-  "src/cli/program.ts",
-  "src/cli/version.ts",
-  "src/cli/verbs/state.ts",
-  "src/cli/verbs/kill.ts",
-  "src/cli/verbs/start.ts",
-  "src/cli/verbs/delete.ts",
-  "src/cli/verbs/ps.ts",
-  "src/cli/verbs/pause.ts",
-  "src/cli/verbs/resume.ts",
-  "src/cli/verbs/list.ts",
-  "src/cli/verbs/update.ts",
-  "src/cli/verbs/exec.ts",
-  "src/cli/verbs/create.ts",
-  "src/cli/verbs/run.ts",
+  "src/runtime/cli/program.ts",
+  "src/runtime/cli/version.ts",
+  "src/runtime/cli/commands/state.ts",
+  "src/runtime/cli/commands/kill.ts",
+  "src/runtime/cli/commands/start.ts",
+  "src/runtime/cli/commands/delete.ts",
+  "src/runtime/cli/commands/ps.ts",
+  "src/runtime/cli/commands/pause.ts",
+  "src/runtime/cli/commands/resume.ts",
+  "src/runtime/cli/commands/list.ts",
+  "src/runtime/cli/commands/update.ts",
+  "src/runtime/cli/commands/exec.ts",
+  "src/runtime/cli/commands/create.ts",
+  "src/runtime/cli/commands/run.ts",
 ];
 
 /** Called by hand too, but often: at the end of the image, where the pages of the others have nothing of them. */
-const BY_HAND: readonly string[] = ["src/cli/print-plan.ts", "src/cli/verbs/plan.ts", "src/cli/verbs/validate.ts"];
+const BY_HAND: readonly string[] = [
+  "src/runtime/cli/print-plan.ts",
+  "src/runtime/cli/commands/plan.ts",
+  "src/runtime/cli/commands/validate.ts",
+];
 
 /** The last column of the table of modules (host.h). */
 const IMAGE = { read: 0, evaluated: 1, leftOut: 2 } as const;
@@ -172,7 +176,7 @@ function nameOf(file: string): string {
   return file.replace(/^.*\//, "").replace(/\.js$/, "");
 }
 
-/** `import("./x.js")` becomes a promise of what the host loads at once; `loaded` is that itself (src/host/lazy.ts). */
+/** `import("./x.js")` becomes a promise of what the host loads at once; `loaded` is that itself (src/runtime/host/lazy.ts). */
 function replaceDynamicImports(chunks: readonly Chunk[]): void {
   for (const { name } of chunks) {
     const file = join(bundle, `${name}.js`);

@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 limit=256000
 sizes=build/bytecode-sizes.txt
 [ -e "$sizes" ] || { echo "no $sizes: run make first" >&2; exit 1; }
-grep '/verbs/' "$sizes" | while read -r bytes verb; do
+grep '/commands/' "$sizes" | while read -r bytes verb; do
     [ "$bytes" -le "$limit" ] || { echo "$verb loads $bytes bytes of bytecode, more than $limit" >&2; exit 1; }
 done

@@ -1,6 +1,6 @@
 /**
  * The JSON Schemas of what runt prints and keeps (`runt schema NAME`), and the validator of a file of host facts, which it also reads.
- * Each has one source: a zod schema below src/spec/schema, the plan's operations src/plan/ops.ts.
+ * Each has one source: a zod schema below src/runtime/spec/schema, the plan's operations src/runtime/plan/ops.ts.
  *
  * Writes schema-NAME.json, validate-host-facts.js and validate-host-facts.d.ts. Usage: tsx tools/gen-documents.ts [output directory]
  */
@@ -8,15 +8,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { type FieldType, MESSAGES, OPS, type OpDefinition, PLAN_VERSION } from "../src/plan/ops.ts";
-import { DOCUMENTS } from "../src/spec/schema/documents/index.ts";
-import { planExtras } from "../src/spec/schema/documents/plan.ts";
-import { hostFacts } from "../src/spec/schema/host-facts.ts";
+import { type FieldType, MESSAGES, OPS, type OpDefinition, PLAN_VERSION } from "../src/runtime/plan/ops.ts";
+import { DOCUMENTS } from "../src/runtime/spec/schema/documents/index.ts";
+import { planExtras } from "../src/runtime/spec/schema/documents/plan.ts";
+import { hostFacts } from "../src/runtime/spec/schema/host-facts.ts";
 import { DECLARATION, exactJson, type Json, publish, translate } from "./gen-schema.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** 64-bit numbers are decimal strings in the JSON of a plan, so that no reader rounds them (src/plan/json.ts). */
+/** 64-bit numbers are decimal strings in the JSON of a plan, so that no reader rounds them (src/runtime/plan/json.ts). */
 const FIELD: Readonly<Record<FieldType, Json>> = {
   u32: { type: "integer", minimum: 0, maximum: 0xffff_ffff },
   slot: { type: "integer", minimum: 0, maximum: 0xffff_ffff },

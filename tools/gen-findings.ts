@@ -1,13 +1,13 @@
 /**
- * src/check/catalogue -> docs/findings.md: one entry for each finding, with what makes it and what makes it go away.
+ * src/runtime/check/catalogue -> docs/findings.md: one entry for each finding, with what makes it and what makes it go away.
  * What stands below the marker of that file is kept: it is measured, not generated.
  * Usage: tsx tools/gen-findings.ts
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exampleText } from "../src/check/catalogue/example-text.ts";
-import { CHAPTERS, type Entry, sectionText } from "../src/check/catalogue/index.ts";
+import { exampleText } from "../src/runtime/check/catalogue/example-text.ts";
+import { CHAPTERS, type Entry, sectionText } from "../src/runtime/check/catalogue/index.ts";
 import { LEFT_OUT } from "./findings-left-out.ts";
 
 export const FILE = resolve(dirname(fileURLToPath(import.meta.url)), "../docs/findings.md");
@@ -15,7 +15,7 @@ const MARKER = "<!-- Below: measured, not generated. -->";
 
 const INTRODUCTION = `# Findings of \`runt validate\`
 
-Written by \`tools/gen-findings.ts\` from \`src/check/catalogue\`, whose examples are also the tests (\`test/unit/findings.mocked.test.ts\`): each one is
+Written by \`tools/gen-findings.ts\` from \`src/runtime/check/catalogue\`, whose examples are also the tests (\`test/unit/findings.mocked.test.ts\`): each one is
 one edit away from a clean configuration, has its finding and no other, and is clean again when it is fixed.
 
 | level | meaning | \`--fail-on\` |

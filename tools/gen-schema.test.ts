@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { optional, uint32, uint64 } from "../src/spec/schema/common.ts";
-import { spec } from "../src/spec/schema/index.ts";
+import { optional, uint32, uint64 } from "../src/runtime/spec/schema/common.ts";
+import { spec } from "../src/runtime/spec/schema/index.ts";
 import { assertStructural, generate } from "./gen-schema.ts";
 
 describe("assertStructural", () => {

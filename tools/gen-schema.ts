@@ -12,8 +12,8 @@ import { _Code } from "ajv/dist/compile/codegen/code.js";
 import standalone from "ajv/dist/standalone/index.js";
 import { buildSync } from "esbuild";
 import { z } from "zod";
-import type { IntegerType } from "../src/spec/schema/common.ts";
-import { spec } from "../src/spec/schema/index.ts";
+import type { IntegerType } from "../src/runtime/spec/schema/common.ts";
+import { spec } from "../src/runtime/spec/schema/index.ts";
 
 // A CommonJS module: Node wraps its default export once more than its types say.
 const toCode = (standalone as unknown as { default: typeof standalone }).default;
@@ -47,7 +47,7 @@ const STRUCTURAL = new Set([
 export function assertStructural(schema: z.ZodType, path: string): void {
   const def = schema._zod.def as z.core.$ZodTypeDef & { [key: string]: unknown };
   if (!STRUCTURAL.has(def.type)) throw new Error(`${path}: zod type "${def.type}" is not structural`);
-  if ((def.checks ?? []).length > 0) throw new Error(`${path}: refinements and checks are not kept, move them to src/check`);
+  if ((def.checks ?? []).length > 0) throw new Error(`${path}: refinements and checks are not kept, move them to src/runtime/check`);
   const int = z.globalRegistry.get(schema)?.["int"];
   if (int !== undefined) {
     if (!(String(int) in RANGES)) throw new Error(`${path}: unknown integer type "${String(int)}"`);
@@ -215,7 +215,7 @@ export function generate(output: string): void {
   writeFileSync(join(output, "schema.json"), exactJson({ $schema, title: "OCI runtime configuration (Linux)", ...rest }));
 }
 
-export const DECLARATION = `/** Generated from src/spec/schema by tools/gen-schema.ts. */
+export const DECLARATION = `/** Generated from src/runtime/spec/schema by tools/gen-schema.ts. */
 export interface SchemaError {
   /** JSON pointer of the value. */
   readonly instancePath: string;

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { spec } from "../src/spec/schema/index.ts";
+import { spec } from "../src/runtime/spec/schema/index.ts";
 
 type Shape = string | { readonly f: Record<string, Shape>; readonly r: readonly string[] } | { readonly l: Shape } | { readonly m: Shape };
 
@@ -40,7 +40,7 @@ export function shapeOf(schema: z.ZodType): Shape {
   }
 }
 
-const DECLARATION = `/** Generated from src/spec/schema by tools/gen-shape.ts. */
+const DECLARATION = `/** Generated from src/runtime/spec/schema by tools/gen-shape.ts. */
 export type Shape =
   /** "string", "boolean", "unknown", or the name of an integer type. */
   | string

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { GLOBAL_FLAGS, VERBS } from "../src/cli/table/index.ts";
+import { GLOBAL_FLAGS, VERBS } from "../src/runtime/cli/table/index.ts";
 import { manPages } from "./man-page.ts";
 
 const pages = manPages("1.2.3");

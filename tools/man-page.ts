@@ -1,7 +1,7 @@
-/** Manual pages in man(7), made from the command table and the texts of src/cli/manual. Pure: data in, text out. */
-import { MANUAL } from "../src/cli/manual/index.ts";
-import { DESCRIPTION, ENVIRONMENT, EXIT_STATUS, FILES, PROGRAM_DESCRIPTION, PROGRAM_EXAMPLES } from "../src/cli/manual/program.ts";
-import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "../src/cli/table/index.ts";
+/** Manual pages in man(7), made from the command table and the texts of src/runtime/cli/manual. Pure: data in, text out. */
+import { MANUAL } from "../src/runtime/cli/manual/index.ts";
+import { DESCRIPTION, ENVIRONMENT, EXIT_STATUS, FILES, PROGRAM_DESCRIPTION, PROGRAM_EXAMPLES } from "../src/runtime/cli/manual/program.ts";
+import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "../src/runtime/cli/table/index.ts";
 
 /** Section 8 of the manual: commands of the administrator. */
 const SECTION = 8;
@@ -49,7 +49,7 @@ function verbPage(verb: VerbDefinition, version: string): string {
 
 function page(name: string, version: string, lines: readonly string[]): string {
   return [
-    '.\\" Made by "make man" from src/cli/table and src/cli/manual: do not edit.',
+    '.\\" Made by "make man" from src/runtime/cli/table and src/runtime/cli/manual: do not edit.',
     `.TH ${name.toUpperCase().replaceAll("-", "\\-")} ${SECTION} "" "runt ${version}" "runt manual"`,
     // No hyphenation, ragged right: words of a command line stay whole.
     ".nh",

@@ -3,7 +3,7 @@
  *
  * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
  *
- * But for the test build it also puts `false` in the place of every `weakened("NAME")` (src/host/testing.ts).
+ * But for the test build it also puts `false` in the place of every `weakened("NAME")` (src/runtime/host/testing.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
@@ -44,7 +44,7 @@ function defended(text: string, testing: boolean): string {
 
 /** What is written down for people would be a tenth of the bytecode of every verb that has a plan. */
 function withoutDocs(path: string, text: string): string {
-  return path.endsWith("/src/plan/ops.ts") ? text.replace(/\bdoc: "(?:[^"\\]|\\.)*",?/g, "") : text;
+  return path.endsWith("/src/runtime/plan/ops.ts") ? text.replace(/\bdoc: "(?:[^"\\]|\\.)*",?/g, "") : text;
 }
 
 /** Name -> absolute path of the file behind the index. */

@@ -1,6 +1,6 @@
 /*
  * Steps of the cgroup layer that are made for each of ten or so hierarchies of v1 and mostly find the usual: one call for all of them, and what
- * is unusual is left to TypeScript (src/cgroup).
+ * is unusual is left to TypeScript (src/runtime/cgroup).
  */
 #include "host.h"
 

@@ -1,7 +1,7 @@
 /*
  * Rows for containers of which there is nothing unusual to say, without a JavaScript value for any of them: a list has thousands. Whatever is
  * unusual (another schema, damage, an error, a verb at work) is left to the caller, whose way says the same and more:
- * src/container/list.ts with src/state/summary.ts, src/container/status.ts and src/cgroup/driver/freeze.ts.
+ * src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
  */
 #include "host.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define LARGEST_RECORD ((size_t)32 << 10)
-/* Names and values of src/state/record.ts and src/plan. */
+/* Names and values of src/runtime/state/record.ts and src/runtime/plan. */
 #define RECORD "/state.json"
 #define FIFO "/exec.fifo"
 #define LONGEST_OWNER 10
@@ -74,7 +74,7 @@ static bool begins(struct json_span text, char with) {
     return text.start && *text.start == with;
 }
 
-/* What peek (src/state/summary.ts) wants of a record, and a container that was made. */
+/* What peek (src/runtime/state/summary.ts) wants of a record, and a container that was made. */
 static bool is_sound(const struct list *list, const struct json_span *spans, struct row_cell id) {
     uint32_t schema, minor, pid;
     struct row_cell own, phase;

@@ -39,11 +39,11 @@ declare module "runt:host" {
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
   /** Where the next item, from that index on, has that value as that member; -1: none. */
   export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
-  /** The hierarchies that a file of mountinfo (proc_pid_mountinfo(5)) of the usual cgroup v1 host names, as parseMountinfo (src/cgroup/mountinfo.ts)
+  /** The hierarchies that a file of mountinfo (proc_pid_mountinfo(5)) of the usual cgroup v1 host names, as parseMountinfo (src/runtime/cgroup/mountinfo.ts)
    *  does, which knows the others: undefined, when there is no hierarchy with one of the `controllers` (separated by blanks), one is mounted twice, a
    *  mount point has an escape, a line is longer than 32 KiB or none of the kernel's. */
   export function v1Hierarchies(mountinfo: string, controllers: string): { mountpoint: string; controllers: string[] }[] | undefined;
-  /** The wire form of a plan (src/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
+  /** The wire form of a plan (src/runtime/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
    *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */
   export function packPlan(
     magic: number,
@@ -275,7 +275,7 @@ declare module "runt:host" {
     /** Descriptors received, close-on-exec. */
     readonly fds: readonly number[];
   }
-  /** Send one rendezvous message (wire form of src/plan/ops.ts MESSAGES), with a descriptor if given; in `page` stands that there is one. */
+  /** Send one rendezvous message (wire form of src/runtime/plan/ops.ts MESSAGES), with a descriptor if given; in `page` stands that there is one. */
   export function sendMessage(fd: number, type: number, descriptor?: number, page?: ArrayBuffer): void;
   /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. `page`: looked at for a while before sleeping. */
   export function receiveMessage(fd: number, timeoutMs: number, page?: ArrayBuffer): Message | undefined;

@@ -1,4 +1,4 @@
-/* The pair between this process and the helper, and the mapped plan. Wire form: src/plan/ops.ts MESSAGES. */
+/* The pair between this process and the helper, and the mapped plan. Wire form: src/runtime/plan/ops.ts MESSAGES. */
 #include "host.h"
 
 #include "../init/doorbell.h"

@@ -1,4 +1,4 @@
-/* Memory that others may read while it changes: in which operation a plan is (src/container/progress.ts), the times of a trace. */
+/* Memory that others may read while it changes: in which operation a plan is (src/runtime/execute/progress.ts), the times of a trace. */
 #include "host.h"
 
 #include <errno.h>

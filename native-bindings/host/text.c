@@ -112,7 +112,7 @@ static bool may_have_long_number(const char *text, size_t length) {
     return false;
 }
 
-/* Deeper nesting than any configuration has. The exact parser (src/spec/json.ts) has the same limit, and refuses what is beyond. */
+/* Deeper nesting than any configuration has. The exact parser (src/runtime/spec/json.ts) has the same limit, and refuses what is beyond. */
 #define DEEPEST 256
 
 typedef uint8_t lanes __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-/* What --trace measures with (src/trace): nothing here is called without it. */
+/* What --trace measures with (src/runtime/trace): nothing here is called without it. */
 #include "host.h"
 
 #include <string.h>

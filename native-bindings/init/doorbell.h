@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words of the page (src/container/progress.ts): messages sent to each side, those that the runtime has received, whether to look at all. */
+/* Words of the page (src/runtime/execute/progress.ts): messages sent to each side, those that the runtime has received, whether to look at all. */
 enum { BELL_RUNTIME = 6, BELL_HELPER = 7, BELL_RUNTIME_HEARD = 8, BELL_LOOKS = 9 };
 
-/* How many of the container's cgroups the runtime has made (src/container/progress.ts). */
+/* How many of the container's cgroups the runtime has made (src/runtime/execute/progress.ts). */
 enum { BELL_CGROUPS = 11 };
 
 /* CLONE_NEW* of what outer unshares before there is a plan, and of the clone of init; which file systems that init makes (prepare.h). */

@@ -89,7 +89,7 @@ static bool init_waits_for(struct run *run, uint32_t message) {
   return false;
 }
 
-/* Words of the shared page, and its size. The same stand in src/container/progress.ts. */
+/* Words of the shared page, and its size. The same stand in src/runtime/execute/progress.ts. */
 enum { PROGRESS_OUTER = 1, PROGRESS_INIT = 2, PROGRESS_SIZE = 4096 };
 
 /*

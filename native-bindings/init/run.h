@@ -25,7 +25,7 @@ struct slot {
   bool is_link;
 };
 
-/* What --trace knows of the helper, in nanoseconds; 0 = not yet. The same stands in src/trace/helper.ts. */
+/* What --trace knows of the helper, in nanoseconds; 0 = not yet. The same stands in src/runtime/trace/helper.ts. */
 struct trace_area {
   /* CLOCK_MONOTONIC and CLOCK_REALTIME of outer's start, and of init's birth: init may be in another time namespace. */
   uint64_t outer[2], init[2];
@@ -46,7 +46,7 @@ struct run {
   bool waits_for_start;
   /* Operation being executed, for reports; UINT32_MAX before the first. */
   uint32_t index;
-  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/container/progress.ts); NULL = none. */
+  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/runtime/execute/progress.ts); NULL = none. */
   volatile uint32_t *progress;
   /* Messages that have been waited for. */
   uint32_t heard;

@@ -1,5 +1,5 @@
 /*
- * When the operations of the plan begin and end, for --trace (src/trace): stored into memory that the runtime reads. The descriptor is closed
+ * When the operations of the plan begin and end, for --trace (src/runtime/trace): stored into memory that the runtime reads. The descriptor is closed
  * at once and the mapping ends with execve(2), so that the program of the container never has any of it.
  */
 #include "run.h"

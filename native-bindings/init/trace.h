@@ -1,4 +1,4 @@
-/* The monitor's part of a trace: what it did, appended to the file that the runtime has written (src/trace). */
+/* The monitor's part of a trace: what it did, appended to the file that the runtime has written (src/runtime/trace). */
 #ifndef RUNT_TRACE_H
 #define RUNT_TRACE_H
 #include "kernel.h"

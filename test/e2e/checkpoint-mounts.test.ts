@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { numberOf } from "../../src/criu/protobuf.ts";
+import { numberOf } from "../../src/runtime/criu/protobuf.ts";
 import { cgroupOf, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { FIELD, pairs, useFakeCriu } from "../support/fake-criu.ts";

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { decodeMessage, messageOf, numberOf, textOf } from "../../src/criu/protobuf.ts";
+import { decodeMessage, messageOf, numberOf, textOf } from "../../src/runtime/criu/protobuf.ts";
 import { cgroupOf, isUnified } from "../support/cgroups.ts";
 import { type Config, sampleConfig } from "../support/config.ts";
 import { pairs, TYPE, texts, useFakeCriu } from "../support/fake-criu.ts";

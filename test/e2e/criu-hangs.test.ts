@@ -9,7 +9,7 @@ import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/har
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { program } from "../support/programs.ts";
 
-/** Of src/criu/session.ts: for putting everything back. */
+/** Of src/runtime/criu/session.ts: for putting everything back. */
 const END_MS = 10_000;
 
 describe.skipIf(!isRoot || !isRunt)("a criu that does not answer (needs root)", () => {

@@ -1,7 +1,7 @@
 /** explain: every code, out of the executable alone. */
 import { describe, expect, test } from "vitest";
-import { CHAPTERS } from "../../src/check/catalogue/index.ts";
-import { CATALOGUE } from "../../src/errors/catalogue.ts";
+import { CHAPTERS } from "../../src/runtime/check/catalogue/index.ts";
+import { CATALOGUE } from "../../src/runtime/errors/catalogue.ts";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
 
 const FINDINGS = CHAPTERS.flatMap(([, entries]) => Object.entries(entries));

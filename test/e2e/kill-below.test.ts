@@ -1,4 +1,4 @@
-/** kill --cgroup: signals to who is in a cgroup below the container's, and is the container's by the law of src/cgroup/ownership.ts. */
+/** kill --cgroup: signals to who is in a cgroup below the container's, and is the container's by the law of src/runtime/cgroup/ownership.ts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ import { type FakeSystemd, fakeSystemd } from "../support/fake-systemd.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
-/** Of src/cgroup/systemd/driver/connection.ts. */
+/** Of src/runtime/cgroup/systemd/driver/connection.ts. */
 const ANSWER_MS = 30_000;
 
 describe.skipIf(!isRoot || !isRunt)("a systemd that does not answer (needs root)", () => {

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { STATE_MINOR } from "../../src/state/record.ts";
+import { STATE_MINOR } from "../../src/runtime/state/record.ts";
 import { Client } from "../clients/client.ts";
 import { cgroupOf } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { CHAPTERS, type Entry } from "../../src/check/catalogue/index.ts";
+import { CHAPTERS, type Entry } from "../../src/runtime/check/catalogue/index.ts";
 import type { Config } from "../support/config.ts";
 import { exampleConfig } from "../support/example-host.ts";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";

@@ -5,7 +5,7 @@ import { mountDead } from "../support/dead-fuse.ts";
 import { isRoot, isRunt, SLOW, useHarness } from "../support/harness.ts";
 
 const isWanted = process.env["RUNT_LONG_WAITS"] !== undefined;
-/** Of src/container/slow.ts. */
+/** Of src/runtime/execute/slow.ts. */
 const STILL_MS = 60_000;
 
 describe.skipIf(!isRoot || !isRunt || !isWanted)("a long wait (needs root)", () => {

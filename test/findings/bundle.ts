@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Edits, ExampleFile } from "../../src/check/catalogue/index.ts";
+import type { Edits, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 import { contentOf, exampleConfig, FILES, HOST_FACTS } from "../support/example-host.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import type { Case } from "./case.ts";

@@ -1,5 +1,5 @@
 /** A broken bundle as data: one edit away from a bundle that is clean. */
-import { CHAPTERS, type Edits, type Example, type ExampleFile } from "../../src/check/catalogue/index.ts";
+import { CHAPTERS, type Edits, type Example, type ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 
 export interface Case {
   /** The one finding that it has. */

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { CHAPTERS } from "../../src/check/catalogue/index.ts";
-import { validate } from "../../src/container/validate/index.ts";
+import { CHAPTERS } from "../../src/runtime/check/catalogue/index.ts";
+import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
 import { sampleConfig } from "../support/config.ts";
 import { exampleConfig, exampleView, HOST_FACTS } from "../support/example-host.ts";
 import { REPOSITORY } from "../support/programs.ts";
@@ -16,9 +16,9 @@ import { random } from "../support/random.ts";
 import { mutant } from "./mutate.ts";
 
 // On Node a module cannot be loaded at once.
-vi.mock("../../src/container/on-demand.ts", async () => {
-  const unit = await import("../../src/cgroup/systemd/compile/unit.ts");
-  const annotations = await import("../../src/cgroup/systemd/compile/annotations.ts");
+vi.mock("../../src/runtime/execute/on-demand.ts", async () => {
+  const unit = await import("../../src/runtime/cgroup/systemd/compile/unit.ts");
+  const annotations = await import("../../src/runtime/cgroup/systemd/compile/annotations.ts");
   return { systemd: () => ({ ...unit, ...annotations }) };
 });
 

@@ -1,5 +1,5 @@
 /** Edits of real bundles that do no harm when the mutant is really created: right values and wrong ones, everything within the container. */
-import type { Edits } from "../../src/check/catalogue/index.ts";
+import type { Edits } from "../../src/runtime/check/catalogue/index.ts";
 import type { Random } from "./mutate.ts";
 
 type Draw = <T>(list: readonly T[]) => T;

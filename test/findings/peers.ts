@@ -11,7 +11,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { CHAPTERS, type Edits, entryOf } from "../../src/check/catalogue/index.ts";
+import { CHAPTERS, type Edits, entryOf } from "../../src/runtime/check/catalogue/index.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { configText, makeFiles, within } from "./bundle.ts";
 import type { Case } from "./case.ts";

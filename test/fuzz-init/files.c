@@ -197,7 +197,7 @@ static long answer_mmap(const long *arguments) {
   if ((arguments[3] & MAP_ANONYMOUS) != 0) return map_memory(size, NULL, 0);
   const struct descriptor *file = descriptor_get(fd);
   if (file == NULL) return -EBADF;
-  // As src/trace makes it; another size comes from a rule, which the helper has to mistrust.
+  // As src/runtime/trace makes it; another size comes from a rule, which the helper has to mistrust.
   if (file->kind == KIND_TIMES) {
     long times = map_memory(size, NULL, 0);
     if (times > 0) memcpy((void *)times, TIMES, size < sizeof TIMES ? size : sizeof TIMES);

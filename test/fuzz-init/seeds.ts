@@ -4,11 +4,11 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/cgroup/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import { compile, type Invocation } from "../../src/plan/index.ts";
-import { MESSAGES, OPS, type OpName } from "../../src/plan/ops.ts";
-import { parseSpec } from "../../src/spec/index.ts";
+import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/runtime/cgroup/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import { compile, type Invocation } from "../../src/runtime/plan/index.ts";
+import { MESSAGES, OPS, type OpName } from "../../src/runtime/plan/ops.ts";
+import { parseSpec } from "../../src/runtime/spec/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 import { init, outer, packPlan, type TestOp } from "../support/pack.ts";
 import { container } from "../support/plans.ts";

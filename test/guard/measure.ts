@@ -201,7 +201,7 @@ export function measureBuild(): Counts {
 
 function bytecode(): Counts {
   const text = readFileSync(join(REPOSITORY, "build/bytecode-sizes.txt"), "utf8");
-  const rows = [...text.matchAll(/^ *(\d+) src\/cli\/verbs\/(\w+)\.ts$/gm)];
+  const rows = [...text.matchAll(/^ *(\d+) src\/runtime\/cli\/commands\/(\w+)\.ts$/gm)];
   return Object.fromEntries(
     rows.filter(([, , verb]) => LIFE.some((step) => step.verb === verb)).map(([, bytes, verb]) => [`bytecode ${verb}`, Number(bytes)]),
   );

@@ -1,4 +1,4 @@
-/** Row X47: whom the end of an exec may reach. The law is that of src/cgroup/ownership.ts. */
+/** Row X47: whom the end of an exec may reach. The law is that of src/runtime/cgroup/ownership.ts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,7 @@
 /** The mutants: runt with one kind of operation, or one row of a table, taken away. Each is a change of one source file. */
-import { MOUNT_OPTIONS } from "../../src/config/mount-options.ts";
-import { CAPABILITIES } from "../../src/linux/capabilities.ts";
-import { OPS } from "../../src/plan/ops.ts";
-import { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/spec/names.ts";
+import { MOUNT_OPTIONS } from "../../src/runtime/config/mount-options.ts";
+import { OPS } from "../../src/runtime/plan/ops.ts";
+import { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/runtime/spec/names.ts";
 import {
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,
@@ -10,8 +9,9 @@ import {
   PERSONALITY_DOMAINS,
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
-} from "../../src/spec/policies.ts";
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../../src/spec/seccomp.ts";
+} from "../../src/runtime/spec/policies.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../../src/runtime/spec/seccomp.ts";
+import { CAPABILITIES } from "../../src/shared/linux/capabilities.ts";
 
 export interface Mutant {
   /** "op/mount.bind", "mount option/noexec": unique. */
@@ -36,7 +36,7 @@ const operations = Object.keys(OPS).map(
     id: `op/${row}`,
     table: "op",
     row,
-    file: "src/plan/compile/builder.ts",
+    file: "src/runtime/plan/compile/builder.ts",
     change: (source) => replaceOnce(source, "ops.push(", `if (op !== ${JSON.stringify(row)}) ops.push(`),
   }),
 );
@@ -46,7 +46,7 @@ const mountOptions = [...MOUNT_OPTIONS.keys()].map(
     id: `mount option/${row}`,
     table: "mount option",
     row,
-    file: "src/config/mount-options.ts",
+    file: "src/runtime/config/mount-options.ts",
     change: (source) => `${source}\n(MOUNT_OPTIONS as Map<string, unknown>).delete(${JSON.stringify(row)});\n`,
   }),
 );
@@ -67,9 +67,9 @@ function renamed(table: string, file: string, constant: string, rows: readonly s
   }));
 }
 
-const NAMES = "src/spec/names.ts";
-const SECCOMP = "src/spec/seccomp.ts";
-const POLICIES = "src/spec/policies.ts";
+const NAMES = "src/runtime/spec/names.ts";
+const SECCOMP = "src/runtime/spec/seccomp.ts";
+const POLICIES = "src/runtime/spec/policies.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...operations,

@@ -4,10 +4,10 @@ import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { delegateCgroup } from "../../src/cgroup/driver/delegate.ts";
-import { waitForEvent } from "../../src/cgroup/driver/wait.ts";
-import { deleteCgroup, killCgroup } from "../../src/cgroup/end.ts";
-import { type CgroupRef, cgroupProcesses, freeze, isFrozen, markContainer, refuseUsed, thaw } from "../../src/cgroup/index.ts";
+import { delegateCgroup } from "../../src/runtime/cgroup/driver/delegate.ts";
+import { waitForEvent } from "../../src/runtime/cgroup/driver/wait.ts";
+import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end.ts";
+import { type CgroupRef, cgroupProcesses, freeze, isFrozen, markContainer, refuseUsed, thaw } from "../../src/runtime/cgroup/index.ts";
 
 const TREE = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));
 const possible = process.geteuid?.() === 0 && TREE !== undefined;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deleteCgroup, killCgroup } from "../../src/cgroup/end.ts";
+import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end.ts";
 import {
   type CgroupRef,
   cgroupDirectories,
@@ -16,7 +16,7 @@ import {
   refuseUsed,
   thaw,
   writeCgroupFile,
-} from "../../src/cgroup/index.ts";
+} from "../../src/runtime/cgroup/index.ts";
 
 const facts = readHierarchies();
 const possible = process.geteuid?.() === 0 && facts.hierarchies.length > 0;

@@ -8,7 +8,7 @@
 //   --soft N        soft RLIMIT_NOFILE of the helper
 //   --console PATH  listen at this console socket and show what the terminal that arrives prints
 //   --filter PATH   after `pid`, send a descriptor of this file as message `filter`
-//   --page N        share a page, in which N cgroups are made (src/container/progress.ts)
+//   --page N        share a page, in which N cgroups are made (src/runtime/execute/progress.ts)
 //   --cgroup PATH   after `pid`, make this directory, then send `cgroup`
 //   --map           after `pid`, map container ids 0-65535 to 100000 and up
 #define _GNU_SOURCE

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
-import { SECCOMP_ARCHITECTURES, SECCOMP_OPERATORS } from "../../src/spec/seccomp.ts";
-import { systemCalls } from "../../src/spec/syscalls.ts";
+import { SECCOMP_ARCHITECTURES, SECCOMP_OPERATORS } from "../../src/runtime/spec/seccomp.ts";
+import { systemCalls } from "../../src/runtime/spec/syscalls.ts";
 import { call, isRoot, RUNTIME, useHarness } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { random } from "../support/random.ts";

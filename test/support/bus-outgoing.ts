@@ -1,6 +1,6 @@
 /** What the test's end of a D-Bus connection says, as data. */
-import { encodeMessage, type Header, MESSAGE_TYPE, type Message, readBody } from "../../src/cgroup/systemd/wire/message.ts";
-import type { Value } from "../../src/cgroup/systemd/wire/types.ts";
+import { encodeMessage, type Header, MESSAGE_TYPE, type Message, readBody } from "../../src/runtime/cgroup/systemd/wire/message.ts";
+import type { Value } from "../../src/runtime/cgroup/systemd/wire/types.ts";
 
 export interface Received {
   readonly member: string;

@@ -7,8 +7,8 @@ import {
   type Message,
   messageLength,
   readBody,
-} from "../../src/cgroup/systemd/wire/message.ts";
-import type { Value } from "../../src/cgroup/systemd/wire/types.ts";
+} from "../../src/runtime/cgroup/systemd/wire/message.ts";
+import type { Value } from "../../src/runtime/cgroup/systemd/wire/types.ts";
 import { encodeOutgoing, type Outgoing, type Received, received } from "./bus-outgoing.ts";
 
 export type Answer = (call: Received) => readonly Outgoing[] | Promise<readonly Outgoing[]>;

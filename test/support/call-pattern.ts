@@ -1,6 +1,6 @@
-/** The system calls that an operation declares (src/plan/system-calls.ts), compared with those of a trace. */
-import type { OpName } from "../../src/plan/ops.ts";
-import { declaredSystemCalls } from "../../src/plan/system-calls.ts";
+/** The system calls that an operation declares (src/runtime/plan/system-calls.ts), compared with those of a trace. */
+import type { OpName } from "../../src/runtime/plan/ops.ts";
+import { declaredSystemCalls } from "../../src/runtime/plan/system-calls.ts";
 import { namesOf, numberOf, splitList, stringOf, type TracedCall } from "./strace.ts";
 
 export interface PlannedOp {

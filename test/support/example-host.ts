@@ -1,7 +1,7 @@
 /** The configuration and the host that the examples of the findings start from: clean together, and nothing of it is this machine's. */
-import type { Edits, Example, ExampleFile } from "../../src/check/catalogue/index.ts";
-import type { FileFacts, HostView, Tree } from "../../src/check/host/view.ts";
-import type { HostFacts } from "../../src/check/host-facts.ts";
+import type { Edits, Example, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
+import type { FileFacts, HostView, Tree } from "../../src/runtime/check/host/view.ts";
+import type { HostFacts } from "../../src/runtime/check/host-facts.ts";
 
 export const BUNDLE = "/bundle";
 

@@ -1,6 +1,6 @@
 /** The other end of a D-Bus connection, in this process and with a clock of its own: what is sent is answered at once. */
-import type { Stream } from "../../src/cgroup/systemd/driver/stream.ts";
-import { decodeMessage, messageLength } from "../../src/cgroup/systemd/wire/message.ts";
+import type { Stream } from "../../src/runtime/cgroup/systemd/driver/stream.ts";
+import { decodeMessage, messageLength } from "../../src/runtime/cgroup/systemd/wire/message.ts";
 import { encodeOutgoing, type Outgoing, type Received, received } from "./bus-outgoing.ts";
 
 export interface FakeBus extends Stream {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect } from "vitest";
-import { decodeMessage, type Fields, messageOf, numberOf, textOf } from "../../src/criu/protobuf.ts";
+import { decodeMessage, type Fields, messageOf, numberOf, textOf } from "../../src/runtime/criu/protobuf.ts";
 import type { Harness, Result } from "./harness.ts";
 import { program } from "./programs.ts";
 

@@ -1,7 +1,7 @@
 /** A systemd that knows transient units and nothing else: it makes their cgroups in its own hierarchy and moves processes into them. */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Value, Variant } from "../../src/cgroup/systemd/wire/types.ts";
+import type { Value, Variant } from "../../src/runtime/cgroup/systemd/wire/types.ts";
 import type { Outgoing, Received } from "./bus-outgoing.ts";
 import type { Answer } from "./bus-service.ts";
 

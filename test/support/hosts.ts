@@ -1,5 +1,5 @@
 /** Hosts as the cgroup layer sees them, for tests without root. */
-import type { CgroupFacts } from "../../src/cgroup/index.ts";
+import type { CgroupFacts } from "../../src/runtime/cgroup/index.ts";
 
 const V1_CONTROLLERS = ["cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb"];
 

@@ -51,7 +51,7 @@ function cgroups(): string[] {
   return walk("/sys/fs/cgroup", 3).filter((line) => line.includes(CGROUP_PARENT));
 }
 
-/** Names that runt gives to devices on their way (src/network/move.ts). Any other one may be a neighbour's, which comes and goes. */
+/** Names that runt gives to devices on their way (src/runtime/network/move.ts). Any other one may be a neighbour's, which comes and goes. */
 export const OWN_INTERFACE = /^runt\d+$/;
 
 function interfaces(): string[] {

@@ -1,5 +1,5 @@
 /** Pieces of plans for tests of the helper: a container of busybox, bent by each test where it matters. */
-import { MESSAGES } from "../../src/plan/ops.ts";
+import { MESSAGES } from "../../src/runtime/plan/ops.ts";
 import { init, outer, type TestOp } from "./pack.ts";
 
 export const CLONE_NEW = {

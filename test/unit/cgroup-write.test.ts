@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeCgroupFile } from "../../src/cgroup/driver/write.ts";
+import { writeCgroupFile } from "../../src/runtime/cgroup/driver/write.ts";
 
 let cgroup: string;
 

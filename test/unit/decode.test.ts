@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodePlan } from "../../src/plan/decode.ts";
+import { decodePlan } from "../../src/runtime/plan/decode.ts";
 import { init, outer, packPlan } from "../support/pack.ts";
 
 const bytesOf = (buffer: Buffer): ArrayBuffer =>

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { examine } from "../../src/check/examine.ts";
+import { examine } from "../../src/runtime/check/examine.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const profile = JSON.parse(readFileSync(`${REPOSITORY}/test/fixtures/seccomp-default.json`, "utf8"));

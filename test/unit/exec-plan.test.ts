@@ -1,7 +1,7 @@
 /** The plans of exec, as text. Renew with `vitest run -u`. */
 import { describe, expect, it } from "vitest";
-import type { ProcessConfig } from "../../src/config/types.ts";
-import { compileExec, type ExecInput } from "../../src/plan/index.ts";
+import type { ProcessConfig } from "../../src/runtime/config/types.ts";
+import { compileExec, type ExecInput } from "../../src/runtime/plan/index.ts";
 import { explained } from "../support/explained.ts";
 
 const PROCESS: ProcessConfig = {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { ProcessConfig } from "../../src/config/types.ts";
-import { defaultProcess, execRecord } from "../../src/container/exec-defaults.ts";
-import { type ExecRequest, parseUser, requestedProcess, withCapabilities } from "../../src/container/exec-request.ts";
+import type { ProcessConfig } from "../../src/runtime/config/types.ts";
+import { defaultProcess, execRecord } from "../../src/runtime/prepare/exec-defaults.ts";
+import { type ExecRequest, parseUser, requestedProcess, withCapabilities } from "../../src/runtime/prepare/exec-request.ts";
 
 const REQUEST: ExecRequest = {
   id: "c",

@@ -1,15 +1,15 @@
 /** Every finding of the catalogue: its example has it and nothing else, and what fixes the example leaves nothing. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import { CHAPTERS, type Entry } from "../../src/check/catalogue/index.ts";
-import { validate } from "../../src/container/validate/index.ts";
+import { CHAPTERS, type Entry } from "../../src/runtime/check/catalogue/index.ts";
+import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
 import { CLEAN, exampleConfig, exampleView } from "../support/example-host.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 // On Node a module cannot be loaded at once.
-vi.mock("../../src/container/on-demand.ts", async () => {
-  const unit = await import("../../src/cgroup/systemd/compile/unit.ts");
-  const annotations = await import("../../src/cgroup/systemd/compile/annotations.ts");
+vi.mock("../../src/runtime/execute/on-demand.ts", async () => {
+  const unit = await import("../../src/runtime/cgroup/systemd/compile/unit.ts");
+  const annotations = await import("../../src/runtime/cgroup/systemd/compile/annotations.ts");
   return { systemd: () => ({ ...unit, ...annotations }) };
 });
 
@@ -55,7 +55,9 @@ describe("the catalogue", () => {
   }
 
   test("has every code that a check or the derivation uses", () => {
-    const texts = ["src/check", "src/config", "src/container/validate"].flatMap((directory) => sources(`${REPOSITORY}/${directory}`));
+    const texts = ["src/runtime/check", "src/runtime/config", "src/runtime/diagnostics/validate"].flatMap((directory) =>
+      sources(`${REPOSITORY}/${directory}`),
+    );
     const used = texts.flatMap((text) => [...text.matchAll(CODE)].map(([, one, other]) => one ?? other ?? ""));
     expect(used.length).toBeGreaterThan(150);
     const known = new Set(entries.map(([code]) => code));

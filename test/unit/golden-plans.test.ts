@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/cgroup/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import { compile, type HostFacts, type Invocation, type Plan } from "../../src/plan/index.ts";
-import { parseSpec } from "../../src/spec/index.ts";
+import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/runtime/cgroup/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import { compile, type HostFacts, type Invocation, type Plan } from "../../src/runtime/plan/index.ts";
+import { parseSpec } from "../../src/runtime/spec/index.ts";
 import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 

@@ -1,9 +1,9 @@
 /** Where hooks, labels and id maps stand in a plan. */
 import { describe, expect, it } from "vitest";
-import { cgroupSources, compileCgroup } from "../../src/cgroup/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import { compile, type HostFacts, hookState, type Invocation, type Op, type OpName } from "../../src/plan/index.ts";
-import type { Spec } from "../../src/spec/index.ts";
+import { cgroupSources, compileCgroup } from "../../src/runtime/cgroup/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import { compile, type HostFacts, hookState, type Invocation, type Op, type OpName } from "../../src/runtime/plan/index.ts";
+import type { Spec } from "../../src/runtime/spec/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 
 const INVOCATION: Invocation = { id: "c", mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0 };

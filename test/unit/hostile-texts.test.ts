@@ -1,13 +1,13 @@
 /** Files of an image and tables that a container can write into: whatever they hold, reading them ends soon and never fails. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseMountinfo } from "../../src/cgroup/index.ts";
-import { findLoader, parseElf } from "../../src/check/host/elf.ts";
-import { parseSubordinates } from "../../src/check/host/ids.ts";
-import { describeOther, parseFirstLine } from "../../src/check/host/script.ts";
-import { parseMountLines } from "../../src/container/inspect/mounts.ts";
-import { parseMounts } from "../../src/criu/mounts.ts";
-import { findResctrl } from "../../src/resctrl/mount.ts";
+import { parseMountinfo } from "../../src/runtime/cgroup/index.ts";
+import { findLoader, parseElf } from "../../src/runtime/check/host/elf.ts";
+import { parseSubordinates } from "../../src/runtime/check/host/ids.ts";
+import { describeOther, parseFirstLine } from "../../src/runtime/check/host/script.ts";
+import { parseMounts } from "../../src/runtime/criu/mounts.ts";
+import { parseMountLines } from "../../src/runtime/diagnostics/inspect/mounts.ts";
+import { findResctrl } from "../../src/runtime/resctrl/mount.ts";
 import { random } from "../support/random.ts";
 
 const ROUNDS = 3000;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { CHAPTERS } from "../../src/check/catalogue/index.ts";
+import { CHAPTERS } from "../../src/runtime/check/catalogue/index.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = /\bdocs\/[\w/-]+\.md/;

@@ -1,19 +1,19 @@
 /**
  * Rows of the behaviour of Kata Containers' conversion of config.json (docs/rows-kata.md) that need no container: what is read, what is
- * refused, and where. The rows of pods stand beside src/config/cri, those that need a kernel in test/e2e/kata-rows.test.ts.
+ * refused, and where. The rows of pods stand beside src/runtime/config/cri, those that need a kernel in test/e2e/kata-rows.test.ts.
  */
 import { expect, test, vi } from "vitest";
-import { checkSpec } from "../../src/check/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import { validate } from "../../src/container/validate/index.ts";
-import { RuntError } from "../../src/errors/index.ts";
-import { parseSpec, type Spec } from "../../src/spec/index.ts";
-import { checkRecord, parseRecord } from "../../src/state/record.ts";
+import { checkSpec } from "../../src/runtime/check/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
+import { RuntError } from "../../src/runtime/errors/index.ts";
+import { parseSpec, type Spec } from "../../src/runtime/spec/index.ts";
+import { checkRecord, parseRecord } from "../../src/runtime/state/record.ts";
 import { applyEdits, CLEAN, exampleView } from "../support/example-host.ts";
 import { random } from "../support/random.ts";
 
 // On Node a module cannot be loaded at once.
-vi.mock("../../src/container/on-demand.ts", () => ({}));
+vi.mock("../../src/runtime/execute/on-demand.ts", () => ({}));
 
 function text(edits: Record<string, unknown>): string {
   const config: unknown = structuredClone(CLEAN);

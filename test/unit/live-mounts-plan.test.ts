@@ -1,8 +1,8 @@
 /** The plans of `mounts`, as text. Renew with `vitest run -u`. */
 import { describe, expect, it } from "vitest";
-import { deriveMount } from "../../src/config/mounts.ts";
-import type { BindMount } from "../../src/config/types.ts";
-import { compileMounts, type MountsInput, printPlan } from "../../src/plan/index.ts";
+import { deriveMount } from "../../src/runtime/config/mounts.ts";
+import type { BindMount } from "../../src/runtime/config/types.ts";
+import { compileMounts, type MountsInput, printPlan } from "../../src/runtime/plan/index.ts";
 
 const IDS = { uidMappings: [], gidMappings: [], userNamespace: { type: "user", path: "/proc/4242/ns/user", from: "" } } as const;
 

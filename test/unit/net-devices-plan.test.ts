@@ -1,9 +1,9 @@
 /** Where network devices stand in a plan. */
 import { expect, it } from "vitest";
-import { cgroupSources } from "../../src/cgroup/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import { compile, type Op, printPlan } from "../../src/plan/index.ts";
-import type { Spec } from "../../src/spec/index.ts";
+import { cgroupSources } from "../../src/runtime/cgroup/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import { compile, type Op, printPlan } from "../../src/runtime/plan/index.ts";
+import type { Spec } from "../../src/runtime/spec/index.ts";
 import { HYBRID_HOST } from "../support/hosts.ts";
 
 function plan(linux: Spec["linux"]) {

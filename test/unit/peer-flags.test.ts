@@ -1,7 +1,7 @@
 /** A command line of runc's or crun's is one of runt's. */
 import { describe, expect, it } from "vitest";
-import { parseCommandLine } from "../../src/cli/parse.ts";
-import { GLOBAL_FLAGS, VERBS } from "../../src/cli/table/index.ts";
+import { parseCommandLine } from "../../src/runtime/cli/parse.ts";
+import { GLOBAL_FLAGS, VERBS } from "../../src/runtime/cli/table/index.ts";
 import { PEER_GLOBAL, PEER_HELP, PEER_VERBS } from "./peer-flags.ts";
 
 /** "--bundle|b DIR": every way to write it, and what its value has to be. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { groupsBelow, locateGroups, releaseGroups } from "../../src/resctrl/container.ts";
-import { joinGroup, makeMonitor, prepareGroup } from "../../src/resctrl/group.ts";
+import { groupsBelow, locateGroups, releaseGroups } from "../../src/runtime/resctrl/container.ts";
+import { joinGroup, makeMonitor, prepareGroup } from "../../src/runtime/resctrl/group.ts";
 import { type FakeResctrl, makeResctrl } from "../support/fake-resctrl.ts";
 
 let fake: FakeResctrl;

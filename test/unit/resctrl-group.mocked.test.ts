@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RuntError } from "../../src/errors/index.ts";
-import { changeSchemata, joinGroup, makeMonitor, pathOf, prepareGroup } from "../../src/resctrl/group.ts";
+import { RuntError } from "../../src/runtime/errors/index.ts";
+import { changeSchemata, joinGroup, makeMonitor, pathOf, prepareGroup } from "../../src/runtime/resctrl/group.ts";
 import { type FakeResctrl, makeResctrl } from "../support/fake-resctrl.ts";
 
 let fake: FakeResctrl;

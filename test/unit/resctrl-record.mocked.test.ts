@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Execution } from "../../src/container/execute.ts";
-import { addMonitor, prepareGroups } from "../../src/container/resctrl.ts";
-import { locateGroups, releaseGroups } from "../../src/resctrl/index.ts";
-import type { ResctrlRecord } from "../../src/state/index.ts";
+import type { Execution } from "../../src/runtime/execute/execute.ts";
+import { addMonitor, prepareGroups } from "../../src/runtime/execute/resctrl.ts";
+import { locateGroups, releaseGroups } from "../../src/runtime/resctrl/index.ts";
+import type { ResctrlRecord } from "../../src/runtime/state/index.ts";
 import { type FakeResctrl, makeResctrl } from "../support/fake-resctrl.ts";
 
 let fake: FakeResctrl;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ExampleFile } from "../../src/check/catalogue/index.ts";
-import { openScene } from "../../src/check/host/scene.ts";
+import type { ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
+import { openScene } from "../../src/runtime/check/host/scene.ts";
 import { exampleView } from "../support/example-host.ts";
 
 const link = (text: string): ExampleFile => ({ kind: "symlink", text });

@@ -1,7 +1,7 @@
 /** Records of every version there has been, and of two that there may be: docs/decisions/0022-state-versions.md. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { migrate } from "../../src/state/migrate.ts";
+import { migrate } from "../../src/runtime/state/migrate.ts";
 import {
   checkRecord,
   isCurrent,
@@ -10,7 +10,7 @@ import {
   STATE_SCHEMA,
   type StateRecord,
   serializeRecord,
-} from "../../src/state/record.ts";
+} from "../../src/runtime/state/record.ts";
 
 const FIXTURES = "test/fixtures/state";
 const fixture = (name: string) => readFileSync(`${FIXTURES}/${name}`, "utf8");

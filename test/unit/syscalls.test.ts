@@ -1,7 +1,7 @@
 /** The names of system calls are those of the library that the build has. */
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { systemCalls } from "../../src/spec/syscalls.ts";
+import { systemCalls } from "../../src/runtime/spec/syscalls.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const HEADER = `${REPOSITORY}/build/libseccomp/include/seccomp-syscalls.h`;

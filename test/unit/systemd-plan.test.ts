@@ -3,11 +3,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CgroupFacts, cgroupSources } from "../../src/cgroup/index.ts";
-import { compileUnit, type SystemdFacts } from "../../src/cgroup/systemd/compile/index.ts";
-import { deriveConfig } from "../../src/config/index.ts";
-import type { ContainerConfig } from "../../src/config/types.ts";
-import { compile, compileExec, MESSAGES, type Plan } from "../../src/plan/index.ts";
+import { type CgroupFacts, cgroupSources } from "../../src/runtime/cgroup/index.ts";
+import { compileUnit, type SystemdFacts } from "../../src/runtime/cgroup/systemd/compile/index.ts";
+import { deriveConfig } from "../../src/runtime/config/index.ts";
+import type { ContainerConfig } from "../../src/runtime/config/types.ts";
+import { compile, compileExec, MESSAGES, type Plan } from "../../src/runtime/plan/index.ts";
 import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 import { REPOSITORY } from "../support/programs.ts";

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { CATALOGUE } from "../../src/errors/catalogue.ts";
-import { WORDS } from "../../src/errors/words.ts";
+import { CATALOGUE } from "../../src/runtime/errors/catalogue.ts";
+import { WORDS } from "../../src/runtime/errors/words.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = readFileSync(join(REPOSITORY, "docs/troubleshooting.md"), "utf8");

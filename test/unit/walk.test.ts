@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmdirSync, symlinkSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Visitor, walk } from "../../src/host/walk.ts";
+import { type Visitor, walk } from "../../src/runtime/host/walk.ts";
 
 let top = "";
 beforeEach(() => {

@@ -8,17 +8,17 @@ import type { Plugin } from "esbuild";
 
 /** Text of a source file -> text of a later day. */
 const CHANGES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
-  "src/state/record.ts": [
+  "src/runtime/state/record.ts": [
     ["export const STATE_SCHEMA = 1;", "export const STATE_SCHEMA: number = 2;"],
     ["export const STATE_MINOR = 1;", "export const STATE_MINOR: number = 99;"],
   ],
-  "src/container/create.ts": [
+  "src/runtime/verbs/create.ts": [
     [
       "    schema: STATE_SCHEMA,\n",
       '    schema: config.annotations["org.runt.test.later"] === undefined ? 1 : 2,\n    later: { field: ["of", "a", "later", "day"] },\n',
     ],
   ],
-  "src/container/exec-defaults.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
+  "src/runtime/prepare/exec-defaults.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
 };
 
 export const plugin: Plugin = {

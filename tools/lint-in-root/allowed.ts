@@ -157,23 +157,23 @@ const ROOT_ITSELF = "the root file system itself";
 const DOOR = "the in-root module";
 
 export const RUNTIME_CALLS: Allowed = {
-  "src/container/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
-  "src/container/criu/restore.ts": {
+  "src/runtime/verbs/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
+  "src/runtime/verbs/restore.ts": {
     "realpath(config.rootfs)": ROOT_ITSELF,
     "enterOwnMounts(root)": `${ROOT_ITSELF}, bound on itself for criu`,
   },
-  "src/container/diagnose/scene.ts": {
+  "src/runtime/diagnostics/post-mortem/scene.ts": {
     "open(`/proc/${pid}/root`)": "the root of a process that is held, itself",
     "open(rootfs)": ROOT_ITSELF,
     "openInRoot(root, path)": DOOR,
   },
-  "src/container/inspect/kernel.ts": {
+  "src/runtime/diagnostics/inspect/kernel.ts": {
     "open(`/proc/${pid}/root`)": "the root of the container's process, itself",
     "openInRoot(root, target)": DOOR,
   },
-  "src/container/knowledge.ts": { "lstat(rootfs)": `${ROOT_ITSELF}, which may be no link` },
-  "src/container/validate/tree.ts": { "openInRoot(root, path)": DOOR },
-  "src/host/walk.ts": {
+  "src/runtime/prepare/knowledge.ts": { "lstat(rootfs)": `${ROOT_ITSELF}, which may be no link` },
+  "src/runtime/diagnostics/validate/tree.ts": { "openInRoot(root, path)": DOOR },
+  "src/runtime/host/walk.ts": {
     "openat(fd, name)":
       "one name that the held directory has just listed, never followed, on the same file system; of the host's cgroups and state",
     "openat(directory, name)":

@@ -71,7 +71,7 @@ export function runtimeCalls(text: string): string[] {
     return isTainted(node);
   }
   function visit(node: ts.Node): void {
-    // What a defence that is switched off does is in no product (src/host/testing.ts).
+    // What a defence that is switched off does is in no product (src/runtime/host/testing.ts).
     if (ts.isConditionalExpression(node) && /^weakened\("/.test(node.condition.getText(file))) {
       visit(node.whenFalse);
       return;

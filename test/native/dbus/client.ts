@@ -2,11 +2,11 @@
  * The D-Bus connection of bin/runt in its own engine, on a real socket. `client SOCKET echo NAME` sends the sample to a service and
  * compares what comes back; `client SOCKET owner NAME` prints the owner of a name; `client SOCKET hello` only connects.
  */
-import "../../../src/host/polyfill.ts";
-import { openConnection } from "../../../src/cgroup/systemd/driver/connection.ts";
-import { openStream } from "../../../src/cgroup/systemd/driver/stream.ts";
-import { marshal } from "../../../src/cgroup/systemd/wire/marshal.ts";
-import * as host from "../../../src/host/index.ts";
+import "../../../src/runtime/host/polyfill.ts";
+import { openConnection } from "../../../src/runtime/cgroup/systemd/driver/connection.ts";
+import { openStream } from "../../../src/runtime/cgroup/systemd/driver/stream.ts";
+import { marshal } from "../../../src/runtime/cgroup/systemd/wire/marshal.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { SAMPLE, SAMPLE_SIGNATURE } from "./sample.ts";
 
 const [, socket = "", mode = "", name = ""] = host.argv();

@@ -1,4 +1,4 @@
-import type { Value } from "../../../src/cgroup/systemd/wire/types.ts";
+import type { Value } from "../../../src/runtime/cgroup/systemd/wire/types.ts";
 
 /** One body with every type. */
 export const SAMPLE_SIGNATURE = "ybnqiuxtdsogvayasa(ss)a{sv}(y(n(x)))a(sa(sv))";

@@ -1,5 +1,5 @@
-import { CONTROLLER_NAMES, parseMountinfo } from "../../../src/cgroup/mountinfo.ts";
-import * as host from "../../../src/host/index.ts";
+import { CONTROLLER_NAMES, parseMountinfo } from "../../../src/runtime/cgroup/mountinfo.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 import { below } from "./members.ts";
 

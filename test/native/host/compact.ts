@@ -1,8 +1,8 @@
 /** A compacted filter answers every call as the one that it was made from (native-bindings/host/compact.c). */
-import * as host from "../../../src/host/index.ts";
-import { assemble, enosysStub, type Highest, type Instruction } from "../../../src/seccomp/stub.ts";
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../../../src/spec/seccomp.ts";
-import { systemCalls } from "../../../src/spec/syscalls.ts";
+import * as host from "../../../src/runtime/host/index.ts";
+import { assemble, enosysStub, type Highest, type Instruction } from "../../../src/runtime/seccomp/stub.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../../../src/runtime/spec/seccomp.ts";
+import { systemCalls } from "../../../src/runtime/spec/syscalls.ts";
 import { random } from "../../support/random.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 

@@ -1,4 +1,4 @@
-import * as host from "../../../src/host/index.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { equal, type Test } from "./harness.ts";
 import { below, shuffled } from "./members.ts";
 

@@ -1,5 +1,5 @@
 /** The smallest test harness: names, assertions, counts. */
-import * as host from "../../../src/host/index.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 
 export type Test = readonly [name: string, test: () => void];
 

@@ -1,4 +1,4 @@
-import * as host from "../../../src/host/index.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 
 const REAL_TIME_MS = 10_000;

@@ -1,5 +1,5 @@
 /** openInRoot, run with openat2(2) and without it: the answers are the same. */
-import * as host from "../../../src/host/index.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { equal, type Test, throws } from "./harness.ts";
 
 const { O } = host;

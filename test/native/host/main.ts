@@ -1,6 +1,6 @@
 /** Self-test of the C host module: runs inside the engine, as root. `main.ts [spawn|overwrite|exec|hang|reject]`. */
-import "../../../src/host/polyfill.ts";
-import * as host from "../../../src/host/index.ts";
+import "../../../src/runtime/host/polyfill.ts";
+import * as host from "../../../src/runtime/host/index.ts";
 import { bytesTests } from "./bytes.ts";
 import { cgroupTests } from "./cgroup.ts";
 import { compactTests } from "./compact.ts";

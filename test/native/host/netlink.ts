@@ -1,5 +1,5 @@
-import * as host from "../../../src/host/index.ts";
-import { findLink } from "../../../src/network/index.ts";
+import * as host from "../../../src/runtime/host/index.ts";
+import { findLink } from "../../../src/runtime/network/index.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 
 const namespace = () => host.readlink("/proc/self/ns/net");

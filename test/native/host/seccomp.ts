@@ -1,7 +1,7 @@
 /** Compiling a profile takes pages out of the process that nothing was written to, and gives back all that libseccomp had (native-bindings/host/seccomp.c). */
-import * as host from "../../../src/host/index.ts";
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../../../src/spec/seccomp.ts";
-import { systemCalls } from "../../../src/spec/syscalls.ts";
+import * as host from "../../../src/runtime/host/index.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../../../src/runtime/spec/seccomp.ts";
+import { systemCalls } from "../../../src/runtime/spec/syscalls.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 
 const { SCMP_ACT_ALLOW: ALLOW, SCMP_ACT_ERRNO: ERRNO } = SECCOMP_ACTIONS;

@@ -1,9 +1,0 @@
-import { describe } from "../../container/describe.ts";
-import type { Verb } from "../context.ts";
-import { print } from "../output.ts";
-
-export const verb: Verb = ({ options, positionals }) => {
-  const id = positionals[0]!;
-  print(JSON.stringify(describe(options, id), null, 2));
-  return 0;
-};

@@ -1,0 +1,100 @@
+/**
+ * What create finds out while it derives the container from its configuration, piece by piece, so that one error does not hide the
+ * next. The pieces are the very functions of src/runtime/config that create runs.
+ */
+import { deriveCapabilities } from "../config/capabilities.ts";
+import { deviceRuleMode } from "../config/device-rules.ts";
+import { deriveEnv, envName } from "../config/env.ts";
+import { deriveIntelRdt } from "../config/intel-rdt.ts";
+import { keptGroups } from "../config/kept-groups.ts";
+import { deriveMount } from "../config/mounts.ts";
+import { deriveIdMappings, deriveNamespaces } from "../config/namespaces.ts";
+import { cpuList, nodeList, policyNodeList } from "../config/number-list.ts";
+import { propagationFlags } from "../config/propagation.ts";
+import { deriveResources } from "../config/resources.ts";
+import { deriveSeccomp } from "../config/seccomp.ts";
+import { deriveSysctl } from "../config/sysctl.ts";
+import type { ResourceConfig } from "../config/types.ts";
+import type { Warn } from "../config/warnings.ts";
+import { RuntError } from "../errors/index.ts";
+import type { Spec } from "../spec/types.ts";
+import type { Finding } from "./finding.ts";
+import { checkKernelList } from "./kernel-list.ts";
+import { BrokenPart } from "./sound.ts";
+
+export interface Derived {
+  readonly findings: readonly Finding[];
+  /** undefined: they could not be looked at. */
+  readonly resources: ResourceConfig | undefined;
+}
+
+/** @param bundle where relative sources start; any directory if there is none */
+export function examineDerivation(spec: Spec, bundle: string, broken: boolean): Derived {
+  const findings: Finding[] = [];
+  const warn: Warn = (code, pointer, message) => void findings.push({ code, severity: "warning", pointer, message });
+
+  /** undefined: refused, or broken. */
+  function attempt<T>(derive: () => T): T | undefined {
+    try {
+      return derive();
+    } catch (error) {
+      if (error instanceof RuntError) findings.push(refusal(error));
+      else if (!(broken && (error instanceof BrokenPart || error instanceof TypeError))) throw error;
+      return undefined;
+    }
+  }
+
+  attempt(() => propagationFlags(spec.linux?.rootfsPropagation ?? ""));
+  attempt(() => deviceRuleMode(spec.annotations));
+  attempt(() => keptGroups(spec, warn));
+  attempt(() => examineProcess(spec, warn, attempt));
+  attempt(() => examineMounts(spec, bundle, warn, attempt));
+  attempt(() => {
+    for (const [key, value] of Object.entries(spec.linux?.sysctl ?? {}))
+      attempt(() => deriveSysctl({ [key]: value }, deriveNamespaces(spec.linux?.namespaces ?? []), spec.domainname));
+  });
+  attempt(() => deriveSeccomp(spec.linux?.seccomp, warn));
+  attempt(() => policyNodeList(spec.linux?.memoryPolicy?.nodes ?? ""));
+  attempt(() => spec.linux?.intelRdt && deriveIntelRdt(spec.linux.intelRdt, warn));
+  for (const [field, parse] of [
+    ["cpus", cpuList],
+    ["mems", nodeList],
+  ] as const)
+    attempt(() => checkKernelList(spec.linux?.resources?.cpu?.[field] ?? "", `/linux/resources/cpu/${field}`, parse));
+  const resources = attempt(() => deriveResources(spec.linux?.resources, warn));
+  return { findings, resources };
+}
+
+type Attempt = <T>(derive: () => T) => T | undefined;
+
+function examineProcess({ process }: Spec, warn: Warn, attempt: Attempt): void {
+  if (!process) return;
+  attempt(() => {
+    const pointer = "/process/env";
+    // One by one, for all that is refused; then together, for what is given twice, with names nobody else has for what was refused.
+    const sound = (process.env ?? []).map((entry, index) =>
+      attempt(() => envName(entry, `${pointer}/${index}`)) === undefined ? `?${index}=` : entry,
+    );
+    deriveEnv(sound, pointer, warn);
+  });
+  attempt(() => deriveCapabilities(process.capabilities, "/process/capabilities", warn));
+  for (const field of ["initial", "final"] as const)
+    attempt(() => cpuList(process.execCPUAffinity?.[field] ?? "", `/process/execCPUAffinity/${field}`));
+}
+
+function examineMounts(spec: Spec, bundle: string, warn: Warn, attempt: Attempt): void {
+  const namespaces = attempt(() => (spec.linux?.namespaces ?? []).find(({ type }) => type === "user"));
+  const ids = {
+    uidMappings: deriveIdMappings(spec.linux?.uidMappings ?? []),
+    gidMappings: deriveIdMappings(spec.linux?.gidMappings ?? []),
+    userNamespace: namespaces && deriveNamespaces([namespaces])[0],
+  };
+  spec.mounts?.forEach((mount, index) => {
+    attempt(() => deriveMount(mount, index, { bundle, ids }, warn));
+  });
+}
+
+/** An error of create as a finding: same words, same place. */
+export function refusal({ code, message, details: { pointer = "", finding, hint } }: RuntError): Finding {
+  return { code: finding ?? code, severity: "error", pointer, message, ...(hint !== undefined && { remedy: hint }) };
+}

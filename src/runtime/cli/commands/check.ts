@@ -1,0 +1,31 @@
+import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
+import { type FeatureRow, featureRows } from "../../prepare/host-facts/features.ts";
+import { recordHostFacts } from "../../prepare/host-facts/record.ts";
+import { text, type Verb } from "../context.ts";
+import { print } from "../output.ts";
+
+export const verb: Verb = ({ options, flags, rootGiven }) => {
+  const format = text(flags["format"]) ?? "text";
+  if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid format "${format}": use text or json`);
+  // What --root says today says nothing about other callers.
+  const facts = recordHostFacts(rootGiven ? undefined : options.root);
+  print(format === "json" ? `${JSON.stringify(facts, null, 2)}\n` : report(featureRows(facts)));
+  return 0;
+};
+
+const MARKS = { available: "ok", partly: "partly", missing: "missing" } as const;
+const NAME_WIDTH = 20;
+const MARK_WIDTH = 9;
+
+/** What is there takes one line; what is not says what it is for and what to do. */
+function report(rows: readonly FeatureRow[]): string {
+  const lines = rows.flatMap(({ feature, availability, detail, need, fix }) => {
+    const head = `${MARKS[availability].padEnd(MARK_WIDTH)}${feature.padEnd(NAME_WIDTH)}${detail}`.trimEnd();
+    const blank = " ".repeat(MARK_WIDTH + NAME_WIDTH);
+    return availability === "available" ? [head] : [head, `${blank}for: ${need}`, `${blank}fix: ${fix}`];
+  });
+  const count = (wanted: FeatureRow["availability"]) => rows.filter(({ availability }) => availability === wanted).length;
+  const summary = `${count("available")} of ${rows.length} available, ${count("partly")} partly, ${count("missing")} missing`;
+  return `${[...lines, summary].map(printable).join("\n")}\n`;
+}

@@ -1,0 +1,14 @@
+import { create } from "../../verbs/create.ts";
+import type { Verb } from "../context.ts";
+import { createOptions } from "../create-options.ts";
+import { dryRun } from "../dry-run.ts";
+
+export { begin } from "../create-options.ts";
+
+export const verb: Verb = (context, beginning) => {
+  const request = createOptions(context, context.positionals[0]!, "create");
+  if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
+  const { record, demanded } = create(context.options, request, beginning);
+  context.warned({ warnings: record.warnings, demanded });
+  return 0;
+};

@@ -1,0 +1,16 @@
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { loadedNow } from "../../host/lazy.ts";
+import { featuresDocument } from "../../spec/features.ts";
+import { hasCriu } from "../../verbs/criu/program.ts";
+import { text, type Verb } from "../context.ts";
+import { print } from "../output.ts";
+
+export const verb: Verb = ({ flags }) => {
+  const format = text(flags["format"]) ?? "json";
+  if (format !== "table" && format !== "json") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
+  const document = featuresDocument(host.build, { criu: hasCriu() });
+  if (format === "json") print(`${JSON.stringify(document, null, 4)}\n`);
+  else print(loadedNow(import("../features-table.ts")).featuresTable(document));
+  return 0;
+};

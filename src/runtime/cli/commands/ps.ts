@@ -1,0 +1,47 @@
+import { RuntError } from "../../errors/index.ts";
+import { printable } from "../../errors/printable.ts";
+import * as host from "../../host/index.ts";
+import { processes } from "../../verbs/ps.ts";
+import { text, type Verb } from "../context.ts";
+import { print } from "../output.ts";
+
+export const verb: Verb = ({ options, positionals, flags }) => {
+  const [id, ...args] = positionals as [string, ...string[]];
+  const format = text(flags["format"]) ?? "table";
+  if (format !== "table" && format !== "json") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
+  const pids = processes(options, id);
+  if (format === "json") print(`${JSON.stringify(pids)}\n`);
+  else print(rowsOf(runPs(args.length === 0 ? ["-ef"] : args), new Set(pids.map(String))));
+  return 0;
+};
+
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** A busy host has thousands of processes with long command lines. */
+const OUTPUT_LIMIT = 64 << 20;
+const TIMEOUT_MS = 60_000;
+
+/** The output of the host's ps(1). */
+function runPs(args: readonly string[]): string {
+  const path = host.getenv("PATH") || DEFAULT_PATH;
+  const program = path
+    .split(":")
+    .map((directory) => `${directory || "."}/ps`)
+    .find((candidate) => host.access(candidate, host.ACCESS.EXECUTE));
+  if (program === undefined) throw new RuntError("operation", 'exec: "ps": executable file not found in $PATH');
+  const environment = ["PATH", "HOME", "TERM", "COLUMNS", "LANG", "LC_ALL"].flatMap((name) => {
+    const value = host.getenv(name);
+    return value === undefined ? [] : [`${name}=${value}`];
+  });
+  const { status, stdout, stderr } = host.runProgram(program, ["ps", ...args], environment, "", TIMEOUT_MS, OUTPUT_LIMIT);
+  if (status !== 0) throw new RuntError("operation", `ps: exit status ${status}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** The heading and the rows of these pids. */
+export function rowsOf(output: string, pids: ReadonlySet<string>): string {
+  const [heading = "", ...rows] = output.split("\n");
+  const column = heading.trim().split(/\s+/).indexOf("PID");
+  if (column === -1) throw new RuntError("usage", "couldn't find PID field in ps output");
+  const kept = rows.filter((row) => pids.has(row.trim().split(/\s+/)[column] ?? ""));
+  return `${[heading, ...kept].map(printable).join("\n")}\n`;
+}

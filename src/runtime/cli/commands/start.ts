@@ -1,0 +1,10 @@
+import { start } from "../../verbs/start.ts";
+import type { Verb } from "../context.ts";
+
+export const verb: Verb = ({ options, positionals, warned }) => {
+  const id = positionals[0]!;
+  const warnings: string[] = [];
+  start(options, id, warnings);
+  warned({ warnings, demanded: [] });
+  return 0;
+};

@@ -1,0 +1,37 @@
+/** `--host live|none|FILE`: on which host a bundle is looked at, and the options as its caller would have them there. */
+
+import { loadedNow } from "../host/lazy.ts";
+import type * as recordings from "../prepare/host-facts/choose.ts";
+import { type HostKnowledge, LIVE } from "../prepare/knowledge.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { text, type VerbContext } from "./context.ts";
+
+export interface ChosenHost {
+  readonly knowledge: HostKnowledge;
+  readonly options: RuntimeOptions;
+  /** "live host", "no host", "host of FILE". */
+  readonly name: string;
+}
+
+/** @throws RuntError host-facts */
+export function chosenHost({ flags, options, rootGiven, rootlessGiven }: VerbContext): ChosenHost {
+  const value = text(flags["host"]);
+  if (value === undefined || value === "live") return { knowledge: LIVE, options, name: "live host" };
+  const { chosenHostFacts, recordedKnowledge } = recordedHosts();
+  const facts = chosenHostFacts(value);
+  const { uid, inUserNamespace, stateRoot } = facts.caller;
+  return {
+    knowledge: recordedKnowledge(facts),
+    name: value === "none" ? "no host" : `host of ${value}`,
+    options: {
+      ...options,
+      root: rootGiven ? options.root : (stateRoot ?? options.root),
+      rootless: rootlessGiven ? options.rootless : uid !== 0 || inUserNamespace,
+    },
+  };
+}
+
+/** Few look at other hosts. */
+function recordedHosts(): typeof recordings {
+  return loadedNow(import("../prepare/host-facts/choose.ts"));
+}

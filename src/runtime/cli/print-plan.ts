@@ -1,0 +1,53 @@
+/** The dry run: the very plan that create would execute. */
+
+import { RuntError } from "../errors/index.ts";
+import { printable } from "../errors/printable.ts";
+import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
+import { planJson } from "../plan/json.ts";
+import { printPlan } from "../plan/print.ts";
+import { printSandbox, sandboxOf } from "../plan/print-sandbox.ts";
+import { compileDigested, type DigestedPlan } from "../prepare/digest.ts";
+import type { CreateOptions } from "../prepare/options.ts";
+import { text, type VerbContext } from "./context.ts";
+import { chosenHost } from "./host-option.ts";
+import { print } from "./output.ts";
+
+type Form = (plan: DigestedPlan, explain: boolean) => string;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  text: (digested, explain) => {
+    const { config, digest, parts, plan, warnings } = digested;
+    const sandbox = sandboxOf(config);
+    const lines = [
+      `# ${digest}, ${plan.ops.length} operations`,
+      ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
+    ];
+    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
+  },
+  json: ({ config, plan, digest, parts, answers, sources, warnings }) =>
+    `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, sandbox: sandboxOf(config) } as typeof plan)}\n`,
+  mermaid: ({ plan }) => loadedNow(import("../plan/mermaid.ts")).printMermaid(plan),
+};
+
+export function printDryRun(context: VerbContext, request: CreateOptions): number {
+  const { flags } = context;
+  const format = text(flags["format"]) ?? "text";
+  const form = Object.hasOwn(FORMS, format) ? FORMS[format] : undefined;
+  if (form === undefined) throw new RuntError("usage", `invalid format "${format}": use text, json or mermaid`);
+  const { options, knowledge } = chosenHost(context);
+  const output = form(compileDigested(options, request, knowledge), flags["explain"] === true);
+  const file = text(flags["out"]);
+  if (file === undefined) print(output);
+  else writeOut(file, output);
+  return 0;
+}
+
+/** Only on request, and a file that cannot be written is no plan. */
+function writeOut(file: string, output: string): void {
+  try {
+    host.writeFile(file, output, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o644);
+  } catch (error) {
+    throw new RuntError("usage", `open ${file}: ${host.reason(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import type { SpecProcess } from "../spec/index.ts";
+import { deriveProcess } from "./process.ts";
+import type { Warning } from "./warnings.ts";
+
+function derive(change: Partial<SpecProcess>) {
+  const warnings: Warning[] = [];
+  const config = deriveProcess({ cwd: "/", args: ["sh"], ...change }, "/process", (code, pointer, message) =>
+    warnings.push({ code, pointer, message }),
+  );
+  return { config, warnings };
+}
+
+describe("deriveProcess", () => {
+  it("fills in the defaults", () => {
+    expect(derive({}).config).toEqual({
+      terminal: false,
+      consoleRows: 0,
+      consoleColumns: 0,
+      args: ["sh"],
+      env: [],
+      cwd: "/",
+      uid: 0,
+      gid: 0,
+      additionalGids: [],
+      umask: 0o022,
+      noNewPrivileges: false,
+      rlimits: [],
+    });
+  });
+
+  it("takes user, umask and oomScoreAdj, zero included", () => {
+    expect(derive({ user: { uid: 1000, gid: 1001, umask: 0, additionalGids: [5] }, oomScoreAdj: 0 }).config).toMatchObject({
+      uid: 1000,
+      gid: 1001,
+      umask: 0,
+      additionalGids: [5],
+      oomScoreAdj: 0,
+    });
+  });
+
+  it("ignores consoleSize without a terminal", () => {
+    const consoleSize = { height: 24, width: 80 };
+    expect(derive({ consoleSize }).config).toMatchObject({ consoleRows: 0, consoleColumns: 0 });
+    expect(derive({ consoleSize, terminal: true }).config).toMatchObject({ consoleRows: 24, consoleColumns: 80 });
+  });
+
+  it("keeps rlimits exact", () => {
+    const infinity = 18446744073709551615n;
+    expect(derive({ rlimits: [{ type: "RLIMIT_CORE", soft: 0, hard: infinity }] }).config.rlimits).toEqual([
+      { from: "/process/rlimits/0", type: "RLIMIT_CORE", soft: 0n, hard: infinity },
+    ]);
+  });
+});
+
+describe("capabilities", () => {
+  it("are absent when the object is", () => {
+    expect(derive({}).config).not.toHaveProperty("capabilities");
+    expect(derive({ capabilities: null }).config).not.toHaveProperty("capabilities");
+    expect(derive({ capabilities: {} }).config.capabilities).toEqual({
+      bounding: 0n,
+      effective: 0n,
+      permitted: 0n,
+      inheritable: 0n,
+      ambient: 0n,
+    });
+  });
+
+  it("have the kernel's numbers", () => {
+    expect(derive({ capabilities: { bounding: [...CAPABILITIES] } }).config.capabilities?.bounding).toBe((1n << 41n) - 1n);
+    expect(
+      derive({ capabilities: { effective: ["CAP_CHOWN", "CAP_SYS_ADMIN", "CAP_CHECKPOINT_RESTORE"] } }).config.capabilities?.effective,
+    ).toBe(1n | (1n << 21n) | (1n << 40n));
+  });
+
+  it("leave out unknown names with a warning", () => {
+    const { config, warnings } = derive({ capabilities: { permitted: ["CAP_KILL", "CAP_TEST"] } });
+    expect(config.capabilities?.permitted).toBe(1n << 5n);
+    expect(warnings).toEqual([
+      {
+        code: "capability-unknown",
+        pointer: "/process/capabilities/permitted/1",
+        message: 'capability "CAP_TEST" is not known and is left out',
+      },
+    ]);
+  });
+});
+
+describe("env", () => {
+  it("keeps the last of several entries of a name, in its place", () => {
+    const { config, warnings } = derive({ env: ["A=1", "B=", "A=2", "C==x", "A=3"] });
+    expect(config.env).toEqual(["B=", "C==x", "A=3"]);
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/process/env/2", "/process/env/4"]);
+  });
+
+  it.each([
+    ["A", 'invalid environment variable: "A" has no "="'],
+    ["=x", 'invalid environment variable: "=x" has no name'],
+    ["", 'invalid environment variable: "" has no "="'],
+    ["A=x\0y", 'invalid environment variable: "A" contains a NUL byte'],
+  ])("refuses %j", (entry, message) => {
+    expect(() => derive({ env: ["PATH=/bin", entry] })).toThrow(
+      expect.objectContaining({ code: "config-invalid", message, details: { pointer: "/process/env/1", finding: "env-syntax" } }),
+    );
+  });
+});

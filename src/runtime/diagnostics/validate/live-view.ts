@@ -1,0 +1,128 @@
+/** This very machine, as the checks of `runt validate` ask about it. Reads only; looked up when it is asked for. */
+import type { HostView, Tree } from "../../check/host/view.ts";
+import type { HostFacts } from "../../check/host-facts.ts";
+import * as host from "../../host/index.ts";
+import { recordCgroup } from "../../prepare/host-facts/cgroup.ts";
+import { parseFilesystems, seccompActions } from "../../prepare/host-facts/parse.ts";
+import { names as namesOf, readNumber, readText, readWords } from "../../prepare/host-facts/read.ts";
+import { recordCaller, recordMemory, recordNamespaces, recordResctrl } from "../../prepare/host-facts/record.ts";
+import { seccompFlagsOf } from "../../prepare/host-facts/versions.ts";
+import { LIVE } from "../../prepare/knowledge.ts";
+import { fileFacts } from "./file-facts.ts";
+import { treeBelow } from "./tree.ts";
+
+/**
+ * @param bundle absolute; undefined when config.json came without one
+ * @param stateRoot where the containers of the host are looked for
+ */
+export function liveView(bundle: string | undefined, stateRoot: string): HostView {
+  return { facts: liveFacts(stateRoot), live: true, ...filesOf(bundle) };
+}
+
+/** Recorded facts of another host; of files, only those of the bundle count. */
+export function recordedView(facts: Partial<HostFacts>, bundle: string | undefined): HostView {
+  return { facts, live: false, ...filesOf(bundle) };
+}
+
+function filesOf(bundle: string | undefined): Omit<HostView, "facts" | "live"> {
+  const trees = new Map<string, Tree | undefined>();
+  return {
+    ...(bundle !== undefined && { bundle }),
+    tree(directory) {
+      if (!trees.has(directory)) trees.set(directory, treeBelow(directory));
+      return trees.get(directory);
+    },
+    stat(path) {
+      try {
+        const found = host.stat(path);
+        return found && fileFacts(found);
+      } catch (error) {
+        return host.isErrno(error, "ELOOP", "ENAMETOOLONG", "EINVAL") ? undefined : "unknown";
+      }
+    },
+    namespace: namespaceAt,
+    text: readText,
+  };
+}
+
+/** proc_pid_ns(5): what a link of /proc/PID/ns, or a bind mount of it, says of itself. */
+const NAMESPACE = /^(\w+):\[\d+\]$/;
+const OCI_NAMES: Readonly<Record<string, string>> = { mnt: "mount", net: "network" };
+
+function namespaceAt(path: string): ReturnType<HostView["namespace"]> {
+  let fd: number;
+  try {
+    fd = host.open(path, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY);
+  } catch (error) {
+    return host.isErrno(error, "EACCES", "EPERM") ? "denied" : undefined;
+  }
+  try {
+    const [, file] = NAMESPACE.exec(host.readlink(`/proc/self/fd/${fd}`)) ?? [];
+    if (file === undefined) return undefined;
+    const [there, here] = [host.fstat(fd), host.stat(`/proc/self/ns/${file}`)];
+    return { type: OCI_NAMES[file] ?? file, own: here !== undefined && there.dev === here.dev && there.ino === here.ino };
+  } finally {
+    host.close(fd);
+  }
+}
+
+/** A section is read when it is first asked for: a configuration that asks for little is looked at quickly. */
+function liveFacts(stateRoot: string): Partial<HostFacts> {
+  const sections: { readonly [K in keyof HostFacts]?: () => HostFacts[K] } = {
+    // Of the kernel, the checks only ask what it is called and which machine it runs on.
+    kernel: () => ({
+      release: host.kernelRelease(),
+      architecture: host.architecture,
+      systemCalls: [],
+      idmappedFilesystems: [],
+      memfdNoexec: 0,
+    }),
+    caller: () => recordCaller(stateRoot),
+    cgroup: liveCgroup,
+    namespaces: recordNamespaces,
+    userNamespaces: () => readNumber("/proc/sys/user/max_user_namespaces"),
+    seccomp: () => ({
+      actions: seccompActions(readWords("/proc/sys/kernel/seccomp/actions_avail")),
+      flags: seccompFlagsOf(host.kernelRelease()),
+    }),
+    security: () => ({ modules: [], apparmor: LIVE.apparmor(), selinux: LIVE.selinux() }),
+    filesystems: () => parseFilesystems(readText("/proc/filesystems") ?? ""),
+    cpus: () => ({
+      online: readText("/sys/devices/system/cpu/online") ?? "",
+      memoryNodes: readText("/sys/devices/system/node/online") ?? "",
+    }),
+    memory: recordMemory,
+    limits: () => ({ nrOpen: readNumber("/proc/sys/fs/nr_open"), pidMax: 0, threadsMax: 0, mountMax: 0 }),
+    resctrl: recordResctrl,
+    rdmaDevices: () => namesOf("/sys/class/infiniband"),
+    netDevices: () => namesOf("/sys/class/net").filter((name) => name !== "bonding_masters"),
+  };
+  const facts: Partial<HostFacts> = {};
+  for (const [name, read] of Object.entries(sections)) defineOnce(facts, name, read);
+  return facts;
+}
+
+/** A property that is made when it is first read. */
+function defineOnce(object: object, name: string, make: () => unknown): void {
+  Object.defineProperty(object, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = make();
+      Object.defineProperty(object, name, { value, enumerable: true });
+      return value;
+    },
+  });
+}
+
+/** The files of single groups are looked for only when a field needs one of them. */
+function liveCgroup(): HostFacts["cgroup"] {
+  const { version, hierarchies } = LIVE.cgroups();
+  const cgroup: HostFacts["cgroup"] = {
+    version,
+    hierarchies: hierarchies.map(({ mountpoint, controllers }) => ({ mountpoint, controllers: [...controllers], writable: true })),
+    files: [],
+  };
+  defineOnce(cgroup, "files", () => recordCgroup().files);
+  return cgroup;
+}

@@ -1,0 +1,97 @@
+/**
+ * Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. What is in the container's cgroup and is not
+ * its own stays, and is no error.
+ */
+import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/end.ts";
+import { isFrozen } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
+import { type CgroupRecord, removeDirectory, type StateRecord } from "../state/index.ts";
+import { initState } from "../state/status.ts";
+import { resctrl, rootMount, systemd } from "./on-demand.ts";
+import { ownerOf, warnLeft } from "./owner.ts";
+import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
+
+/** How long the death of a killed init may take. */
+const DEATH_TIMEOUT_MS = 10_000;
+const SOON_MS = 100;
+
+/** `tell` gets who is left alone, if there may be anybody. */
+export function destroy(root: string, record: StateRecord, tell: (left: Left) => void = (left) => warnLeft(record.id, left)): void {
+  phase?.("destroy");
+  const { cgroup } = record;
+  if (cgroup) {
+    const owner = ownerOf(record, root);
+    if (initState(record) || !record.privatePid || record.phase === "creating") killCgroup(cgroup, owner);
+    if (cgroup.systemd) stopUnit(cgroup, cgroup.systemd, owner);
+    // With init its whole PID namespace has ended.
+    if (deleteCgroup(cgroup, owner, record.privatePid && record.phase !== "creating")) tell(remaining(lookAround(cgroup, owner)));
+  }
+  if (record.rootMount) rootMount().detachRoot(record);
+  if (record.resctrl) resctrl().releaseGroups(record.resctrl, record.phase === "creating");
+  removeDirectory(root, record.id);
+}
+
+/** What the container had has ended by then. */
+function remaining({ stuck, others, unseen }: Left): Left {
+  return { stuck: [], others: [...stuck, ...others], unseen };
+}
+
+/** systemd kills all that is in it: where the mark does not say whose it is, only a unit in which nobody is, and which is where the record has it. */
+function stopUnit(cgroup: CgroupRecord, unit: NonNullable<CgroupRecord["systemd"]>, owner: Owner): void {
+  const path = cgroup.paths[0] ?? "";
+  if (markFor(path, owner.mark) !== "own") {
+    const { others, unseen } = lookAround(cgroup, owner);
+    if (others.length + unseen > 0 || !systemd().isUnitAt(unit, path)) return;
+  }
+  systemd().stopUnit(unit);
+}
+
+/** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). */
+export function killInit(record: StateRecord): void {
+  if (!initState(record)) return;
+  const pidfd = openPidfd(record);
+  if (pidfd === undefined) return;
+  const { cgroup } = record;
+  const owner = ownerOf(record);
+  try {
+    // What it leaves behind is known by the cgroups that it was in: where there are no marks, it is the last who can tell.
+    if (cgroup && !record.privatePid) lookAround(cgroup, owner);
+    signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
+    if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);
+    const alive = () => initState(record);
+    if (awaitEnd(pidfd, alive, SOON_MS)) return;
+    // It may wait for processes that the container has frozen.
+    const isStuck = cgroup && !thawForKill(cgroup, owner) && cgroup.version === 1 && isFrozen(cgroup);
+    if (isStuck || !awaitEnd(pidfd, alive, DEATH_TIMEOUT_MS)) throw stillRunning(record.id, isStuck);
+  } catch (error) {
+    if (!host.isErrno(error, "ESRCH")) throw error;
+  } finally {
+    closePidfd(pidfd);
+  }
+}
+
+function stillRunning(id: string, isStuck = false): RuntError {
+  const message = "container init still running";
+  if (!isStuck) return new RuntError("wrong-status", message);
+  return new RuntError("wrong-status", `${message}: it is frozen with others in a cgroup that is not the container's`, {
+    hint: `runt resume ${id} thaws all of them`,
+  });
+}
+
+/** A descriptor of init, checked after opening that the pid was not reused; REFUSED of pidfd.ts; undefined when init is gone. */
+export function openPidfd(record: StateRecord): number | undefined {
+  // Still being made.
+  if (record.pid <= 0) return undefined;
+  let pidfd: number;
+  try {
+    pidfd = pidfdOf(record.pid);
+  } catch (error) {
+    if (host.isErrno(error, "ESRCH")) return undefined;
+    throw error;
+  }
+  if (initState(record)) return pidfd;
+  closePidfd(pidfd);
+  return undefined;
+}

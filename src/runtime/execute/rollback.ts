@@ -1,0 +1,41 @@
+/** What a create that fails takes back. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { containerDirectory } from "../state/index.ts";
+import { lockAgain } from "../state/lock-again.ts";
+import { destroy } from "./destroy.ts";
+import type { Execution } from "./execute.ts";
+import type { HelperAhead } from "./head-start.ts";
+import { runPoststop } from "./hooks.ts";
+import { netDevices } from "./on-demand.ts";
+import { endChildren } from "./reap.ts";
+
+/** The error that create ends with: what went wrong first, and that something may be left. */
+export function undone(execution: Execution, id: string, error: unknown): unknown {
+  try {
+    undo(execution);
+    return error;
+  } catch (second) {
+    if (!(error instanceof RuntError)) return error;
+    const left = `what was made is still there: ${host.reason(second)} (delete --force ${id} removes it)`;
+    return new RuntError(error.code, `${error.message}; ${left}`, error.details);
+  }
+}
+
+/** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
+export function undo(execution: Execution): void {
+  // A second signal does not stop it half-way.
+  host.endWaitsBySignal(false);
+  if (execution.ahead) endAhead(execution.ahead);
+  endChildren(execution);
+  if (execution.lock === -1) return;
+  if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
+  // Let go for a poststart hook, which may have removed the container.
+  if (!lockAgain(execution.lock, containerDirectory(execution.root, execution.record.id))) return;
+  destroy(execution.root, execution.record);
+  runPoststop(execution.record);
+}
+
+export function endAhead({ pid, socket }: HelperAhead): void {
+  endChildren({ socket, helper: pid, pid: 0, server: 0 });
+}

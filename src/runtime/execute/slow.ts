@@ -1,0 +1,90 @@
+/** A message that does not come: what is in its way, and when to give up. */
+import { RuntError, WORDS } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { initState } from "../state/status.ts";
+import type { Execution } from "./execute.ts";
+
+/** Nobody of ours stops the helper: who can is a process of the container or of a pid namespace that it joins. All stops together. */
+const STOPPED_MS = 10_000;
+/** As one who does not run at all does: a request to a file system or an agent that does not answer. */
+const STILL_MS = 60_000;
+
+/** Counts for how long a process is stopped. A debugger's stop (t) is none. */
+export class StoppedProcess {
+  readonly #pid: number;
+  #stopped = 0;
+  #seen = host.monotonic();
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** To be called again and again. @param state as proc_pid_stat(5) has it. @throws RuntError timeout */
+  look(state: string): void {
+    const now = host.monotonic();
+    if (state === "T") this.#stopped += now - this.#seen;
+    this.#seen = now;
+    if (this.#stopped >= STOPPED_MS)
+      throw late(`process ${this.#pid}, which becomes the program, was stopped (SIGSTOP) for ${STOPPED_MS / 1000} s`);
+  }
+}
+
+interface Watch {
+  readonly pid: number;
+  readonly stopped: StoppedProcess;
+  /** How often the kernel has given it a processor, and since when that is the same. */
+  turns: string;
+  since: number;
+}
+
+const watches = new WeakMap<Execution, Watch>();
+
+/** To be called as long as the wait lasts. @throws RuntError timeout, or wrong-status when the container is gone */
+export function look(execution: Execution): void {
+  const { deadline, asked, movesOn, meanwhile } = execution.patience ?? {};
+  const now = host.monotonic();
+  const pid = execution.pid > 0 ? execution.pid : execution.helper;
+  const known = watches.get(execution);
+  if (!known) meanwhile?.();
+  // Whoever has joined it may wait for a file system of it still.
+  if (execution.patience && !initState(execution.record)) throw new RuntError("wrong-status", WORDS.notRunning);
+  if (deadline !== undefined && now >= deadline) throw late(`the program did not begin within ${asked} (--timeout)`);
+  const watch = known?.pid === pid ? known : { pid, stopped: new StoppedProcess(pid), turns: "", since: now };
+  watches.set(execution, watch);
+  const status = statusOf(pid);
+  const state = stateIn(status);
+  watch.stopped.look(state);
+  const turns = status.filter((line) => line.includes("ctxt_switches")).join();
+  if (turns !== watch.turns || state === RUNNABLE) {
+    watch.turns = turns;
+    watch.since = now;
+  } else if (movesOn && now - watch.since >= STILL_MS) {
+    throw late(`process ${pid}, which becomes the program, has not moved for ${STILL_MS / 1000} s`);
+  }
+}
+
+const RUNNABLE = "R";
+
+/** Letter of its state; empty when there is no such process. */
+export function stateOf(pid: number): string {
+  return stateIn(statusOf(pid));
+}
+
+function stateIn(status: readonly string[]): string {
+  return status.find((line) => line.startsWith("State:"))?.split(/\s+/)[1] ?? "";
+}
+
+/** Lines of proc_pid_status(5). */
+function statusOf(pid: number): string[] {
+  try {
+    return host.readFile(`/proc/${pid}/status`, undefined, true).split("\n");
+  } catch (error) {
+    // It ends, which its other end will tell.
+    if (host.isErrno(error, "ENOENT", "ESRCH")) return [];
+    throw error;
+  }
+}
+
+function late(reason: string): RuntError {
+  return new RuntError("timeout", `${reason}; it has been ended`);
+}

@@ -1,0 +1,107 @@
+/** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
+import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
+import type { ContainerConfig } from "../config/types.ts";
+import { countListenFds } from "../host/descriptors.ts";
+import * as host from "../host/index.ts";
+import { weakened } from "../host/testing.ts";
+import { phase } from "../host/tracing.ts";
+import { compile, type HostFacts, type Plan } from "../plan/index.ts";
+import type { ResctrlRef } from "../resctrl/index.ts";
+import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
+import { loadBundle, type ParsedListener } from "./bundle.ts";
+import { isDemanded } from "./demanded.ts";
+import { type HostKnowledge, LIVE } from "./knowledge.ts";
+import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import { placeContainer } from "./placement.ts";
+
+export interface Compiled {
+  readonly config: ContainerConfig;
+  /** config.json as it was read. */
+  readonly configText: string;
+  readonly plan: Plan;
+  /** The container's cgroup directories (leaves); undefined when it gets none. */
+  readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
+  readonly resctrl?: ResctrlRef;
+  readonly warnings: readonly string[];
+  /** See Execution. */
+  readonly demanded: readonly string[];
+}
+
+export function compileBundle(
+  options: RuntimeOptions,
+  create: CreateOptions,
+  knowledge: HostKnowledge = LIVE,
+  parsed?: ParsedListener,
+): Compiled {
+  checkId(create.id);
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, parsed);
+  phase?.("facts");
+  const config = placedBelow(options, create, asked);
+  const facts = knowledge.cgroups();
+  const { path, steps, unit } = placeContainer(options, create.id, config, facts, knowledge);
+  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, knowledge, steps.writes.length) ? undefined : steps;
+  const foreground = create.mode === "run" && !create.detach;
+  const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
+  const resctrl = config.intelRdt && knowledge.resctrl(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
+  const hostFacts: HostFacts = {
+    stateDirectory: containerDirectory(options.root, create.id),
+    rootless: knowledge.caller().uid !== 0,
+    ...(options.rootless && { bindDevices: true }),
+    ...callerFacts(knowledge),
+    ...(config.process?.apparmorProfile !== undefined && { apparmor: knowledge.apparmor() }),
+    cgroupVersion: facts.version,
+    cgroupSources: cgroupSources(facts, placed && !weakened("cgroup-view") ? path : ""),
+    ...(terminalSize ? { terminalSize } : {}),
+    ...(placed ? { cgroup: placed } : {}),
+    ...(resctrl ? { resctrl } : {}),
+  };
+  const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile, pidfdSocket } = create;
+  const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
+  const mayNotify = config.namespaces.some(({ type, path }) => type === "mount" && path === undefined);
+  phase?.("compile");
+  const plan = compile({
+    config,
+    host: hostFacts,
+    invocation: {
+      id,
+      mode,
+      noPivot,
+      noNewKeyring,
+      preserveFds,
+      listenFds: countListenFds(),
+      ...(consoleSocket === undefined ? {} : { consoleSocket }),
+      ...(pidFile === undefined ? {} : { pidFile }),
+      ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
+      ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
+    },
+  });
+  return {
+    config,
+    configText: text,
+    plan,
+    ...(placed ? { cgroup: { version: facts.version, paths: cgroupDirectories(facts, path), ...(unit && { systemd: unit }) } } : {}),
+    ...(resctrl ? { resctrl } : {}),
+    demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
+    warnings: [
+      ...config.warnings.map(({ message }) => message),
+      ...steps.warnings,
+      ...(notifySocket !== undefined && !mayNotify ? ["NOTIFY_SOCKET has no effect without a mount namespace of the container's own"] : []),
+      ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
+    ],
+  };
+}
+
+function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOptions, config: ContainerConfig): ContainerConfig {
+  if (cgroupParent === undefined) return config;
+  return { ...config, cgroupsPath: belowParent(config.cgroupsPath, id, cgroupParent, systemd ? "systemd" : "cgroupfs") };
+}
+
+function callerFacts(knowledge: HostKnowledge): Pick<HostFacts, "caller"> {
+  const caller = knowledge.caller();
+  return caller.uid === 0 ? {} : { caller: { ...caller, ...knowledge.idPrograms() } };
+}
+
+/** A rootless container that asks for nothing does without one where the caller may not make it. */
+function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, knowledge: HostKnowledge, writes: number): boolean {
+  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !knowledge.mayMakeCgroups();
+}

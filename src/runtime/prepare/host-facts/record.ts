@@ -1,0 +1,144 @@
+/** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
+
+import { CAPABILITIES } from "../../../shared/linux/capabilities.ts";
+import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
+import { findIdProgram } from "../../execute/id-map-write.ts";
+import * as host from "../../host/index.ts";
+import { findResctrl } from "../../resctrl/mount.ts";
+import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { LIVE } from "../knowledge.ts";
+import { recordCgroup } from "./cgroup.ts";
+import {
+  capabilityNames,
+  hugepageSize,
+  mebibytes,
+  parseFields,
+  parseFilesystems,
+  parseIdMap,
+  parseLimits,
+  parseMask,
+  seccompActions,
+} from "./parse.ts";
+import { names, readNumber, readText, readWords } from "./read.ts";
+import { recordSystemd } from "./systemd.ts";
+import { idmappedFilesystemsOf, seccompFlagsOf, systemCallsOf } from "./versions.ts";
+
+/** @param stateRoot the directory of the states when --root does not say */
+export function recordHostFacts(stateRoot: string | undefined): HostFacts {
+  const release = host.kernelRelease();
+  return {
+    hostFacts: HOST_FACTS_VERSION,
+    recordedBy: host.build.version,
+    kernel: {
+      release,
+      architecture: host.architecture,
+      systemCalls: systemCallsOf(release),
+      idmappedFilesystems: idmappedFilesystemsOf(release),
+      memfdNoexec: readNumber("/proc/sys/vm/memfd_noexec"),
+    },
+    caller: recordCaller(stateRoot),
+    cgroup: recordCgroup(),
+    systemd: recordSystemd(),
+    namespaces: recordNamespaces(),
+    userNamespaces: readNumber("/proc/sys/user/max_user_namespaces"),
+    capabilities: CAPABILITIES.slice(0, readNumber("/proc/sys/kernel/cap_last_cap") + 1),
+    seccomp: { actions: seccompActions(readWords("/proc/sys/kernel/seccomp/actions_avail")), flags: seccompFlagsOf(release) },
+    security: {
+      modules: (readText("/sys/kernel/security/lsm") ?? "").split(",").filter(Boolean),
+      apparmor: LIVE.apparmor(),
+      selinux: LIVE.selinux(),
+    },
+    filesystems: parseFilesystems(readText("/proc/filesystems") ?? ""),
+    sysctls: recordSysctls(),
+    cpus: {
+      online: readText("/sys/devices/system/cpu/online") ?? "0",
+      memoryNodes: readText("/sys/devices/system/node/online") ?? "0",
+    },
+    memory: recordMemory(),
+    limits: {
+      nrOpen: readNumber("/proc/sys/fs/nr_open"),
+      pidMax: readNumber("/proc/sys/kernel/pid_max"),
+      threadsMax: readNumber("/proc/sys/kernel/threads-max"),
+      mountMax: readNumber("/proc/sys/fs/mount-max"),
+    },
+    ioSchedulers: recordIoSchedulers(),
+    resctrl: recordResctrl(),
+    rdmaDevices: names("/sys/class/infiniband"),
+    netDevices: names("/sys/class/net").filter((name) => name !== "bonding_masters"),
+    ...recordCriu(),
+  };
+}
+
+export function recordCaller(stateRoot: string | undefined): HostFacts["caller"] {
+  const status = parseFields(readText("/proc/self/status") ?? "");
+  const uidMap = parseIdMap(readText("/proc/self/uid_map") ?? "");
+  const [first] = uidMap;
+  const [newuidmap, newgidmap] = [findIdProgram("newuidmap"), findIdProgram("newgidmap")];
+  return {
+    ...LIVE.caller(),
+    // The initial one maps everything to itself (user_namespaces(7)).
+    inUserNamespace: !(uidMap.length === 1 && first?.inside === 0 && first.outside === 0 && first.size === 0xffff_ffff),
+    uidMap,
+    gidMap: parseIdMap(readText("/proc/self/gid_map") ?? ""),
+    setgroups: readText("/proc/self/setgroups") !== "deny",
+    ...(newuidmap && { newuidmap }),
+    ...(newgidmap && { newgidmap }),
+    ...(stateRoot !== undefined && { stateRoot }),
+    effective: capabilityNames(parseMask(status.get("CapEff"))),
+    bounding: capabilityNames(parseMask(status.get("CapBnd"))),
+    filtered: (status.get("Seccomp") ?? "0") !== "0",
+    rlimits: parseLimits(readText("/proc/self/limits") ?? ""),
+  };
+}
+
+/** Files of /proc/self/ns that have another name in the configuration. */
+const NAMESPACE_FILES: Readonly<Record<string, string>> = { mount: "mnt", network: "net" };
+
+export function recordNamespaces(): string[] {
+  const files = new Set(names("/proc/self/ns"));
+  return NAMESPACE_TYPES.filter((type) => files.has(NAMESPACE_FILES[type] ?? type));
+}
+
+/** Of the IPC and UTS namespaces (namespaces(7)). */
+const KERNEL_SYSCTLS = /^(msg|sem|shm|auto_msgmni$|domainname$|hostname$)/;
+
+function recordSysctls(): string[] {
+  return [
+    ...names("/proc/sys/fs/mqueue").map((name) => `fs.mqueue.${name}`),
+    ...names("/proc/sys/kernel")
+      .filter((name) => KERNEL_SYSCTLS.test(name))
+      .map((name) => `kernel.${name}`),
+    ...names("/proc/sys/net").map((name) => `net.${name}`),
+  ];
+}
+
+export function recordMemory(): HostFacts["memory"] {
+  const fields = parseFields(readText("/proc/meminfo") ?? "");
+  return {
+    total: mebibytes(fields.get("MemTotal")),
+    swap: mebibytes(fields.get("SwapTotal")),
+    hugepageSizes: names("/sys/kernel/mm/hugepages").map(hugepageSize),
+  };
+}
+
+function recordIoSchedulers(): string[] {
+  const all = names("/sys/block").flatMap((device) => readWords(`/sys/block/${device}/queue/scheduler`));
+  return [...new Set(all.map((word) => word.replace(/^\[|\]$/g, "")))].sort();
+}
+
+export function recordResctrl(): HostFacts["resctrl"] {
+  const mount = findResctrl(readText("/proc/self/mountinfo") ?? "");
+  if (mount === undefined) return { groups: [], monitors: [] };
+  const groups = names(mount).filter((name) => name !== "info" && !name.startsWith("mon_") && host.stat(`${mount}/${name}/schemata`));
+  const monitors = ["", ...groups.map((group) => `${group}/`)].flatMap((prefix) =>
+    names(`${mount}/${prefix}mon_groups`).map((name) => `${prefix}mon_groups/${name}`),
+  );
+  return { mount, groups, monitors };
+}
+
+const PROGRAM_DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+function recordCriu(): Pick<HostFacts, "criu"> {
+  const criu = PROGRAM_DIRECTORIES.map((directory) => `${directory}/criu`).find((path) => host.stat(path) !== undefined);
+  return criu === undefined ? {} : { criu };
+}

@@ -1,0 +1,43 @@
+/** Which cgroup a container gets: a path of its own, or a unit of systemd. */
+
+import type { CgroupSteps } from "../cgroup/compile/steps.ts";
+import { type CgroupFacts, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
+import type { UnitSteps } from "../cgroup/systemd/index.ts";
+import type { ContainerConfig } from "../config/types.ts";
+import { systemd } from "../execute/on-demand.ts";
+import { weakened } from "../host/testing.ts";
+import type { CgroupRecord } from "../state/index.ts";
+import type { HostKnowledge } from "./knowledge.ts";
+import type { RuntimeOptions } from "./options.ts";
+
+export interface Placement {
+  /** Below every hierarchy's mount point. */
+  readonly path: string;
+  readonly steps: CgroupSteps | UnitSteps;
+  readonly unit?: NonNullable<CgroupRecord["systemd"]>;
+}
+
+/** @throws RuntError config-invalid or cgroup */
+export function placeContainer(
+  options: RuntimeOptions,
+  id: string,
+  config: ContainerConfig,
+  facts: CgroupFacts,
+  knowledge: HostKnowledge,
+): Placement {
+  const { cgroupsPath, resources, annotations } = config;
+  const { rootless } = options;
+  if (options.systemd) {
+    const { path, steps } = systemd().compileUnit(facts, knowledge.systemd(rootless), {
+      id,
+      cgroupsPath,
+      resources,
+      annotations,
+      rootless,
+    });
+    const { unit, socket, direct } = steps.join;
+    return { path, steps, unit: { unit, socket, direct } };
+  }
+  const path = weakened("cgroup-path") ? cgroupsPath : resolveCgroup(cgroupsPath, id);
+  return { path, steps: compileCgroup(facts, path, resources, { rootless }) };
+}

@@ -1,0 +1,64 @@
+/** From the text of config.json to a Spec whose structure is checked. What the fields mean is src/runtime/check's business. */
+import validate from "../../../build/gen/validate.js";
+import { RuntError } from "../errors/index.ts";
+import { explain } from "./explain.ts";
+import { parseJson } from "./json.ts";
+import { flatCapabilities } from "./old-forms.ts";
+import type { Spec } from "./types.ts";
+
+/**
+ * Parse and validate config.json.
+ * @param exact the text is none for JSON.parse: it holds an integer of 16 or more digits, or is nested too deep (host.needsExactParser)
+ * @param parsed gets the value before its structure is checked
+ * @throws RuntError "config-syntax" (line, column) or "config-schema" (pointer, line, column)
+ */
+export function parseSpec(text: string, exact: boolean, parsed?: (value: unknown) => void): Spec {
+  const json = exact ? parseJson(text) : parseFast(text);
+  parsed?.(json);
+  const { value, changed } = flatCapabilities(json);
+  if (value === null) throw new RuntError("config-schema", "config cannot be null", { pointer: "" });
+  if (!validate(value)) {
+    const error = validate.errors?.[0];
+    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+    // The list stands where the text has it.
+    throw explain(
+      text,
+      changed ? { ...error, instancePath: error.instancePath.replace("/capabilities/bounding", "/capabilities") } : error,
+    );
+  }
+  return value as Spec;
+}
+
+/**
+ * Parse and validate a document that stands for one field of config.json: the process of `exec`, the resources of `update`; or for the
+ * `mounts` of a container that runs: an object with that field, like config.json itself.
+ * @param file its name in messages
+ * @throws RuntError like parseSpec
+ */
+export function parsePart(text: string, exact: boolean, part: "process" | "resources" | "mounts", file: string): Spec {
+  const value = exact ? parseJson(text, { file }) : parseFast(text, file);
+  if (value === null) throw new RuntError("config-schema", `${file}: ${part} cannot be null`, { pointer: "" });
+  const [spec, place] = PARTS[part](value);
+  if (!validate(spec)) {
+    const error = validate.errors?.[0];
+    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+    throw explain(text, { ...error, instancePath: error.instancePath.slice(place.length) }, file);
+  }
+  return spec as Spec;
+}
+
+/** A spec with nothing else, and the JSON pointer in it of what the document is. */
+const PARTS = {
+  process: (value: unknown) => [{ ociVersion: "", process: value }, "/process"],
+  resources: (value: unknown) => [{ ociVersion: "", linux: { resources: value } }, "/linux/resources"],
+  mounts: (value: unknown) => [{ ociVersion: "", mounts: (value as { readonly mounts?: unknown }).mounts }, ""],
+} as const satisfies Record<string, (value: unknown) => readonly [object, string]>;
+
+function parseFast(text: string, file?: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The own parser words the error and knows where it is; it also accepts what JSON.parse does not (a byte order mark).
+    return parseJson(text, file === undefined ? {} : { file });
+  }
+}

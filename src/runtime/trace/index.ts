@@ -1,0 +1,214 @@
+/**
+ * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only when somebody asks for it.
+ *
+ * What is loaded by every call has two hooks (src/runtime/host/tracing.ts). All else is seen by taking the place of the functions of the host module
+ * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
+ * for behind it there is nothing more of this program.
+ */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { observe } from "../host/tracing.ts";
+import { MESSAGES, type Plan } from "../plan/ops.ts";
+import { type Instant, type Span, traceText } from "./events.ts";
+import { areaSize, type Helper, helperSpans, operationArgs, prepareArea } from "./helper.ts";
+import { parseTraceParent } from "./traceparent.ts";
+
+/** Command lines may be private. */
+const MODE = 0o600;
+const AREA_NAME = "runt-trace";
+/** "monitor" and its five numbers; behind them are its options. */
+const MONITOR_FIXED = 6;
+/** Longer first arguments are cut. */
+const TEXT_MOST = 300;
+
+/** They make no system call, or are what the trace itself is made with. */
+const UNSEEN: ReadonlySet<string> = new Set(
+  "argv exit getenv pack utf8Encode utf8Decode needsExactParser findNext sha256 resource strerror errnoName clock usage replaceExports monotonic now".split(
+    " ",
+  ),
+);
+
+type Function = (...args: never[]) => unknown;
+type AnyFunction = (...args: unknown[]) => unknown;
+type Mark = Pick<Span, "name" | "begin" | "args">;
+
+interface Recording {
+  readonly file: string;
+  readonly verb: string;
+  readonly spans: Omit<Span, "thread">[];
+  readonly helpers: Helper[];
+  phase: Mark | undefined;
+  operation: Mark | undefined;
+  plan: Pick<Plan, "ops"> | undefined;
+  /** When the runtime saw that the program of the container runs; 0 = it did not look. */
+  executed: number;
+}
+
+/** Begin. `parsed`: when the command line had been read. Returns what writes the file, given the status, and returns that. @throws RuntError trace */
+export function traceTo(file: string, verb: string, parsed: number): (status: number) => number {
+  try {
+    host.writeFile(file, "", host.O.WRONLY | host.O.CREAT | host.O.TRUNC, MODE);
+  } catch (error) {
+    throw new RuntError("trace", `--trace ${file}: ${host.reason(error)}`, { cause: error });
+  }
+  const { started } = host.usage();
+  const recording: Recording = {
+    file,
+    verb,
+    spans: [{ name: "parse", category: "phase", begin: started, end: parsed, args: { includes: "start of the engine" } }],
+    helpers: [],
+    phase: { name: "trace", begin: parsed, args: {} },
+    operation: undefined,
+    plan: undefined,
+    executed: 0,
+  };
+  observe(
+    (name) => beginPhase(recording, name),
+    (plan, index) => beginOperation(recording, plan as Pick<Plan, "ops">, index),
+  );
+  host.replaceExports((name, original) => replacement(recording, name, original));
+  beginPhase(recording, verb);
+  return (status) => {
+    write(recording, { status });
+    return status;
+  };
+}
+
+function beginPhase(recording: Recording, name: string, now = host.clock()): void {
+  endOperation(recording, now);
+  if (recording.phase) recording.spans.push({ ...recording.phase, category: "phase", end: now });
+  recording.phase = { name, begin: now, args: {} };
+}
+
+function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: number): void {
+  const now = host.clock();
+  endOperation(recording, now);
+  recording.plan = plan;
+  for (const helper of recording.helpers) helper.plan ??= plan;
+  const op = plan.ops[index];
+  if (op) recording.operation = { name: op.op, begin: now, args: operationArgs(op, index) };
+}
+
+function endOperation(recording: Recording, now: number): void {
+  const { operation } = recording;
+  if (!operation) return;
+  recording.spans.push({ ...operation, category: "operation", end: now });
+  recording.operation = undefined;
+  if (operation.name === "sync.end") recording.executed = now;
+}
+
+function replacement(recording: Recording, name: string, original: Function): Function | undefined {
+  if (UNSEEN.has(name)) return undefined;
+  const call = original as AnyFunction;
+  switch (name) {
+    case "execHelper":
+      return ((args: string[], inherit: number[]) => execHelper(recording, call, args, inherit)) as Function;
+    case "spawnHelper":
+    case "spawnHelperAhead":
+      return ((...args: unknown[]) => timed(recording, name, (...rest) => spawnHelper(recording, call, rest), args)) as Function;
+    case "receiveMessage":
+      return ((...args: unknown[]) => {
+        const message = timed(recording, name, call, args) as host.Message | undefined;
+        const helper = recording.helpers.at(-1);
+        if (message?.type === MESSAGES.pid && helper) helper.init = message.value;
+        return message;
+      }) as Function;
+    default:
+      return ((...args: unknown[]) => timed(recording, name, call, args)) as Function;
+  }
+}
+
+function timed(recording: Recording, name: string, call: AnyFunction, args: readonly unknown[]): unknown {
+  const begin = host.clock();
+  const shown = argsOf(args);
+  try {
+    return call(...args);
+  } catch (error) {
+    shown["error"] = host.reason(error as host.HostError);
+    throw error;
+  } finally {
+    recording.spans.push({ name, category: "call", begin, end: host.clock(), args: shown });
+  }
+}
+
+/** Of what is done: the path, the descriptor or the process. What is written or sent is nobody's business. */
+function argsOf([first]: readonly unknown[]): Record<string, unknown> {
+  if (typeof first === "string") return { of: first.length > TEXT_MOST ? `${first.slice(0, TEXT_MOST)}...` : first };
+  return typeof first === "number" ? { of: first } : {};
+}
+
+/** The descriptor of its times is the last argument; where there is no descriptor for the progress, something has to stand for it. */
+function spawnHelper(recording: Recording, call: AnyFunction, [args, inherit, ...rest]: unknown[]): unknown {
+  const { plan } = recording;
+  const { fd, page } = host.sharedPage(AREA_NAME, areaSize(plan));
+  prepareArea(page);
+  const own = args as string[];
+  const helper: Helper = { plan, page, outer: 0, init: 0 };
+  recording.helpers.push(helper);
+  const pid = call([...own, ...(own.length < 4 ? ["-1"] : []), String(fd)], [...(inherit as number[]), fd], ...rest) as number;
+  helper.outer = pid;
+  host.close(fd);
+  return pid;
+}
+
+/** The monitor takes the place of this process, and writes its part itself. */
+function execHelper(recording: Recording, call: AnyFunction, args: string[], inherit: number[]): unknown {
+  write(recording, {});
+  if (args[0] !== "monitor") return call(args, inherit);
+  const fd = opened(recording.file);
+  if (fd === undefined) return call(args, inherit);
+  return call([...args.slice(0, MONITOR_FIXED), "--trace", String(fd), ...args.slice(MONITOR_FIXED)], [...inherit, fd]);
+}
+
+function opened(file: string): number | undefined {
+  try {
+    return host.open(file, host.O.RDWR);
+  } catch {
+    return undefined;
+  }
+}
+
+function write(recording: Recording, result: Readonly<Record<string, unknown>>): void {
+  const { file } = recording;
+  try {
+    host.writeFile(file, textOf(recording, result), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, MODE);
+  } catch (error) {
+    // What the call has done stays done.
+    host.write(2, `runt: --trace ${file}: ${host.reason(error as host.HostError)}\n`);
+  }
+}
+
+function textOf(recording: Recording, result: Readonly<Record<string, unknown>>): string {
+  const { heap, started } = host.usage();
+  const parent = parseTraceParent(host.getenv("TRACEPARENT"));
+  const now = host.clock();
+  beginPhase(recording, "end", now);
+  const calls = [...recording.spans];
+  const pid = host.getpid();
+  const ids = parent ? { traceId: parent.traceId, parentId: parent.parentId } : {};
+  const root: Span = {
+    name: `runt ${recording.verb}`,
+    category: "verb",
+    thread: pid,
+    begin: started,
+    end: now,
+    args: { ...ids, ...result, heap },
+  };
+  const threads = new Map([[pid, "runtime"]]);
+  const spans: Span[] = [root, ...calls.map((span) => ({ ...span, thread: pid }))];
+  const instants: Instant[] = [];
+  for (const helper of recording.helpers) {
+    const found = helperSpans(helper, recording.executed === 0 ? now : recording.executed);
+    if (found.spans.length > 0) threads.set(helper.outer, "outer");
+    if (helper.init !== 0) threads.set(helper.init, "init");
+    spans.push(...found.spans);
+    instants.push(...found.instants);
+  }
+  const about = {
+    version: host.build.version,
+    commit: host.build.commit,
+    clock: "CLOCK_MONOTONIC",
+    ...(parent ? { ...ids, traceFlags: parent.flags } : {}),
+  };
+  return traceText({ process: pid, name: `runt ${recording.verb}`, threads, spans, instants, about });
+}

@@ -1,0 +1,61 @@
+/** delete: remove what is left of a stopped container; forced, of any container. */
+import { RuntError } from "../errors/index.ts";
+import { destroy, killInit } from "../execute/destroy.ts";
+import { runPoststop } from "../execute/hooks.ts";
+import { netDevices } from "../execute/on-demand.ts";
+import { forced } from "../execute/on-failure.ts";
+import * as host from "../host/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { containerDirectory, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
+import { deriveStatus } from "../state/status.ts";
+
+/** @param state descriptor, locked by whoever calls: nothing is done when it is not the container's directory any more */
+export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {
+  const directory = containerDirectory(options.root, id);
+  if (force && !host.stat(directory)) return;
+  if (state !== undefined && !isBehind(state, directory)) return;
+  const record = lockedRecord(options, id, force, state);
+  if (!record) return;
+  const status = deriveStatus(options.root, record, true);
+  if (!force && status !== "stopped" && status !== "created") {
+    throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
+  }
+  undoRecorded(options.root, record);
+}
+
+/** All that a record names, whatever became of it; under the lock. `tell`: as destroy has it. */
+export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
+  killInit(record);
+  if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
+  destroy(root, record, tell);
+  runPoststop(record);
+}
+
+/** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */
+function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, state?: number): StateRecord | undefined {
+  try {
+    if (!force) readRecord(root, id);
+    if (state === undefined) take(root, id, force);
+    return readRecord(root, id, true);
+  } catch (error) {
+    if (!force) throw error;
+    if (error instanceof RuntError && error.code === "state-unreadable") removeDirectory(root, id);
+    else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
+    return undefined;
+  }
+}
+
+function take(root: string, id: string, force: boolean): void {
+  const directory = containerDirectory(root, id);
+  if (!force) lock(directory);
+  else if (lockWithin(directory, 0) === undefined) forced().takeLock(root, id);
+}
+
+/** The lock belongs to the open file, so it is held by who has inherited the descriptor too; who has not got it does nothing here. */
+function isBehind(state: number, directory: string): boolean {
+  if (!host.flock(state, host.LOCK.EX | host.LOCK.NB)) throw new RuntError("usage", `--state-fd ${state}: another verb holds the lock`);
+  // Hooks that outlive this process do not keep it.
+  host.closeOnExecFrom(state);
+  const [named, held] = [host.lstat(directory), host.fstat(state)];
+  return named?.ino === held.ino && named.dev === held.dev;
+}

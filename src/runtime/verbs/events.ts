@@ -1,0 +1,51 @@
+/** events: what a container uses, and when the kernel kills in it for memory. */
+import { type CgroupRef, readStats, type Stats, watchOom } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
+import { openPidfd } from "../execute/destroy.ts";
+import { closePidfd, REFUSED } from "../execute/pidfd.ts";
+import * as host from "../host/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { readRecord, type StateRecord } from "../state/index.ts";
+import { deriveStatus, initState } from "../state/status.ts";
+
+export { statsJson } from "../cgroup/index.ts";
+
+export type ContainerEvent = { readonly type: "stats"; readonly stats: Stats } | { readonly type: "oom" };
+
+export function stats(options: RuntimeOptions, id: string): Stats {
+  return readStats(running(options, id).cgroup);
+}
+
+/** Report statistics at every interval, and OOM kills at once, until the container's init has ended. */
+export function streamEvents(options: RuntimeOptions, id: string, intervalMs: number, report: (event: ContainerEvent) => void): void {
+  const { cgroup, record } = running(options, id);
+  const pidfd = openPidfd(record);
+  if (pidfd === undefined) throw notRunning(id);
+  const watch = watchOom(cgroup);
+  const fds = watch === undefined ? [pidfd] : [pidfd, watch.fd];
+  const events = fds.map(() => host.POLL.IN);
+  let next = host.monotonic() + intervalMs;
+  for (let isOver = false; !isOver; ) {
+    const [ended = 0] = host.poll(fds, events, Math.max(0, next - host.monotonic()));
+    isOver = ended !== 0 || (pidfd === REFUSED && !initState(record));
+    // Also at the end: the kill may be what has ended it.
+    if (watch?.take()) report({ type: "oom" });
+    if (isOver || host.monotonic() < next) continue;
+    report({ type: "stats", stats: readStats(cgroup) });
+    next = Math.max(next + intervalMs, host.monotonic());
+  }
+  watch?.close();
+  closePidfd(pidfd);
+}
+
+function running({ root }: RuntimeOptions, id: string): { readonly record: StateRecord; readonly cgroup: CgroupRef } {
+  const record = readRecord(root, id);
+  const status = deriveStatus(root, record);
+  if (status === "stopped" || status === "creating") throw notRunning(id);
+  if (!record.cgroup) throw new RuntError("cgroup", "events requires the container to have a cgroup");
+  return { record, cgroup: record.cgroup };
+}
+
+function notRunning(id: string): RuntError {
+  return new RuntError("wrong-status", `container with id ${id} is not running`);
+}

@@ -1,0 +1,161 @@
+/** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
+import { execJoin, isFrozen, readHierarchies } from "../cgroup/index.ts";
+import type { ProcessConfig } from "../config/types.ts";
+import type { Warning } from "../config/warnings.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import { endBySignal } from "../execute/end-by-signal.ts";
+import { type Execution, execute, newExecution } from "../execute/execute.ts";
+import { orphans, resctrl, systemd, terminalRules, terminalSizes } from "../execute/on-demand.ts";
+import { pidfdOf } from "../execute/pidfd.ts";
+import { endChildren, FROZEN_DEATH_MS } from "../execute/reap.ts";
+import { countListenFds, separateDescriptors } from "../host/descriptors.ts";
+import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
+import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
+import { isDemanded } from "../prepare/demanded.ts";
+import { defaultProcess, namespaceTypes } from "../prepare/exec-defaults.ts";
+import { type ExecRequest, requestedProcess } from "../prepare/exec-request.ts";
+import { apparmorEnabled } from "../prepare/lsm.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
+import { deriveStatus } from "../state/status.ts";
+
+const PREFIX = "exec failed: ";
+
+/** Returns once a detached program runs; in the foreground it never does. Every error says `exec failed`. */
+export function exec(options: RuntimeOptions, request: ExecRequest, made?: (execution: Execution) => void): void {
+  let execution: Execution;
+  try {
+    execution = begin(options, request);
+  } catch (error) {
+    if (!(error instanceof RuntError)) throw error;
+    throw new RuntError(error.code, PREFIX + error.message, error.details);
+  }
+  made?.(execution);
+  if (!request.detach) watch(execution);
+}
+
+function begin(options: RuntimeOptions, request: ExecRequest): Execution {
+  const began = request.timeout ? host.monotonic() : 0;
+  separateDescriptors(request.preserveFds);
+  const record = readRecord(options.root, request.id);
+  checkStatus(options.root, record, request.ignorePaused);
+  if (record.exec.unknown) {
+    throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });
+  }
+  phase?.("compile");
+  const findings: Warning[] = [];
+  const process = requestedProcess(request, () => defaultProcess(record.exec), findings);
+  checkTerminal(process, request);
+  const execution = newExecution(options.root, planOf(options, record, process, request), record);
+  if (request.resizeFifo !== undefined) execution.sizes = terminalSizes().openSizes(request.resizeFifo);
+  if (findings.length > 0) addFindings(execution, findings);
+  const { timeout } = request;
+  execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
+  endBySignal();
+  phase?.("execute");
+  try {
+    execute(execution);
+  } catch (error) {
+    host.endWaitsBySignal(false);
+    // Nothing of the container is touched: only what this call has started ends.
+    endChildren(execution, staysFrozen(record) ? FROZEN_DEATH_MS : undefined);
+    if (execution.helper !== 0 && execution.pid === 0) orphans().endOrphans(record.pid);
+    throw error;
+  }
+  return execution;
+}
+
+/** False also where that cannot be known just now: what fails already does not fail otherwise. */
+function staysFrozen({ cgroup }: StateRecord): boolean {
+  try {
+    return cgroup !== undefined && isFrozen(cgroup);
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    return false;
+  }
+}
+
+function addFindings({ warnings, demanded }: Execution, findings: readonly Warning[]): void {
+  warnings.push(...findings.map(({ message }) => message));
+  demanded.push(...findings.filter(isDemanded).map(({ message }) => message));
+}
+
+function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): void {
+  const status = deriveStatus(root, record);
+  if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.execStopped);
+  if (status === "paused" && !ignorePaused) throw new RuntError("wrong-status", WORDS.execPaused);
+}
+
+/** As for create: a detached terminal needs somebody to hand the master to. */
+function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket, consoleSize, resizeFifo }: ExecRequest): void {
+  if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
+  if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  if (consoleSize !== undefined && !terminal) throw new RuntError("usage", WORDS.sizeUnused);
+  if (resizeFifo !== undefined) {
+    // Its caller is the screen.
+    if (!terminal || detach) throw new RuntError("usage", WORDS.resizeUnused);
+  } else if (terminal && !detach) terminalRules().requireOwnTerminal("--tty");
+}
+
+function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {
+  const { consoleSocket, pidFile, pidfdSocket, preserveFds } = request;
+  const { consoleSize } = request;
+  const ownSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
+  const terminalSize = consoleSize === undefined ? ownSize : terminalSizes().parseSize(consoleSize);
+  return compileExec({
+    process,
+    target: { pid: record.pid, startTime: BigInt(record.startTime) },
+    namespaces: namespaceTypes(record.exec),
+    root: record.exec.chroot ? record.rootfs : "/",
+    ...(record.cgroup ? { join: joinOf(record.cgroup, record.pid, request.cgroups) } : {}),
+    keyring: record.exec.keyring,
+    ...(record.exec.seccomp ? { seccomp: record.exec.seccomp } : {}),
+    ...(record.exec.memoryPolicy ? { memoryPolicy: record.exec.memoryPolicy } : {}),
+    ...(record.exec.personality === undefined ? {} : { personality: record.exec.personality }),
+    ...presentGroups(record),
+    invocation: {
+      id: record.id,
+      preserveFds,
+      listenFds: countListenFds(),
+      ...(consoleSocket === undefined ? {} : { consoleSocket }),
+      ...(pidFile === undefined ? {} : { pidFile }),
+      ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
+    },
+    host: {
+      ...(process.apparmorProfile === undefined ? {} : { apparmor: apparmorEnabled() }),
+      ...(host.geteuid() !== 0 && namespaceTypes(record.exec).includes("user") ? { setgroups: setgroupsAllowed(record.pid) } : {}),
+      stateDirectory: containerDirectory(options.root, record.id),
+      rootless: host.geteuid() !== 0,
+      cgroupVersion: record.cgroup?.version ?? readHierarchies().version,
+      ...(terminalSize ? { terminalSize } : {}),
+    },
+  });
+}
+
+/** Whoever has removed the group has put the container's processes into the default one. */
+function presentGroups({ resctrl: groups }: StateRecord): Pick<ExecInput, "resctrl"> {
+  return groups && host.stat(resctrl().pathOf(groups)) ? { resctrl: groups } : {};
+}
+
+function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
+  const join = execJoin(cgroup, init, wanted);
+  if (!cgroup.systemd) return join;
+  if ("tasks" in join) return { tasks: [...join.tasks, ...systemd().hybridProcesses(cgroup.paths[0] ?? "")] };
+  if (host.geteuid() === 0 || systemd().mayMigrate(join.directory)) return join;
+  // A user whose session lies outside of the user manager's cgroups can only be moved by systemd.
+  return { attach: { ...cgroup.systemd, path: join.directory.slice(cgroup.paths[0]!.length) || "/" } };
+}
+
+/** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */
+function setgroupsAllowed(pid: number): boolean {
+  return host.readFile(`/proc/${pid}/setgroups`, undefined, true).trim() === "allow";
+}
+
+function watch({ pid, console, sizes = -1 }: Execution): never {
+  const pidfd = pidfdOf(pid);
+  return host.execHelper(
+    ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", ...(sizes === -1 ? [] : ["--sizes", String(sizes)]), "--"],
+    [pidfd, console, sizes].filter((fd) => fd !== -1),
+  );
+}

@@ -1,0 +1,153 @@
+/**
+ * run --detach --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
+ * at any time, by anybody (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
+ */
+import type { memoryPressure } from "../cgroup/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import type { Execution } from "../execute/execute.ts";
+import { type FreshFile, isAt, writeBeside } from "../execute/fresh-file.ts";
+import { terminalSizes } from "../execute/on-demand.ts";
+import { onFailure } from "../execute/on-failure.ts";
+import type { separateDescriptors } from "../host/descriptors.ts";
+import * as host from "../host/index.ts";
+import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
+import type { create } from "./create.ts";
+import type { becomeMonitor, RunOptions } from "./run.ts";
+
+/** What run itself is made of: handed over, so that this module is small to load. */
+export interface RunSteps {
+  readonly separateDescriptors: typeof separateDescriptors;
+  readonly create: typeof create;
+  readonly becomeMonitor: typeof becomeMonitor;
+  readonly memoryPressure: typeof memoryPressure;
+}
+
+/** Grows when a reader that does not know the change would misread the record. */
+const RECORD_SCHEMA = 1;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Does not return: the caller's process ends when the program runs, this one becomes the monitor. @throws RuntError */
+export function runRecorded(
+  options: RuntimeOptions,
+  request: CreateOptions,
+  path: string,
+  { keep, deleteCommand, made }: RunOptions,
+  steps: RunSteps,
+): void {
+  if (!request.detach) throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
+  if (request.consoleSocket !== undefined) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  steps.separateDescriptors(request.preserveFds);
+  const ready = host.detach();
+  host.setChildSubreaper(true);
+  const sizes = request.resizeFifo === undefined ? undefined : String(terminalSizes().openSizes(request.resizeFifo));
+  const begun = { schema: RECORD_SCHEMA, id: request.id, root: options.root, monitor: self() };
+  const first = claim(path, { ...begun, phase: "creating" });
+  // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
+  host.blockSignals();
+  let execution: Execution;
+  try {
+    execution = steps.create(options, { ...request, detach: false, unattended: true });
+  } catch (error) {
+    if (isAt(path, first)) host.unlink(path);
+    throw error;
+  }
+  made?.(execution);
+  const { seconds, nanoseconds } = host.now();
+  const running = {
+    ...begun,
+    pid: execution.pid,
+    startTicks: execution.record.startTime,
+    startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
+  };
+  const own = replaceOrUndo(path, first, { ...running, phase: "running" }, execution);
+  steps.becomeMonitor(
+    options,
+    execution,
+    { keep, deleteCommand },
+    {
+      args: [
+        ...(sizes === undefined ? [] : ["--sizes", sizes]),
+        "--record",
+        path,
+        JSON.stringify(running).slice(0, -1),
+        String(own),
+        ...oomArguments(execution, steps),
+        "--ready",
+        String(ready),
+      ],
+      fds: [ready, own, ...(sizes === undefined ? [] : [Number(sizes)])],
+    },
+  );
+}
+
+/** What tells this process from a later one of its pid; execve(2) keeps both. */
+function self(): Fields {
+  const pid = host.getpid();
+  return { pid, startTicks: String(host.procStat(pid)?.startTime ?? 0) };
+}
+
+/** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. Returns a descriptor of the file. */
+function claim(path: string, fields: Fields): number {
+  const made = write(path, fields);
+  try {
+    host.link(made.path, path);
+  } catch (error) {
+    if (!host.isErrno(error, "EEXIST")) throw failure(path, error);
+    throw new RuntError("usage", `--exit-record ${path}: file exists`);
+  } finally {
+    host.unlink(made.path);
+  }
+  if (!isAt(path, made.fd)) throw taken(path);
+  return made.fd;
+}
+
+/** Without a record nobody would ever hear of this container: then it is undone. */
+function replaceOrUndo(path: string, before: number, fields: Fields, execution: Execution): number {
+  try {
+    return replace(path, before, fields);
+  } catch (error) {
+    if (isAt(path, before)) host.unlink(path);
+    // It is closed already.
+    execution.socket = -1;
+    throw onFailure().undone(execution, execution.record.id, error);
+  }
+}
+
+/** Whoever has removed the file, or put another there, does not wait for this container. Returns a descriptor of the new one. */
+function replace(path: string, before: number, fields: Fields): number {
+  const made = write(path, fields);
+  try {
+    if (!isAt(path, before)) throw taken(path);
+    host.rename(made.path, path);
+  } catch (error) {
+    host.unlink(made.path);
+    throw error instanceof RuntError ? error : failure(path, error);
+  }
+  host.close(before);
+  return made.fd;
+}
+
+function taken(path: string): RuntError {
+  return new RuntError("operation", `--exit-record ${path}: somebody has removed or replaced it`);
+}
+
+function write(path: string, fields: Fields): FreshFile {
+  try {
+    return writeBeside(path, `${JSON.stringify(fields)}\n`);
+  } catch (error) {
+    throw failure(path, error);
+  }
+}
+
+function failure(path: string, error: unknown): RuntError {
+  return new RuntError("operation", `--exit-record ${path}: ${host.reason(error as host.HostError)}`, { cause: error });
+}
+
+/** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */
+function oomArguments({ record: { cgroup } }: Execution, steps: RunSteps): string[] {
+  if (cgroup === undefined || steps.memoryPressure(cgroup) === undefined) return [];
+  const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";
+  const directory = cgroup.paths.find((path) => host.access(`${path}/${file}`, host.ACCESS.EXIST));
+  return directory === undefined ? [] : ["--oom", `${directory}/${file}`, String(cgroup.oomKills ?? 0)];
+}

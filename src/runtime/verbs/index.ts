@@ -1,0 +1,14 @@
+export { type Compiled, compileBundle } from "../prepare/compile.ts";
+export type { ExecRequest } from "../prepare/exec-request.ts";
+export type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
+export { type ContainerState, describe } from "../state/describe.ts";
+export { create } from "./create.ts";
+export { remove } from "./delete.ts";
+export { type ContainerEvent, stats, streamEvents } from "./events.ts";
+export { exec } from "./exec.ts";
+export { kill } from "./kill.ts";
+export { pause, resume } from "./pause.ts";
+export { processes } from "./ps.ts";
+export { run } from "./run.ts";
+export { start } from "./start.ts";
+export { update } from "./update.ts";

@@ -1,0 +1,49 @@
+/** All containers below a root, one after the other: what is known of thousands is not kept. */
+import { awakeStates, isFrozenToShow } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { listIds, peek, readSummary, STATE_MINOR, STATE_SCHEMA, type StateSummary } from "../state/index.ts";
+import { deriveStatus, type Status } from "../state/status.ts";
+
+export interface ListVisitor {
+  /** Given: `container` adds the row of host.addContainers, with this name of the owner; that may be done in its place. */
+  ownerName?(uid: number): string;
+  /** The record is that of the next container afterwards. */
+  container(record: StateSummary, status: Status): void;
+  /** Its record cannot be read. */
+  unreadable(id: string, why: string): void;
+}
+
+/** In the order of the ids. One that is deleted meanwhile is left out. */
+export function list({ root }: RuntimeOptions, visitor: ListVisitor): void {
+  const ids = listIds(root);
+  if (ids.length === 0) return;
+  const directory = host.open(root, host.O.RDONLY | host.O.DIRECTORY);
+  const directoryOf = `${root}/`;
+  const { ownerName } = visitor;
+  const awake = awakeStates();
+  let peeked: StateSummary | undefined;
+  for (let index = 0; ; index++) {
+    if (ownerName) index = host.addContainers(directory, ids, index, STATE_SCHEMA, STATE_MINOR, awake, ownerName);
+    if (index >= ids.length) break;
+    const id = ids[index] as string;
+    try {
+      try {
+        peeked = peek(id + RECORD, directory, peeked);
+      } catch {
+        // Whatever is wrong, the other way of reading says it.
+        peeked = undefined;
+      }
+      const record = peeked ?? readSummary(root, id);
+      // The id of a record that is not its own may be anything: that is looked at.
+      visitor.container(record, deriveStatus(root, record, false, record.id === id ? directoryOf + id : undefined, isFrozenToShow));
+    } catch (error) {
+      if (!(error instanceof RuntError)) throw error;
+      if (error.code !== "id-unknown") visitor.unreadable(id, error.message);
+    }
+  }
+  host.close(directory);
+}
+
+const RECORD = "/state.json";

@@ -1,0 +1,29 @@
+/** pause and resume: the freezer of the container's cgroup. */
+import { freeze, thaw } from "../cgroup/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { type CgroupRecord, containerDirectory, lock, readRecord } from "../state/index.ts";
+import { deriveStatus } from "../state/status.ts";
+
+export function pause(options: RuntimeOptions, id: string): void {
+  const { cgroup, status } = locked(options, id);
+  if (status === "paused") throw new RuntError("wrong-status", WORDS.alreadyPaused);
+  if (status !== "running" && status !== "created") throw new RuntError("wrong-status", WORDS.notRunning);
+  freeze(cgroup);
+}
+
+export function resume(options: RuntimeOptions, id: string): void {
+  const { cgroup, status } = locked(options, id);
+  if (status !== "paused") throw new RuntError("wrong-status", WORDS.notPaused);
+  thaw(cgroup);
+}
+
+function locked({ root }: RuntimeOptions, id: string) {
+  readRecord(root, id);
+  lock(containerDirectory(root, id));
+  const record = readRecord(root, id, true);
+  return { cgroup: record.cgroup ?? NO_CGROUP, status: deriveStatus(root, record, true) };
+}
+
+/** Freezing then says that there is no freezer. */
+const NO_CGROUP: CgroupRecord = { version: 2, paths: [] };

@@ -1,0 +1,17 @@
+/** ps: the processes of a container, as the host sees them. */
+import { cgroupCensus } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
+import { warn } from "../execute/warn.ts";
+import * as host from "../host/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { readRecord } from "../state/index.ts";
+
+/** Host pids, ascending; none when it has stopped. A warning says what is not among them. */
+export function processes({ root }: RuntimeOptions, id: string): readonly number[] {
+  const { cgroup } = readRecord(root, id);
+  if (!cgroup) throw new RuntError("cgroup", "ps requires the container to have a cgroup");
+  const { pids, unseen, failure } = cgroupCensus(cgroup);
+  if (unseen > 0) warn(`container ${id}: processes that cannot be seen from this PID namespace: ${unseen}`);
+  if (failure !== undefined) warn(`container ${id}: not all of its cgroups could be read: ${host.reason(failure)}`);
+  return [...pids].sort((one, other) => one - other);
+}

@@ -1,0 +1,98 @@
+/** start: let init go on past exec.fifo. */
+import { RuntError, WORDS } from "../errors/index.ts";
+import { destroy, killInit, openPidfd } from "../execute/destroy.ts";
+import { runPoststart, runPoststop } from "../execute/hooks.ts";
+import { notification } from "../execute/on-demand.ts";
+import { helperError, slowStart } from "../execute/on-failure.ts";
+import { awaitEnd } from "../execute/pidfd.ts";
+import { GO, readStartFailure, type StartFailure } from "../execute/start-failure.ts";
+import * as host from "../host/index.ts";
+import { phase } from "../host/tracing.ts";
+import { fifoPath, startReportPath } from "../plan/index.ts";
+import type { RuntimeOptions } from "../prepare/options.ts";
+import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
+import { lockAgain } from "../state/lock-again.ts";
+import { deriveStatus, initState } from "../state/status.ts";
+
+/** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
+const SOON_MS = 100;
+/** init stays for a tenth of a second after it has failed. */
+const DEATH_TIMEOUT_MS = 2_000;
+
+/** Adds to `warnings`. */
+export function start({ root }: RuntimeOptions, id: string, warnings: string[] = []): void {
+  readRecord(root, id);
+  const directory = containerDirectory(root, id);
+  const held = lock(directory);
+  const record = readRecord(root, id, true);
+  const status = deriveStatus(root, record, true);
+  if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
+  if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
+  if (!record.startable)
+    throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
+  const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id, warnings) : undefined;
+  const pidfd = sockets && host.pidfdOpen(record.pid);
+  phase?.("release");
+  const failure = release(fifoPath(directory), (fd) => slowStart().awaitProgram(record, { fd, held, directory }));
+  try {
+    if (record.hooks?.startContainer) checkHooks(directory);
+    if (record.hooks && !failure) afterStart(record, held);
+  } catch (error) {
+    if (!lockAgain(held, directory)) throw error;
+    killInit(record);
+    destroy(root, record);
+    runPoststop(record);
+    throw error;
+  }
+  // The container is left stopped, as by a program that ends at once.
+  if (failure) throw explained(record, failure);
+  if (sockets && pidfd !== undefined) {
+    host.unblockSignals();
+    notification().waitUntilReady(sockets, record.pid, pidfd);
+  }
+}
+
+/** What init could not do, once it is gone. */
+function explained(record: StateRecord, failure: StartFailure): RuntError {
+  const error = helperError().execve(record, failure);
+  const pidfd = openPidfd(record);
+  if (pidfd !== undefined) awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS);
+  return error;
+}
+
+/** A startContainer hook's failure is found in its report. */
+function checkHooks(directory: string): void {
+  const report = startReportPath(directory);
+  if (!host.stat(report)) return;
+  const text = host.readFile(report);
+  if (text !== "") throw new RuntError("hook", `unable to start container process: ${text}`);
+  host.unlink(report);
+}
+
+/** The hooks that come now may use any verb on the running container. */
+function afterStart(record: StateRecord, held: number): void {
+  host.flock(held, host.LOCK.UN);
+  runPoststart(record);
+}
+
+/**
+ * init holds the fifo open for reading until execve, so the write end reports an error exactly when the program runs. `wait`: for one that lasts; it
+ * removes the fifo.
+ */
+function release(path: string, wait: (fd: number) => void): StartFailure | undefined {
+  let fd: number;
+  try {
+    fd = host.open(path, host.O.WRONLY | host.O.NONBLOCK);
+  } catch (error) {
+    if (host.isErrno(error, "ENXIO")) throw new RuntError("wrong-status", WORDS.startStopped);
+    throw error;
+  }
+  host.write(fd, GO);
+  if (host.poll([fd], [0], SOON_MS)[0] === 0) {
+    wait(fd);
+    return readStartFailure(`/proc/self/fd/${fd}`, fd);
+  }
+  const failure = readStartFailure(path, fd);
+  host.unlink(path);
+  return failure;
+}
