@@ -1,19 +1,31 @@
 /** The layers of docs/architecture.md: what may import what. Run by `make lint`. */
-const PURE = "^src/(linux|spec|check|config|plan|errors)/";
+const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
 
 /** A constant of the build: false in the product. */
 const TESTING = "^src/runtime/host/testing\\.ts$";
 
-/** A folder may reach the named ones (and itself), nothing else in src. */
-const only = (folder, ...allowed) => ({
-  name: `${folder}-imports`,
+/** What tests reach is their own affair. */
+const TESTS = "\\.test\\.ts$";
+
+/** A room of the runtime may reach the named rooms (and itself), and what all wings share. */
+const room = (name, ...allowed) => ({
+  name: `${name}-imports`,
   severity: "error",
-  comment: `src/${folder} may import ${allowed.join(", ") || "nothing else in src"}`,
-  from: { path: `^src/${folder}/`, pathNot: "\\.test\\.ts$" },
-  to: { path: "^src/", pathNot: [TESTING, ...[folder, ...allowed].map((name) => `^src/${name}/`)] },
+  comment: `src/runtime/${name} may import ${allowed.join(", ") || "no other room"}`,
+  from: { path: `^src/runtime/${name}/`, pathNot: TESTS },
+  to: { path: "^src/", pathNot: [TESTING, "^src/shared/", ...[name, ...allowed].map((one) => `^src/runtime/${one}/`)] },
+});
+
+/** A wing may reach the named wings (and itself). */
+const wing = (name, ...allowed) => ({
+  name: `${name}-imports`,
+  severity: "error",
+  comment: `src/${name} may import ${allowed.join(", ") || "nothing else in src"}`,
+  from: { path: `^src/${name}/`, pathNot: TESTS },
+  to: { path: "^src/", pathNot: [name, ...allowed].map((one) => `^src/${one}/`) },
 });
 
 module.exports = {
@@ -31,7 +43,7 @@ module.exports = {
       comment: "spec, check, config, plan and value conversions touch neither the host nor Node",
       from: { path: [PURE, PURE_PARTS], pathNot: "\\.test\\.ts$" },
       to: {
-        path: ["^runt:host$", "^src/(state|hooks|console|seccomp|network|resctrl|criu|host|container|cli)/"],
+        path: ["^runt:host$", "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|host|trace)/"],
         pathNot: [PURE_PARTS, TESTING],
       },
     },
@@ -53,46 +65,61 @@ module.exports = {
       name: "host-through-its-index",
       severity: "error",
       comment: "the host module is reached through src/runtime/host (the effect folders may name it directly)",
-      from: { path: "^src/(cli|container)/" },
+      from: { path: "^src/runtime/(cli|verbs|prepare|execute|diagnostics)/" },
       to: { path: "^runt:host$" },
     },
-    only("errors"),
-    only("linux"),
-    only("spec", "linux", "errors"),
-    only("check", "config", "spec", "linux", "errors"),
-    only("config", "spec", "linux", "errors"),
-    only("plan", "config", "spec", "linux", "errors"),
-    only("cgroup", "config", "plan", "spec", "host", "errors"),
-    only("network", "host", "errors"),
-    only("state", "network", "host", "errors"),
-    only("resctrl", "spec", "host", "errors"),
-    only("criu", "cgroup/systemd/wire", "spec", "host", "errors"),
-    only("hooks", "spec", "state", "host", "errors"),
-    only("console", "host", "errors"),
-    only("seccomp", "config", "spec", "host", "errors"),
-    only("host"),
-    only(
-      "container",
-      "linux",
-      "spec",
-      "check",
+    wing("shared"),
+    // It reaches the runtime by running it, as every other client; both know the same Linux.
+    wing("executor", "shared"),
+    room("errors"),
+    room("host"),
+    room("spec", "errors"),
+    room("config", "spec", "errors"),
+    room("check", "config", "spec", "errors"),
+    room("plan", "config", "spec", "errors"),
+    room("cgroup", "config", "spec", "host", "errors"),
+    room("network", "host"),
+    room("state", "cgroup", "network", "plan", "host", "errors"),
+    room("resctrl", "spec", "host", "errors"),
+    room("criu", "cgroup/systemd/wire", "spec", "host", "errors"),
+    room("hooks", "host", "errors"),
+    room("seccomp", "spec", "host", "errors"),
+    room("trace", "plan", "host", "errors"),
+    room("prepare", "execute", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
+    room(
+      "execute",
+      "diagnostics/post-mortem",
       "config",
+      "spec",
       "plan",
       "cgroup",
-      "state",
-      "hooks",
-      "console",
       "seccomp",
       "network",
-      "resctrl",
       "criu",
+      "resctrl",
+      "hooks",
+      "state",
       "host",
       "errors",
     ),
-    only("trace", "plan", "host", "errors"),
-    only("cli", "trace", "container", "check", "spec", "plan", "host", "errors"),
-    // It reaches the runtime by running it, as every other client; both know the same Linux.
-    only("executor", "linux"),
+    room("diagnostics", "prepare", "execute", "check", "config", "spec", "plan", "cgroup", "state", "host", "errors"),
+    room(
+      "verbs",
+      "prepare",
+      "execute",
+      "check",
+      "config",
+      "spec",
+      "plan",
+      "cgroup",
+      "network",
+      "criu",
+      "resctrl",
+      "state",
+      "host",
+      "errors",
+    ),
+    room("cli", "verbs", "diagnostics", "prepare", "execute", "state", "trace", "check", "spec", "plan", "host", "errors"),
   ],
   options: {
     doNotFollow: { path: ["node_modules", "build"] },

@@ -9,7 +9,6 @@ import type { NamespaceConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
-import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
 import { member, type SpecNamespace } from "../spec/index.ts";
 import { NAMESPACE_TYPES } from "../spec/names.ts";
 import { usualFileSystems } from "./file-systems.ts";
@@ -25,6 +24,18 @@ export interface HelperAhead {
   namespaces: number;
   /** Flags that it was told to clone init with; 0: that is left to the plan. */
   clone: number;
+}
+
+/** What decides, beside the configuration, whether init may be cloned before there is a plan. */
+export interface CallerKind {
+  readonly rootless: boolean;
+  readonly systemd?: boolean;
+}
+
+/** The same of one call. */
+export interface HeadStartRequest {
+  readonly mode: "create" | "run";
+  readonly consoleSocket?: string;
 }
 
 /** Needs to know nothing of the container. undefined: there is no second processor for it, or it cannot be started so. */
@@ -45,7 +56,7 @@ export function startAhead({ fd, page }: Progress): HelperAhead | undefined {
 }
 
 /** What is made for a configuration with errors goes with the helper. `value`: config.json, not checked in any way. */
-export function tellParsed(helper: HelperAhead, progress: Progress, options: RuntimeOptions, request: CreateOptions, value: unknown): void {
+export function tellParsed(helper: HelperAhead, progress: Progress, options: CallerKind, request: HeadStartRequest, value: unknown): void {
   const listed = listedNamespaces(value);
   if (listed) {
     const namespaces = deriveNamespaces(listed);
@@ -85,8 +96,8 @@ function readMounts(): void {
 
 /** A guess at what the plan will say (`onlyClones`), from what is known so early: `handOver` looks. */
 function mayClone(
-  { rootless, systemd }: RuntimeOptions,
-  { consoleSocket, mode }: CreateOptions,
+  { rootless, systemd }: CallerKind,
+  { consoleSocket, mode }: HeadStartRequest,
   value: unknown,
   namespaces: readonly NamespaceConfig[],
 ): boolean {

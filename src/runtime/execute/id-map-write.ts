@@ -3,14 +3,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { OpArgs } from "../plan/index.ts";
 
-/** Directories in which the setuid programs are looked for: PATH is the caller's, these are the administrator's. */
-const DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const TIMEOUT_MS = 30_000;
-
-/** Absolute path, undefined if there is none. */
-export function findIdProgram(name: "newuidmap" | "newgidmap"): string | undefined {
-  return DIRECTORIES.map((directory) => `${directory}/${name}`).find((path) => host.stat(path) && host.access(path, host.ACCESS.EXECUTE));
-}
 
 /** user_namespaces(7): setgroups must be denied before an unprivileged gid_map is written; newgidmap(1) sees to it itself. */
 export function writeIdMaps(pid: number, { uidMap, gidMap, setgroups, uidProgram, gidProgram }: OpArgs<"idmap.write">): void {

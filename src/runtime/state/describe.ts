@@ -1,6 +1,5 @@
 /** The state of a container as `state` and `list` print it (runtime.md#state, with runc's extra fields and order). */
 import { isFrozenToShow } from "../cgroup/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
 import { readSummary, type StateSummary } from "./index.ts";
 import { deriveStatus, type Status } from "./status.ts";
 
@@ -17,9 +16,10 @@ export interface ContainerState {
   readonly owner: string;
 }
 
-export function describe(options: RuntimeOptions, id: string): ContainerState {
-  const record = readSummary(options.root, id);
-  return toState(record, deriveStatus(options.root, record, false, undefined, isFrozenToShow), "");
+/** @param root state root, absolute */
+export function describe(root: string, id: string): ContainerState {
+  const record = readSummary(root, id);
+  return toState(record, deriveStatus(root, record, false, undefined, isFrozenToShow), "");
 }
 
 export function toState(record: StateSummary, status: Status, owner: string): ContainerState {

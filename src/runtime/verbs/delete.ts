@@ -1,9 +1,7 @@
 /** delete: remove what is left of a stopped container; forced, of any container. */
 import { RuntError } from "../errors/index.ts";
-import { destroy, killInit } from "../execute/destroy.ts";
-import { runPoststop } from "../execute/hooks.ts";
-import { netDevices } from "../execute/on-demand.ts";
 import { forced } from "../execute/on-failure.ts";
+import { undoRecorded } from "../execute/undo-recorded.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
 import { containerDirectory, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
@@ -21,14 +19,6 @@ export function remove(options: RuntimeOptions, id: string, force: boolean, stat
     throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
   }
   undoRecorded(options.root, record);
-}
-
-/** All that a record names, whatever became of it; under the lock. `tell`: as destroy has it. */
-export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
-  killInit(record);
-  if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
-  destroy(root, record, tell);
-  runPoststop(record);
 }
 
 /** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */

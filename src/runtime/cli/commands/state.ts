@@ -4,6 +4,6 @@ import { print } from "../output.ts";
 
 export const verb: Verb = ({ options, positionals }) => {
   const id = positionals[0]!;
-  print(JSON.stringify(describe(options, id), null, 2));
+  print(JSON.stringify(describe(options.root, id), null, 2));
   return 0;
 };

@@ -24,7 +24,7 @@ export interface Inspection {
 
 export function inspect(options: RuntimeOptions, id: string): Inspection {
   const record = readRecord(options.root, id);
-  const state = describe(options, id);
+  const state = describe(options.root, id);
   const settings = settingsOf(options, record, state);
   return {
     state,

@@ -2,10 +2,10 @@
 
 import { CAPABILITIES } from "../../../shared/linux/capabilities.ts";
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
-import { findIdProgram } from "../../execute/id-map-write.ts";
 import * as host from "../../host/index.ts";
 import { findResctrl } from "../../resctrl/mount.ts";
 import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { findIdProgram } from "../id-programs.ts";
 import { LIVE } from "../knowledge.ts";
 import { recordCgroup } from "./cgroup.ts";
 import {
