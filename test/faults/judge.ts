@@ -29,9 +29,9 @@ function isLate({ point }: Fault, passed: readonly string[]): boolean {
   return point.process === "init" && ready !== -1 && own >= ready;
 }
 
-/** The helper ahead was not what the plan wants, and another was started: what became of the first does not matter. */
+/** The helper ahead failed, or was not what the plan wants, and another was started: what became of the first and its init does not matter. */
 function isOfDropped({ point }: Fault, passed: readonly string[]): boolean {
-  return point.process === "outer" && passed.filter((line) => line.startsWith("outer 1 ")).length > 1;
+  return ["outer", "init"].includes(point.process) && passed.filter((line) => line.startsWith("outer 1 ")).length > 1;
 }
 
 /** A write knows only its descriptor: with what was passed before it. */
