@@ -95,7 +95,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     peer: "crun",
-    line: /: cgroup (hugetlb|net_cls|net_prio):\//,
+    line: /: cgroup (hugetlb|net_cls|net_prio|perf_event):\//,
     why: "the hierarchy is mounted for crun alone, which does not run without",
   },
   {

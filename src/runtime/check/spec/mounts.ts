@@ -1,3 +1,4 @@
+import { NAMESPACE_TYPES } from "../../spec/names.ts";
 import { cleanTarget } from "../../spec/path.ts";
 import type { Check } from "../finding.ts";
 import { isMapped } from "../id-mappings.ts";
@@ -76,6 +77,8 @@ export const overlayLayers: Check = ({ mounts }, report) => {
 export const sharedMounts: Check = (spec, report) => {
   // Without the section that is said of all namespaces.
   if (!spec.linux || namespaceOf(spec, "mount")) return;
+  // An unknown one may be a misspelt mount namespace: that is an error already.
+  if (spec.linux.namespaces?.some(({ type }) => !(NAMESPACE_TYPES as readonly string[]).includes(type))) return;
   const count = spec.mounts?.length ?? 0;
   if (count === 0 && !spec.root?.readonly) return;
   const what = count === 0 ? "the read-only root" : count === 1 ? "the mount" : `${count} mounts`;
