@@ -219,8 +219,8 @@ static long fail_start(struct run *run, const struct op_hook_run *op, long error
   return fail_hook(run, op, &out);
 }
 
-/* signal(7), in Go's words, which are those of runc. */
-static const char *const SIGNALS[] = {
+/* signal(7), in Go's words, which are those of runc. An array of pointers would be relocated at every start of the helper. */
+static const char SIGNALS[32][26] = {
     [1] = "hangup",
     [2] = "interrupt",
     [3] = "quit",
@@ -247,7 +247,7 @@ static void put_ending(struct buffer *out, int status) {
     return;
   }
   put_text(out, "signal: ");
-  if (number < sizeof SIGNALS / sizeof *SIGNALS && SIGNALS[number] != NULL) return put_text(out, SIGNALS[number]);
+  if (number < sizeof SIGNALS / sizeof *SIGNALS && SIGNALS[number][0] != 0) return put_text(out, SIGNALS[number]);
   put_text(out, "signal ");
   put_u64(out, number);
 }
