@@ -26,13 +26,13 @@ export interface HelperAhead {
   clone: number;
 }
 
-/** What decides, beside the configuration, whether init may be cloned before there is a plan. */
-export interface CallerKind {
+/** The global options that decide whether init may be cloned before there is a plan. */
+export interface HeadStartOptions {
   readonly rootless: boolean;
   readonly systemd?: boolean;
 }
 
-/** The same of one call. */
+/** The options of create and run that decide it. */
 export interface HeadStartRequest {
   readonly mode: "create" | "run";
   readonly consoleSocket?: string;
@@ -56,7 +56,13 @@ export function startAhead({ fd, page }: Progress): HelperAhead | undefined {
 }
 
 /** What is made for a configuration with errors goes with the helper. `value`: config.json, not checked in any way. */
-export function tellParsed(helper: HelperAhead, progress: Progress, options: CallerKind, request: HeadStartRequest, value: unknown): void {
+export function tellParsed(
+  helper: HelperAhead,
+  progress: Progress,
+  options: HeadStartOptions,
+  request: HeadStartRequest,
+  value: unknown,
+): void {
   const listed = listedNamespaces(value);
   if (listed) {
     const namespaces = deriveNamespaces(listed);
@@ -96,7 +102,7 @@ function readMounts(): void {
 
 /** A guess at what the plan will say (`onlyClones`), from what is known so early: `handOver` looks. */
 function mayClone(
-  { rootless, systemd }: CallerKind,
+  { rootless, systemd }: HeadStartOptions,
   { consoleSocket, mode }: HeadStartRequest,
   value: unknown,
   namespaces: readonly NamespaceConfig[],
