@@ -178,7 +178,7 @@ runt create -b ${path} ${name} >/dev/null; mv ${own} ${own}-2; mkdir ${own}; ln 
 
   test("plan shows it, and validate finds it", async () => {
     const path = shared();
-    expect(await ok(["plan", "-b", path])).toMatch(/root\.bind +\S+ in the caller's mount namespace/);
+    expect(await ok(["plan", "-b", path])).toMatch(/root\.bind +\S+\s+in\s+the\s+caller's\s+mount\s+namespace/);
     const { stdout } = await runtime(["validate", path]);
     expect(stdout).toContain("mounts-shared");
   });
