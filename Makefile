@@ -47,11 +47,13 @@ $(SETUP): tools/setup.sh package-lock.json
 	@tools/setup.sh build
 	@touch $@
 
-$(B)/quickjs/version: tools/quickjs.sh tools/quickjs-image.sed | $(SETUP)
+PATCHING := tools/debian-source.sh tools/apply-patches.sh
+
+$(B)/quickjs/version: tools/quickjs.sh $(PATCHING) $(wildcard tools/quickjs/patches/*) | $(SETUP)
 	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
 	@touch $@
 
-$(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh $(wildcard tools/libseccomp/*) tools/debian-source.sh | $(SETUP)
+$(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh tools/libseccomp/memory.c $(PATCHING) $(wildcard tools/libseccomp/patches/*) | $(SETUP)
 	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/libseccomp.sh $(B)/libseccomp
 	@touch $@
 

@@ -24,7 +24,8 @@ install -m 0644 native-bindings/host/image.ld native-bindings/host/text.ld "$kit
 install -m 0644 build/third-party/*.txt "$kit/third-party/"
 install -m 0644 NOTICE LICENSE "$kit/"
 install -m 0755 tools/libseccomp-compile.sh "$kit/"
-install -D -m 0644 -t "$kit/libseccomp" tools/libseccomp/*
+install -D -m 0644 -t "$kit/libseccomp" tools/libseccomp/memory.c
+install -D -m 0644 -t "$kit/libseccomp/patches" tools/libseccomp/patches/*
 sed "s|@LDFLAGS@|$RUNT_LDFLAGS|; s|@OBJECTS@|$*|" packaging/relink.sh >"$kit/relink.sh"
 chmod 0755 "$kit/relink.sh"
 

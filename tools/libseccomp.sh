@@ -30,16 +30,8 @@ fi
 
 grep -q "^PACKAGE_VERSION='$VERSION'" "$out/work/source/configure" || die "the source package holds another version; remove $out"
 say "building the library with $CC"
-# Of the sources as they came, with the changes of tools/libseccomp; the numbers of changed lines say that every place was found.
 source=$out/work/changed
-rm -rf "$source"
-cp -r "$out/work/source" "$source"
-for script in "$here"/libseccomp/*.sed; do
-    name=$(basename "$script" .sed)
-    sed -f "$script" "$out/work/source/src/$name.c" > "$source/src/$name.c"
-done
-changed=$(diff -r "$out/work/source/src" "$source/src" | grep -c '^[<>]')
-[ "$changed" = 96 ] || die "tools/libseccomp has changed $changed lines, not 96"
+"$here/apply-patches.sh" "$out/work/source" "$here/libseccomp/patches" "$source" || die "the source cannot be patched"
 CC=$CC HARDENING=${HARDENING:-} "$here/libseccomp-compile.sh" "$source" "$out/work" || die "the library could not be built"
 cp "$out/work/libseccomp.a" "$out/lib/libseccomp.a"
 cp "$source/include/seccomp.h" "$source/include/seccomp-syscalls.h" "$out/include/"

@@ -59,13 +59,7 @@ work=$out/work
 
 say "building the library with $CC"
 mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"
-# Of the sources as they came, with the changes of quickjs-image.sed; the numbers say that every place was found.
-rm -rf "$work/changed"
-cp -r "$work/source" "$work/changed"
-CHANGES='JS_InImage(\|js_image_\|JS_SHAPE_KEPT\|string_indexof(p, p1, start)\|js_add_field(\|js_get_field(\|js_join_strings(\|GET_PTR(op1) == JS_VALUE_GET_PTR(op2) ||\|write8(b, p->u.str8 + i'
-for file in quickjs.h quickjs.c; do sed -f "$here/quickjs-image.sed" "$work/source/$file" > "$work/changed/$file"; done
-found=$(cat "$work/changed/quickjs.h" "$work/changed/quickjs.c" | grep -c "$CHANGES")
-[ "$found" = 65 ] || die "quickjs-image.sed has changed $found places, not 65"
+"$here/apply-patches.sh" "$work/source" "$here/quickjs/patches" "$work/changed" || die "the source cannot be patched"
 cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w"
 # No directory of the build machine gets into the library.
 cflags="$cflags -ffile-prefix-map=$work/changed=quickjs ${QUICKJS_CFLAGS:-}"

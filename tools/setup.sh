@@ -16,6 +16,7 @@ build_needs='/usr/bin/musl-gcc musl-tools
 /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
 /bin/busybox busybox-static
 /usr/bin/dpkg-source dpkg-dev
+/usr/bin/patch patch
 /usr/bin/xz xz-utils'
 test_needs="$build_needs
 /usr/bin/crun crun

@@ -1,5 +1,5 @@
 /**
- * The changes that make libseccomp faster (tools/libseccomp) change no program: runt is linked anew with the library as Debian has it, and both are
+ * The changes that make libseccomp faster (tools/libseccomp/patches) change no program: runt is linked anew with the library as Debian has it, and both are
  * given the same profiles, whose compiled programs must be the same bytes, or the same refusals.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";

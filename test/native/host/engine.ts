@@ -1,5 +1,5 @@
 /**
- * What tools/quickjs-image.sed changes in the interpreter, by what ECMA-262 says of it: properties of literals, members of objects and of what they
+ * What tools/quickjs/patches change in the interpreter, by what ECMA-262 says of it: properties of literals, members of objects and of what they
  * inherit from, comparing of strings, the quotes of JSON.
  */
 import { equal, ok, type Test } from "./harness.ts";
