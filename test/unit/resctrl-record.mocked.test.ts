@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Execution } from "../../src/runtime/execute/execute.ts";
+import type { Execution } from "../../src/runtime/execute/execution.ts";
 import { addMonitor, prepareGroups } from "../../src/runtime/execute/resctrl.ts";
 import { locateGroups, releaseGroups } from "../../src/runtime/resctrl/index.ts";
 import type { ResctrlRecord } from "../../src/runtime/state/index.ts";

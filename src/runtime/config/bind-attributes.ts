@@ -3,7 +3,7 @@
  * the source's, but for the access time, which stays unless a mode is asked for: what mount(2) does with MS_REMOUNT and MS_BIND, and runc by it.
  */
 import { MOUNT_ATTR } from "./constants.ts";
-import type { ParsedOptions } from "./mounts.ts";
+import type { ParsedOptions } from "./mount-option-list.ts";
 import type { BindMount, MountAttributes } from "./types.ts";
 
 const { RDONLY, NOSUID, NODEV, NOEXEC, NOSYMFOLLOW, NODIRATIME, ATIME } = MOUNT_ATTR;

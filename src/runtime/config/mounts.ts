@@ -2,100 +2,10 @@
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
 import { bindAttributes } from "./bind-attributes.ts";
-import { MOUNT_ATTR } from "./constants.ts";
-import { type ContainerIds, deriveMountIdMap, type IdMapRequest } from "./mount-idmap.ts";
-import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "./mount-options.ts";
-import type { MountAttributes, MountConfig } from "./types.ts";
+import { type ContainerIds, deriveMountIdMap } from "./mount-idmap.ts";
+import { type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
+import type { MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
-
-/** What an option list asks for, before it is known for which kind of mount. */
-export interface ParsedOptions {
-  readonly attributes: MountAttributes;
-  /** A word asked for flags of the mount itself or of its superblock, to be there or not. */
-  readonly touched: boolean;
-  /** The access time mode that is asked for (MOUNT_ATTR_*; relatime is 0), unless a later word took it back. */
-  readonly atime: bigint | undefined;
-  readonly bind: "single" | "tree" | undefined;
-  readonly remount: boolean;
-  readonly copyUp: boolean;
-  readonly idmap: IdMapRequest | undefined;
-  readonly links: readonly NonNullable<MountOption["link"]>[];
-  /** MS_* flags of the superblock. */
-  readonly superFlags: bigint;
-  /** An option named a superblock flag, to set or to clear. */
-  readonly superTouched: boolean;
-  readonly data: readonly string[];
-}
-
-/** Take an option list apart with the table; what the table does not know is filesystem data. */
-export function parseMountOptions(options: readonly string[], pointer: string, warn: Warn): ParsedOptions {
-  let set = 0n;
-  let clear = 0n;
-  let recursiveSet = 0n;
-  let recursiveClear = 0n;
-  let superFlags = 0n;
-  let superTouched = false;
-  let touched = false;
-  let atime: bigint | undefined;
-  let bind: "single" | "tree" | undefined;
-  let remount = false;
-  let copyUp = false;
-  let idmap: IdMapRequest | undefined;
-  const links: NonNullable<MountOption["link"]>[] = [];
-  const propagation: number[] = [];
-  const data: string[] = [];
-
-  for (let index = 0; index < options.length; index++) {
-    const name = options[index] as string;
-    const option = MOUNT_OPTIONS.get(name) ?? optionWithValue(name);
-    if (option === undefined) {
-      if (isUserspaceOption(name)) {
-        warn("mount-option-ignored", `${pointer}/options/${index}`, `mount option "${name}" has no effect here`);
-      } else if (name !== "") data.push(name);
-      continue;
-    }
-    if (option.idmap !== undefined) {
-      const value = name.includes("=") ? name.slice(name.indexOf("=") + 1) : "";
-      idmap = { at: `${pointer}/options/${index}`, recursive: option.idmap === "tree", value };
-    }
-    if (option.link !== undefined) links.push(option.link);
-    const { set: bitsSet, drop: bitsDropped, clear: bitsCleared } = option;
-    if (option.recursive) {
-      if (bitsDropped !== undefined) recursiveSet &= ~bitsDropped;
-      if (bitsSet !== undefined) {
-        recursiveSet |= bitsSet;
-        recursiveClear &= ~(bitsSet & ~MOUNT_ATTR.ATIME);
-      }
-      if (bitsCleared !== undefined) recursiveClear |= bitsCleared;
-    } else {
-      if (bitsSet !== undefined || bitsCleared !== undefined) touched = true;
-      if (option.atime?.on) atime = option.atime.mode;
-      else if (option.atime?.mode === atime) atime = undefined;
-      if (bitsDropped !== undefined) set &= ~bitsDropped;
-      if (bitsSet !== undefined) {
-        set |= bitsSet;
-        clear &= ~(bitsSet & ~MOUNT_ATTR.ATIME);
-      }
-      if (bitsCleared !== undefined) clear |= bitsCleared;
-    }
-    if (option.superSet !== undefined || option.superClear !== undefined) {
-      superTouched = touched = true;
-      superFlags = (superFlags & ~(option.superClear ?? 0n)) | (option.superSet ?? 0n);
-    }
-    if (option.propagation !== undefined) propagation.push(option.propagation);
-    if (option.bind !== undefined && bind !== "tree") bind = option.bind;
-    if (option.remount) remount = true;
-    if (option.copyUp) copyUp = true;
-  }
-  const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  return { attributes, touched, atime, bind, idmap, remount, copyUp, links, superFlags, superTouched, data };
-}
-
-/** Only crun's idmap can have one: every other word with a value is the filesystem's. */
-function optionWithValue(name: string): MountOption | undefined {
-  if (name.startsWith("idmap=")) return MOUNT_OPTIONS.get("idmap");
-  return name.startsWith("ridmap=") ? MOUNT_OPTIONS.get("ridmap") : undefined;
-}
 
 /** Where a mount is taken from, and whose ids it may show. */
 export interface MountPlace {

@@ -1,6 +1,7 @@
 /** What create and run begin with, when no more is known than that a container is to be made. */
 import { separateDescriptors } from "../host/descriptors.ts";
-import { type HelperAhead, startAhead } from "./head-start.ts";
+import type { HelperAhead } from "./execution.ts";
+import { startAhead } from "./head-start.ts";
 import { onFailure } from "./on-failure.ts";
 import { type Progress, showProgress } from "./progress.ts";
 

@@ -1,16 +1,9 @@
 /** The record of a container that is made: written while init still works, in force with `commit`, and amended by what is known later. */
 import * as host from "../host/index.ts";
 import { publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution, Staged } from "./execution.ts";
 import { helperError } from "./on-failure.ts";
 import { callerStreams } from "./streams.ts";
-
-/** A record beside the one in force: what it was made from, and how many warnings of the execution it has. */
-export interface Staged {
-  readonly from: StateRecord;
-  readonly record: StateRecord;
-  readonly warnings: number;
-}
 
 /** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
 export function stage(execution: Execution): void {

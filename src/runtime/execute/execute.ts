@@ -10,80 +10,17 @@ import { weakened } from "../host/testing.ts";
 import { operation } from "../host/tracing.ts";
 import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_MAGIC, type Plan, SHAPES } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
-import { type ExecRecord, keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
-import { commit, recordLate, type Staged, stage } from "./commit.ts";
+import { keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
+import { commit, recordLate, stage } from "./commit.ts";
 import { endBySignal } from "./end-by-signal.ts";
-import { type HelperAhead, handOver } from "./head-start.ts";
+import type { Execution } from "./execution.ts";
+import { handOver } from "./head-start.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
-import type { NetDeviceMoves } from "./net-devices.ts";
-import type { NotificationSockets } from "./notification.ts";
 import { helperWarning, netDevices, notification, resctrl, rootMount, systemd } from "./on-demand.ts";
 import { helperError, interrupted, slow } from "./on-failure.ts";
-import { PLAN_NAME, type Progress } from "./progress.ts";
-
-/** How long what was sent into a container that runs may take: exec and mounts. */
-export interface Patience {
-  /** On the monotonic clock, milliseconds. */
-  readonly deadline?: number;
-  /** What the caller has asked for, as a text, when there is a deadline. */
-  readonly asked?: string;
-  /** Whether it ends when the process has not run at all for a minute (slow.ts). */
-  readonly movesOn: boolean;
-  /** Called once, when a wait lasts. */
-  readonly meanwhile?: () => void;
-}
-
-/** What execution knows so far; `record` grows from the intent to the committed state. */
-export interface Execution {
-  readonly root: string;
-  readonly plan: Plan;
-  /** From `state.intent` on. */
-  record: StateRecord;
-  /** The record to begin with; called once, before anything is done that lasts. */
-  readonly intent?: () => StateRecord;
-  /** What the record does not need to begin with, while init waits for its cgroups. */
-  forExec?: () => ExecRecord;
-  lock: number;
-  helper: number;
-  /** outer, when it stays for source.serve until init is in its root; 0: it does not. */
-  server: number;
-  socket: number;
-  pid: number;
-  /** Waits for the plan, until `helper.spawn`. */
-  ahead?: HelperAhead;
-  /** Master side of an own terminal (foreground), -1 if there is none. */
-  console: number;
-  /** FIFO that the sizes of the terminal come from, for the monitor of an exec. */
-  sizes?: number;
-  /** The listener of the seccomp filter until it is handed over. */
-  listener?: number;
-  netDevices?: NetDeviceMoves;
-  /** The container's notification socket and the host's, when this process is the one that listens. */
-  notification?: NotificationSockets;
-  /** Received before it was waited for: outer's `pid` and init's first message race. */
-  readonly early: host.Message[];
-  readonly warnings: string[];
-  /** Those of the warnings that the specification wants told to everybody: capabilities that the process does not get. */
-  readonly demanded: string[];
-  /** The state directory has more in it than every container's. */
-  hasDirectory?: boolean;
-  /** What is left to do of cgroups that are made. */
-  readonly unfinished: (() => void)[];
-  /** What was last written of the record as it will be; undefined before there is an init. */
-  staged?: Staged;
-  /** What can be made ready while init becomes the program. */
-  meanwhile?: () => void;
-  /** What bounds the wait for what the helper does; undefined: somebody who stops it. */
-  patience?: Patience;
-  /** A cgroup says whose it is. */
-  marked?: boolean;
-  /** Where whoever asks sees what is being done; undefined for exec. */
-  progress?: Progress;
-  /** config.json as it was read, which is kept beside the record; undefined for exec. */
-  configText?: string;
-}
+import { PLAN_NAME } from "./progress.ts";
 
 type RuntimeOp = {
   [K in OpName]: "runtime" extends (typeof OPS)[K]["actors"][number] ? K : never;

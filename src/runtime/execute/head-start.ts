@@ -11,20 +11,10 @@ import * as host from "../host/index.ts";
 import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
 import { member, type SpecNamespace } from "../spec/index.ts";
 import { NAMESPACE_TYPES } from "../spec/names.ts";
+import type { HelperAhead } from "./execution.ts";
 import { usualFileSystems } from "./file-systems.ts";
 import { onFailure } from "./on-failure.ts";
 import type { Progress } from "./progress.ts";
-
-export interface HelperAhead {
-  readonly pid: number;
-  readonly socket: number;
-  /** Memory that it shares. */
-  readonly page: ArrayBuffer;
-  /** Namespaces (CLONE_NEW*) it was told to make. */
-  namespaces: number;
-  /** Flags that it was told to clone init with; 0: that is left to the plan. */
-  clone: number;
-}
 
 /** The global options that decide whether init may be cloned before there is a plan. */
 export interface HeadStartOptions {

@@ -5,7 +5,7 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type Op, type OpName, type Plan, RLIMIT } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";
 import { diagnosis } from "./on-demand.ts";
 import { WORD } from "./progress.ts";

@@ -1,7 +1,7 @@
 /** What the helper has skipped or reduced by an operation's table of outcomes. */
 import type * as host from "../host/index.ts";
 import { capabilityList } from "../plan/names.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 /** The helper knows numbers only. */
 const MASK = /0x([0-9a-f]+)$/;

@@ -15,14 +15,8 @@ import {
 } from "../network/index.ts";
 import type { OpArgs } from "../plan/index.ts";
 import { type NetDevicesRecord, writeRecord } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution, NetDeviceMoves } from "./execution.ts";
 import { warn } from "./warn.ts";
-
-/** What has been moved (or is about to be), in order. */
-export interface NetDeviceMoves {
-  readonly pair: NamespacePair;
-  readonly devices: MovedDevice[];
-}
 
 /** Before anything is done. @throws RuntError "config-invalid" */
 export function refuseMissingDevices(netDevices: ContainerConfig["netDevices"]): void {

@@ -6,15 +6,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { notifyDirectory, type OpArgs } from "../plan/index.ts";
 import { containerDirectory } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
-
-/** Descriptors. */
-export interface NotificationSockets {
-  /** Bound in the container's notify directory. */
-  readonly container: number;
-  /** Connected to the caller's NOTIFY_SOCKET. */
-  readonly host: number;
-}
+import type { Execution, NotificationSockets } from "./execution.ts";
 
 const DIRECTORY_MODE = 0o755;
 

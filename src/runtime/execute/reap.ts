@@ -1,6 +1,6 @@
 import * as host from "../host/index.ts";
 import { MESSAGES } from "../plan/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 
 /** How long the death of a killed child may take. */

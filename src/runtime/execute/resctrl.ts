@@ -2,7 +2,7 @@
 import type { OpArgs } from "../plan/index.ts";
 import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
 import type { ResctrlRecord } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 export { joinGroup, locateGroups, pathOf, releaseGroups } from "../resctrl/index.ts";
 

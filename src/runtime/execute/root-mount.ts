@@ -7,7 +7,7 @@ import * as host from "../host/index.ts";
 import type { OpArgs } from "../plan/index.ts";
 import { decodeMountPath } from "../spec/path.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 import { warn } from "./warn.ts";
 
 /** The operation root.bind. The mount is in the record before it is in the mount namespace. @throws RuntError not-supported, operation */

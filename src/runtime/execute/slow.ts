@@ -2,7 +2,7 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { initState } from "../state/status.ts";
-import type { Execution } from "./execute.ts";
+import type { Execution } from "./execution.ts";
 
 /** Nobody of ours stops the helper: who can is a process of the container or of a pid namespace that it joins. All stops together. */
 const STOPPED_MS = 10_000;

@@ -1,7 +1,8 @@
 /** create and run: compile, execute, and undo everything if anything fails. */
 import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
 import { type Beginning, beginCreate } from "../execute/beginning.ts";
-import { type Execution, execute, newExecution } from "../execute/execute.ts";
+import { execute, newExecution } from "../execute/execute.ts";
+import type { Execution } from "../execute/execution.ts";
 import { tellParsed } from "../execute/head-start.ts";
 import { hooksRecord } from "../execute/hooks.ts";
 import { existingCgroup, terminalRules } from "../execute/on-demand.ts";

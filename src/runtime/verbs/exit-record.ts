@@ -4,7 +4,7 @@
  */
 import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import type { Execution } from "../execute/execute.ts";
+import type { Execution } from "../execute/execution.ts";
 import { type FreshFile, isAt, writeBeside } from "../execute/fresh-file.ts";
 import { terminalSizes } from "../execute/on-demand.ts";
 import { onFailure } from "../execute/on-failure.ts";
@@ -12,13 +12,13 @@ import type { separateDescriptors } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
 import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
 import type { create } from "./create.ts";
-import type { becomeMonitor, RunOptions } from "./run.ts";
+import type { BecomeMonitor, RunOptions } from "./run-options.ts";
 
 /** What run itself is made of: handed over, so that this module is small to load. */
 export interface RunSteps {
   readonly separateDescriptors: typeof separateDescriptors;
   readonly create: typeof create;
-  readonly becomeMonitor: typeof becomeMonitor;
+  readonly becomeMonitor: BecomeMonitor;
   readonly memoryPressure: typeof memoryPressure;
 }
 

@@ -17,7 +17,8 @@ import {
   restoreRoots,
 } from "../criu/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { type Execution, newExecution, runOperations } from "../execute/execute.ts";
+import { newExecution, runOperations } from "../execute/execute.ts";
+import type { Execution } from "../execute/execution.ts";
 import { interruption } from "../execute/interrupted.ts";
 import { undo } from "../execute/rollback.ts";
 import { callerStreams } from "../execute/streams.ts";
@@ -47,7 +48,8 @@ import {
 } from "./criu/options.ts";
 import { readonlyMountpoints, requireReadonly } from "./criu/readonly-mounts.ts";
 import { prepareMountpoints } from "./criu/restore-mounts.ts";
-import { becomeMonitor, type RunOptions } from "./run.ts";
+import { becomeMonitor } from "./run.ts";
+import type { RunOptions } from "./run-options.ts";
 
 export interface RestoreFlags extends CriuFlags {
   /** TYPE:NAME */

@@ -1,7 +1,7 @@
 /** run: create and start in one; in the foreground this process becomes the helper's monitor. */
 import { markedParents, memoryPressure } from "../cgroup/index.ts";
 import type { Beginning } from "../execute/beginning.ts";
-import type { Execution } from "../execute/execute.ts";
+import type { Execution } from "../execute/execution.ts";
 import { notification } from "../execute/on-demand.ts";
 import { pidfdOf, REFUSED } from "../execute/pidfd.ts";
 import { separateDescriptors } from "../host/descriptors.ts";
@@ -11,18 +11,7 @@ import { phase } from "../host/tracing.ts";
 import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
 import { containerDirectory } from "../state/index.ts";
 import { create } from "./create.ts";
-
-export interface RunOptions {
-  /** Keep state and cgroup after a foreground container ended. */
-  readonly keep: boolean;
-  readonly subreaper: boolean;
-  /** The file that says how a detached container ended. */
-  readonly exitRecord?: string;
-  /** Command line of `runt` that deletes a container, argv[0] first, without the id. */
-  readonly deleteCommand: readonly string[];
-  /** Called when the container is made. */
-  readonly made?: (execution: Execution) => void;
-}
+import type { MonitorRecord, RunOptions } from "./run-options.ts";
 
 /** Returns for a detached container; in the foreground it never does. */
 export function run(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions, beginning?: Beginning): void {
@@ -63,12 +52,6 @@ function prepareMonitor({ root }: RuntimeOptions, execution: Execution, keep: bo
   const { hooks, cgroup, rootMount } = execution.record;
   const isUnusual = keep || execution.hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
   return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(root, execution) };
-}
-
-/** What the monitor is told about an exit record (exit-record.ts). */
-export interface MonitorRecord {
-  readonly args: readonly string[];
-  readonly fds: readonly number[];
 }
 
 /** Give this process to the helper that watches over the container. Does not return. */

@@ -1,4 +1,4 @@
-import type { Execution } from "../../execute/execute.ts";
+import type { Execution } from "../../execute/execution.ts";
 import * as host from "../../host/index.ts";
 import { run } from "../../verbs/run.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
