@@ -303,8 +303,8 @@ test-guest test-guest-long: bin/runt $(TEST_TOOLS)
 	@tools/setup.sh guest
 	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
 
-# Instructions, system calls, heap and sizes of every verb, without a clock, beside what is recorded in test/guard/ceilings.json; GUARD=--write
-# records them.
+# Instructions, system calls, heap and sizes of every verb, without a clock, beside what is recorded in test/guard/ceilings.json: with the host's
+# cgroups, and on bare v2. GUARD=--write records them; GUARD='--only "bare v2"' or GUARD='--only host' counts one of the two.
 .PHONY: guard
 guard: setup-test bin/runt
 	$(TSX) test/guard/main.ts $(GUARD)

@@ -36,12 +36,21 @@ export function compare(recorded: Counts, measured: Counts): Verdict[] {
 function faultOf(recorded: number | undefined, measured: number | undefined): string | undefined {
   if (recorded === undefined) return "it is not recorded: make guard GUARD=--write";
   if (measured === undefined) return "it was not measured: make guard GUARD=--write, if there is nothing to measure any more";
-  const change = recorded === 0 ? measured : (measured - recorded) / recorded;
+  const change = changeFrom(recorded, measured);
   if (Math.abs(change) <= TOLERANCE) return undefined;
-  const percent = `${measured} instead of ${recorded} (${change > 0 ? "+" : ""}${(change * 100).toFixed(1)} %)`;
+  const percent = `${measured} instead of ${recorded} (${changeOf(recorded, measured)})`;
   return change > 0
     ? `${percent}: find out why, or argue for it in the commit that records it`
     : `${percent}: better; record it with make guard GUARD=--write`;
+}
+
+const changeFrom = (recorded: number, measured: number) => (recorded === 0 ? measured : (measured - recorded) / recorded);
+
+/** "+3.1 %"; nothing where only one of both is known. */
+export function changeOf(recorded: number | undefined, measured: number | undefined): string {
+  if (recorded === undefined || measured === undefined) return "";
+  const change = changeFrom(recorded, measured);
+  return `${change > 0 ? "+" : ""}${(change * 100).toFixed(1)} %`;
 }
 
 /** What no build may be above, whatever is recorded. */

@@ -7,39 +7,41 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { aboveLimits, type Counts, comparable, compare } from "./ceilings.ts";
 import { makeStep, measure, measureBuild } from "./measure.ts";
 import { readRecords } from "./records.ts";
-import { hostFacts } from "./scene.ts";
+import { hostFacts, MEASURED } from "./scene.ts";
 
 const NEEDED = ["/usr/bin/valgrind", "/usr/bin/strace", "/usr/bin/unshare"];
 const missing = [...NEEDED.filter((path) => !existsSync(path)), ...(process.geteuid?.() === 0 ? [] : ["root"])];
-
-const { counts: recorded, skipped } = comparable(readRecords(), hostFacts());
-const why = skipped ?? (missing.length > 0 ? `missing: ${missing.join(", ")}` : undefined);
 const ofBuild = Object.keys(measureBuild());
 
 describe("the build", () => {
   test("is within the limits", () => {
     expect(aboveLimits(measureBuild())).toEqual([]);
   });
+});
 
-  test.skipIf(Object.keys(recorded).length === 0)("is as large as recorded", () => {
+describe.each(MEASURED)("with the cgroups: %s", (cgroups) => {
+  const { counts: recorded, skipped } = comparable(readRecords(), hostFacts(cgroups));
+  const why = skipped ?? (missing.length > 0 ? `missing: ${missing.join(", ")}` : undefined);
+
+  test.skipIf(Object.keys(recorded).length === 0)("the build is as large as recorded", () => {
     const own = Object.fromEntries(Object.entries(recorded).filter(([name]) => /^(size|bytecode) /.test(name)));
     expect(faults(own, measureBuild())).toEqual([]);
   });
-});
 
-describe.skipIf(why !== undefined)(`the verbs${why === undefined ? "" : ` (not counted here: ${why})`}`, () => {
-  let measured: Counts = {};
-  beforeAll(async () => {
-    measured = await measure(makeStep());
-  }, 300_000);
+  describe.skipIf(why !== undefined)(`the verbs${why === undefined ? "" : ` (not counted here: ${why})`}`, () => {
+    let measured: Counts = {};
+    beforeAll(async () => {
+      measured = await measure(makeStep(), cgroups);
+    }, 300_000);
 
-  const names = Object.keys(recorded).filter((name) => !ofBuild.includes(name));
-  test.each(names.length === 0 ? ["everything"] : names)("%s", (name) => {
-    expect(faults(only(recorded, name), only(measured, name))).toEqual([]);
-  });
+    const names = Object.keys(recorded).filter((name) => !ofBuild.includes(name));
+    test.each(names.length === 0 ? ["everything"] : names)("%s", (name) => {
+      expect(faults(only(recorded, name), only(measured, name))).toEqual([]);
+    });
 
-  test("nothing is counted that is not recorded", () => {
-    expect(Object.keys(measured).filter((name) => recorded[name] === undefined)).toEqual([]);
+    test("nothing is counted that is not recorded", () => {
+      expect(Object.keys(measured).filter((name) => recorded[name] === undefined)).toEqual([]);
+    });
   });
 });
 

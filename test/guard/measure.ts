@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REPOSITORY } from "../support/programs.ts";
-import { parseTrace } from "../support/strace.ts";
 import type { Counts } from "./ceilings.ts";
-import { makeScene, type Scene } from "./scene.ts";
+import { countCalls } from "./count-calls.ts";
+import { type Cgroups, makeScene, type Scene } from "./scene.ts";
 
 /** What is asked of runt, and what else is to be done before the next one. */
 interface Step {
@@ -16,6 +16,8 @@ interface Step {
   readonly leavesProcess?: boolean;
   /** Only valgrind: it cannot follow where the process replaces itself by the monitor. */
   readonly underValgrind?: readonly string[];
+  /** What needs no controller, for cgroups that have none. */
+  readonly withoutControllers?: readonly string[];
   readonly before?: (scene: Scene) => Promise<unknown>;
 }
 
@@ -40,7 +42,7 @@ const LIFE: readonly Step[] = [
   { verb: "ps", args: ["ps", "--format", "json", "c"] },
   { verb: "pause", args: ["pause", "c"] },
   { verb: "resume", args: ["resume", "c"] },
-  { verb: "update", args: ["update", "--pids-limit", "100", "c"] },
+  { verb: "update", args: ["update", "--pids-limit", "100", "c"], withoutControllers: ["update", "--resources", "/guard/depth.json", "c"] },
   { verb: "exec", args: ["exec", "c", TRUE], underValgrind: ["exec", "--detach", "c", TRUE] },
   { verb: "kill", args: ["kill", "c", "KILL"] },
   { verb: "delete", args: ["delete", "c"], before: stopped },
@@ -58,7 +60,8 @@ async function live(scene: Scene, instrument: Instrument): Promise<Counts> {
   let counts: Counts = {};
   for (const step of LIFE) {
     await step.before?.(scene);
-    counts = { ...counts, ...(await instrument(scene, step)) };
+    const { args, withoutControllers = args } = step;
+    counts = { ...counts, ...(await instrument(scene, scene.cgroups === "bare v2" ? { ...step, args: withoutControllers } : step)) };
   }
   await scene.run([...scene.runt, "delete", "--force", "c"]);
   return counts;
@@ -127,18 +130,6 @@ function statOf(pid: number): string {
   }
 }
 
-function countCalls(text: string): number {
-  const others = new Set<number>();
-  let count = 0;
-  for (const { pid, name, args, result } of parseTrace(text)) {
-    // How often who waits awake yields depends on time (native-bindings/init/doorbell.h).
-    if (others.has(pid) || name === "sched_yield") continue;
-    count++;
-    if (name === "execve" && result === 0 && /^"\/bin\/(true|sleep)"$/.test(args[0] ?? "")) others.add(pid);
-  }
-  return count;
-}
-
 /** What the heap has grown to at the end, by the trace that it leaves. */
 const heap: Instrument = async (scene, { verb, args }) => {
   const file = join(scene.work, "trace.json");
@@ -174,8 +165,8 @@ function least(rounds: readonly Counts[]): Counts {
 
 const ROUNDS = 3;
 
-export async function measure(step: string): Promise<Counts> {
-  const scene = makeScene();
+export async function measure(step: string, cgroups: Cgroups): Promise<Counts> {
+  const scene = makeScene(cgroups);
   try {
     const rounds: Counts[] = [];
     for (let left = ROUNDS; left > 0; left--) rounds.push(await live(scene, calls));

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Run a command where nothing of the host's mounts is seen but what it needs, so that what it counts is the same everywhere:
-#   room.sh WORK HELPER COMMAND...
-# To be called in a mount namespace of its own. WORK is seen as /guard. HELPER lies where valgrind looks for the program of a memfd.
+#   room.sh CGROUPS WORK HELPER COMMAND...
+# To be called in a mount namespace of its own. CGROUPS is "host", or "bare v2" for the unified hierarchy alone. WORK is seen as /guard. HELPER lies where valgrind looks for the program of a memfd.
 set -eu
-work=$1 helper=$2
-shift 2
+kind=$1 work=$2 helper=$3
+shift 3
 room=$work/room
 mkdir -p "$room"
 mount -t tmpfs guard "$room"
@@ -22,7 +22,9 @@ done
 mkdir "$room/guard" "$room/tmp"
 mount --bind "$work" "$room/guard"
 cgroups=sys/fs/cgroup
-if [ -e /$cgroups/cgroup.controllers ]; then
+if [ "$kind" = "bare v2" ]; then
+    mount -t cgroup2 cgroup2 "$room/$cgroups"
+elif [ -e /$cgroups/cgroup.controllers ]; then
     mount --bind /$cgroups "$room/$cgroups"
 else
     mount -t tmpfs -o mode=755 cgroup "$room/$cgroups"

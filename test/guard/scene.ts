@@ -22,8 +22,16 @@ const CGROUPS = "/sys/fs/cgroup";
 /** The container lives until it is killed. */
 const PROGRAM = ["/bin/sleep", "1000"];
 
+/** Which cgroups the containers are made in: the host's own, or version 2 without controllers, which a host of version 1 can mount too. */
+export type Cgroups = "host" | "bare v2";
+
+const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
+/** A host of version 2 has controllers in every mount of its hierarchy. */
+export const MEASURED: readonly Cgroups[] = isUnified ? ["host"] : ["host", "bare v2"];
+
 export interface Scene {
   readonly work: string;
+  readonly cgroups: Cgroups;
   /** Run in the room. Output goes to WORK/output, which is returned. */
   run(command: readonly string[]): Promise<string>;
   /** The same of a command that goes on: `ended` is its end. */
@@ -32,7 +40,7 @@ export interface Scene {
   remove(): void;
 }
 
-export function makeScene(): Scene {
+export function makeScene(cgroups: Cgroups): Scene {
   // The length of its name is counted, too.
   const work = mkdtempSync(join(tmpdir(), "runt-guard-"));
   copyFileSync(join(REPOSITORY, "bin/runt"), join(work, "runt"));
@@ -47,7 +55,9 @@ export function makeScene(): Scene {
   mkdirSync(join(work, "short"));
   const short = { ...config, process: { ...config.process, args: ["/bin/true"] } };
   writeFileSync(join(work, "short/config.json"), JSON.stringify(short));
-  const room = ["-m", "--propagation", "private", join(REPOSITORY, "test/guard/room.sh"), work, join(REPOSITORY, "build/runt-init")];
+  writeFileSync(join(work, "depth.json"), JSON.stringify({ unified: { "cgroup.max.depth": "10" } }));
+  const script = join(REPOSITORY, "test/guard/room.sh");
+  const room = ["-m", "--propagation", "private", script, cgroups, work, join(REPOSITORY, "build/runt-init")];
   const output = join(work, "output");
 
   function begin(command: readonly string[]) {
@@ -59,6 +69,7 @@ export function makeScene(): Scene {
 
   return {
     work,
+    cgroups,
     runt: ["/guard/runt", "--root", "/guard/state"],
     begin,
     async run(command) {
@@ -72,19 +83,23 @@ export function makeScene(): Scene {
 }
 
 /** What the counts depend on besides the sources. */
-export function hostFacts(): Facts {
+export function hostFacts(cgroups: Cgroups): Facts {
   const [major, minor] = release().split(".");
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
-  const usual = ["systemd", "cpu", "cpuacct", "cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"];
-  const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
   return {
     architecture: process.arch,
     kernel: `${major}.${minor}`,
-    cgroups: isUnified ? "v2" : `v1 ${usual.filter((name) => mounts.includes(` ${CGROUPS}/${name} `)).join(" ")}`,
+    cgroups: cgroups === "host" ? cgroupsOfHost() : cgroups,
     systemd: existsSync("/run/systemd/system") ? "yes" : "no",
     apparmor: existsSync("/sys/kernel/security/apparmor") ? "yes" : "no",
     compiler: compiler(),
   };
+}
+
+function cgroupsOfHost(): string {
+  if (isUnified) return "v2";
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  const usual = ["systemd", "cpu", "cpuacct", "cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids"];
+  return `v1 ${usual.filter((name) => mounts.includes(` ${CGROUPS}/${name} `)).join(" ")}`;
 }
 
 /** Major version: others make other code. */
