@@ -25,7 +25,7 @@ SHARED_OBJECTS := $(SHARED_SOURCES:native-bindings/init/%.c=$(B)/host/init-%.o)
 HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o) $(SHARED_OBJECTS)
 # The library runs on Node: no part of the program.
 TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
-LIBRARY_SOURCES := $(shell find src/executor src/shared/linux -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+LIBRARY_SOURCES := $(shell find src/executor src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion

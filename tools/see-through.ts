@@ -1,5 +1,5 @@
 /**
- * esbuild plugin: `import { a } from "../cgroup/index.ts"` becomes an import from the file that defines `a`.
+ * esbuild plugin: `import { a } from "../cgroup/index.ts"` becomes an import from the file that defines `a`, and so does an export.
  *
  * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
  *
@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { Plugin } from "esbuild";
 
-const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*"(\.[^"]*index\.ts)";/gm;
+const THROUGH_INDEX = /^(import|export)\s*\{([^}]*)\}\s*from\s*"(\.[^"]*index\.ts)";/gm;
 const REEXPORT = /^export\s*\{([^}]*)\}\s*from\s*"(\.[^"]+)";/gm;
 
 export function seeThroughIndexes({ testing }: { readonly testing: boolean }): Plugin {
@@ -25,10 +25,10 @@ export function seeThroughIndexes({ testing }: { readonly testing: boolean }): P
       build.onLoad({ filter: /\/(src|test)\/.*\.ts$/ }, ({ path }) => ({
         loader: "ts",
         contents: defended(withoutDocs(path, readFileSync(path, "utf8")), testing).replace(
-          IMPORT,
-          (statement, names: string, target: string) => {
+          THROUGH_INDEX,
+          (statement, keyword: string, names: string, target: string) => {
             const index = resolve(dirname(path), target);
-            return existsSync(index) ? rewrite(names, path, index, origins(index)) : statement;
+            return existsSync(index) ? rewrite(keyword, names, path, index, origins(index)) : statement;
           },
         ),
       }));
@@ -55,13 +55,13 @@ function readOrigins(index: string): ReadonlyMap<string, string> {
   return found;
 }
 
-function rewrite(names: string, importer: string, index: string, origins: ReadonlyMap<string, string>): string {
+function rewrite(keyword: string, names: string, importer: string, index: string, origins: ReadonlyMap<string, string>): string {
   return specifiers(names)
     .filter((specifier) => !specifier.startsWith("type "))
     .map((specifier) => {
       const origin = origins.get(specifier.split(" ")[0] ?? "") ?? index;
       const path = relative(dirname(importer), origin);
-      return `import { ${specifier} } from "${path.startsWith(".") ? path : `./${path}`}";`;
+      return `${keyword} { ${specifier} } from "${path.startsWith(".") ? path : `./${path}`}";`;
     })
     .join("");
 }

@@ -3,7 +3,7 @@
  * knows, whatever happens to this process, how it ended.
  */
 
-export { CAPABILITIES } from "../shared/linux/capabilities.ts";
+export { CAPABILITIES } from "../shared/linux/index.ts";
 export { ExecutorError, type ExecutorErrorCode, ProgramError, type ProgramFailure, RuntimeError } from "./errors.ts";
 export type { ExecHandle } from "./exec/handle.ts";
 export type {

@@ -1,8 +1,7 @@
 /** Exit record -> the state of the process. Pure. */
+import { SIGNALS } from "../shared/linux/index.ts";
 import type { ExitRecord } from "./record.ts";
 import type { ProcessState } from "./types.ts";
-
-const SIGKILL = 9;
 
 /** While it runs. */
 export function runningState(record: ExitRecord): ProcessState {
@@ -27,5 +26,5 @@ export function finalState(record: ExitRecord | undefined): ProcessState {
     const error = record === undefined ? "the exit record was removed" : "the monitor ended before the container";
     return { ...begun, unknown: true, error, oomKills, endedMs };
   }
-  return { ...begun, exitCode: code, signal, oomKills, oomKilled: oomKills > 0 && signal === SIGKILL, endedMs };
+  return { ...begun, exitCode: code, signal, oomKills, oomKilled: oomKills > 0 && signal === SIGNALS.KILL, endedMs };
 }

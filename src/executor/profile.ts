@@ -1,6 +1,6 @@
 /** How an executor isolates a program unless told otherwise, and what Linux has: data. Sources: capabilities(7), the OCI specification's defaults. */
 import { readFileSync } from "node:fs";
-import { CAPABILITIES } from "../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../shared/linux/index.ts";
 
 /**
  * The capabilities of this kernel, lowest first, a newer kernel's further ones as "CAP_41" and so on: up to cap_last_cap, or where that cannot be read, those the bounding set of this

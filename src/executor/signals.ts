@@ -1,5 +1,5 @@
 /** Signals by name or number. */
-import { constants } from "node:os";
+import { SIGNALS, signalName as shortName, signalNumber as shortNumber } from "../shared/linux/index.ts";
 import { ExecutorError } from "./errors.ts";
 
 const HIGHEST = 64;
@@ -9,16 +9,15 @@ export function signalNumber(signal: string | number): number {
   const number = typeof signal === "number" || /^\d+$/.test(signal) ? Number(signal) : numberOf(signal);
   if (number !== undefined && Number.isInteger(number) && number >= 1 && number <= HIGHEST) return number;
   throw new ExecutorError("invalid-argument", `unknown signal ${JSON.stringify(signal)}: use a number from 1 to ${HIGHEST} or a name`, {
-    names: Object.keys(constants.signals),
+    names: Object.keys(SIGNALS).map((name) => `SIG${name}`),
   });
 }
 
 function numberOf(name: string): number | undefined {
-  const upper = name.toUpperCase();
-  return (constants.signals as Readonly<Record<string, number>>)[upper.startsWith("SIG") ? upper : `SIG${upper}`];
+  return shortNumber(name.toUpperCase().replace(/^SIG/, ""));
 }
 
 /** "SIGTERM"; a real-time signal is "SIGRTMIN+n". */
 export function signalName(number: number): string {
-  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `SIGRTMIN+${number - 34}`;
+  return `SIG${shortName(number) ?? number}`;
 }

@@ -2,6 +2,8 @@
 import { MOUNT_OPTIONS } from "../../src/runtime/config/mount-options.ts";
 import { OPS } from "../../src/runtime/plan/ops.ts";
 import { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/runtime/spec/names.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../../src/runtime/spec/seccomp.ts";
+import { CAPABILITIES } from "../../src/shared/linux/capabilities.ts";
 import {
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,
@@ -9,9 +11,7 @@ import {
   PERSONALITY_DOMAINS,
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
-} from "../../src/runtime/spec/policies.ts";
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../../src/runtime/spec/seccomp.ts";
-import { CAPABILITIES } from "../../src/shared/linux/capabilities.ts";
+} from "../../src/shared/linux/policies.ts";
 
 export interface Mutant {
   /** "op/mount.bind", "mount option/noexec": unique. */
@@ -69,7 +69,7 @@ function renamed(table: string, file: string, constant: string, rows: readonly s
 
 const NAMES = "src/runtime/spec/names.ts";
 const SECCOMP = "src/runtime/spec/seccomp.ts";
-const POLICIES = "src/runtime/spec/policies.ts";
+const POLICIES = "src/shared/linux/policies.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...operations,

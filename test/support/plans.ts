@@ -1,30 +1,23 @@
 /** Pieces of plans for tests of the helper: a container of busybox, bent by each test where it matters. */
 import { MESSAGES } from "../../src/runtime/plan/ops.ts";
+import { CLONE_NEW, MS as LINUX_MS, MOUNT_ATTR, S } from "../../src/shared/linux/index.ts";
 import { init, outer, type TestOp } from "./pack.ts";
 
-export const CLONE_NEW = {
-  mount: 0x2_0000,
-  cgroup: 0x200_0000,
-  uts: 0x400_0000,
-  ipc: 0x800_0000,
-  user: 0x1000_0000,
-  pid: 0x2000_0000,
-  network: 0x4000_0000,
-} as const;
+export { CLONE_NEW };
 export const NAMESPACES = CLONE_NEW.mount | CLONE_NEW.uts | CLONE_NEW.ipc | CLONE_NEW.pid;
-export const MS = { private: 0x4_0000, slave: 0x8_0000, shared: 0x10_0000, rec: 0x4000 } as const;
+export const MS = { private: LINUX_MS.PRIVATE, slave: LINUX_MS.SLAVE, shared: LINUX_MS.SHARED, rec: LINUX_MS.REC } as const;
 export const ATTR = {
-  readonly: 1n,
-  nosuid: 2n,
-  nodev: 4n,
-  noexec: 8n,
-  atime: 0x70n,
-  noatime: 0x10n,
-  strictatime: 0x20n,
-  nosymfollow: 0x20_0000n,
+  readonly: MOUNT_ATTR.RDONLY,
+  nosuid: MOUNT_ATTR.NOSUID,
+  nodev: MOUNT_ATTR.NODEV,
+  noexec: MOUNT_ATTR.NOEXEC,
+  atime: MOUNT_ATTR.ATIME,
+  noatime: MOUNT_ATTR.NOATIME,
+  strictatime: MOUNT_ATTR.STRICTATIME,
+  nosymfollow: MOUNT_ATTR.NOSYMFOLLOW,
 } as const;
-export const S_IFCHR = 0o020000;
-export const S_IFIFO = 0o010000;
+export const S_IFCHR = S.IFCHR;
+export const S_IFIFO = S.IFIFO;
 
 export interface Parts {
   readonly root: string;

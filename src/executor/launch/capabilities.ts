@@ -1,5 +1,5 @@
 /** Names of capabilities: the kernel knows numbers only, so that a name it has no number for would vanish. Source: capabilities(7). */
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { ExecutorError } from "../errors.ts";
 import type { LaunchCommand } from "./command.ts";
 

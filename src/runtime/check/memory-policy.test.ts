@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MEMORY_POLICY_MODES } from "../spec/policies.ts";
+import { MEMORY_POLICY_MODES } from "../../shared/linux/index.ts";
 import type { SpecLinux } from "../spec/types.ts";
 import { findProblems } from "./index.ts";
 

@@ -1,4 +1,4 @@
-import { PERSONALITY_DOMAINS } from "../spec/policies.ts";
+import { PERSONALITY_DOMAINS } from "../../shared/linux/index.ts";
 import type { Check } from "./finding.ts";
 
 const BASE = "/linux/personality";

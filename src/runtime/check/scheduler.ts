@@ -1,4 +1,4 @@
-import { IO_PRIORITY_CLASSES, SCHEDULER_FLAGS, SCHEDULER_POLICIES } from "../spec/policies.ts";
+import { IO_PRIORITY_CLASSES, SCHEDULER_FLAGS, SCHEDULER_POLICIES } from "../../shared/linux/index.ts";
 import type { SpecProcess } from "../spec/types.ts";
 import type { Check, Report } from "./finding.ts";
 

@@ -1,17 +1,17 @@
 /** "did you mean ...?" for names that a check or the derivation did not know, put behind what it has said. */
 
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
-import { MOUNT_OPTIONS } from "../config/mount-options.ts";
-import type { JsonValue } from "../spec/json.ts";
-import { NAMESPACE_TYPES, RLIMIT_TYPES } from "../spec/names.ts";
 import {
+  CAPABILITIES,
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,
   MEMORY_POLICY_MODES,
   PERSONALITY_DOMAINS,
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
-} from "../spec/policies.ts";
+} from "../../shared/linux/index.ts";
+import { MOUNT_OPTIONS } from "../config/mount-options.ts";
+import type { JsonValue } from "../spec/json.ts";
+import { NAMESPACE_TYPES, RLIMIT_TYPES } from "../spec/names.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../spec/seccomp.ts";
 import { closeNames } from "../spec/similar.ts";
 import type { Finding } from "./finding.ts";

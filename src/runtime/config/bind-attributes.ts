@@ -2,7 +2,7 @@
  * The flags of a bind mount. Without a word for any it keeps those of its source. With one it has what is asked for and nothing else of
  * the source's, but for the access time, which stays unless a mode is asked for: what mount(2) does with MS_REMOUNT and MS_BIND, and runc by it.
  */
-import { MOUNT_ATTR } from "./constants.ts";
+import { MOUNT_ATTR } from "../../shared/linux/index.ts";
 import type { ParsedOptions } from "./mount-option-list.ts";
 import type { BindMount, MountAttributes } from "./types.ts";
 

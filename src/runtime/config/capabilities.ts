@@ -1,6 +1,6 @@
 /** The five capability sets as bit masks. */
 
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import type { SpecProcess } from "../spec/index.ts";
 import type { CapabilitySets } from "./types.ts";
 import type { Warn } from "./warnings.ts";

@@ -2,7 +2,7 @@
  * ContainerConfig -> its settings as names and texts, for comparing two of them: what is equal here makes equal containers. Where order
  * means nothing it is taken away, where a bundle lies means nothing either. Pure.
  */
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { mountText, mountWords } from "./mount-text.ts";
 import type { ContainerConfig, IdMapping, MountConfig, ProcessConfig } from "./types.ts";
 

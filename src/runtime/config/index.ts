@@ -1,5 +1,5 @@
 export { cleanPath } from "../spec/path.ts";
-export { MOUNT_ATTR, MS, PROPAGATION } from "./constants.ts";
+
 export { type DeriveContext, deriveConfig } from "./derive.ts";
 export { deriveProcess } from "./process.ts";
 export { deriveResources } from "./resources.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MOUNT_ATTR, MS, PROPAGATION } from "./constants.ts";
+import { MOUNT_ATTR, MS } from "../../shared/linux/index.ts";
 import { parseMountOptions } from "./mount-option-list.ts";
 import { MOUNT_OPTIONS, supportedMountOptions } from "./mount-options.ts";
 
@@ -41,18 +41,18 @@ describe("the option table", () => {
     ["lazytime", "nolazytime", MS.LAZYTIME],
     ["ro", "rw", MS.RDONLY],
   ])("%s and %s are flags of the superblock", (on, off, flag) => {
-    expect(options(on)).toMatchObject({ superFlags: flag, superTouched: true, data: [] });
+    expect(options(on)).toMatchObject({ superFlags: BigInt(flag), superTouched: true, data: [] });
     expect(options(on, off)).toMatchObject({ superFlags: 0n, superTouched: true });
   });
 
   it.each([
-    ["shared", PROPAGATION.SHARED],
-    ["slave", PROPAGATION.SLAVE],
-    ["private", PROPAGATION.PRIVATE],
-    ["unbindable", PROPAGATION.UNBINDABLE],
+    ["shared", MS.SHARED],
+    ["slave", MS.SLAVE],
+    ["private", MS.PRIVATE],
+    ["unbindable", MS.UNBINDABLE],
   ])("%s, alone and recursive", (name, flag) => {
     expect(attributes(name).propagation).toEqual([flag]);
-    expect(attributes(`r${name}`, name).propagation).toEqual([flag | PROPAGATION.REC, flag]);
+    expect(attributes(`r${name}`, name).propagation).toEqual([flag | MS.REC, flag]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** The option list of a mount -> flags, words and data. */
-import { MOUNT_ATTR } from "./constants.ts";
+import { MOUNT_ATTR } from "../../shared/linux/index.ts";
 import type { IdMapRequest } from "./mount-idmap.ts";
 import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "./mount-options.ts";
 import type { MountAttributes } from "./types.ts";

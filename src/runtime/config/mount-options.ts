@@ -2,7 +2,7 @@
  * The mount options of the runtime specification (config, Linux mount options) as data.
  * Names that are not here belong to the filesystem and are handed to it.
  */
-import { MOUNT_ATTR, MS, PROPAGATION } from "./constants.ts";
+import { MOUNT_ATTR, MS } from "../../shared/linux/index.ts";
 
 /** What one option name does. Later options win over earlier ones. */
 export interface MountOption {
@@ -33,6 +33,8 @@ export interface MountOption {
   readonly unlisted?: true;
 }
 
+const READONLY = BigInt(MS.RDONLY);
+
 /** Attribute words come in pairs, each also with an r in front for the whole tree. */
 const PAIRS: readonly (readonly [on: string, off: string, bit: bigint])[] = [
   ["ro", "rw", MOUNT_ATTR.RDONLY],
@@ -57,7 +59,7 @@ const ATIME: readonly (readonly [name: string, option: MountOption])[] = [
   ["norelatime", mode(0n, false)],
 ];
 
-const SUPERBLOCK: readonly (readonly [on: string, off: string, flag: bigint])[] = [
+const SUPERBLOCK: readonly (readonly [on: string, off: string, flag: number])[] = [
   ["sync", "async", MS.SYNCHRONOUS],
   ["mand", "nomand", MS.MANDLOCK],
   ["silent", "loud", MS.SILENT],
@@ -66,10 +68,10 @@ const SUPERBLOCK: readonly (readonly [on: string, off: string, flag: bigint])[] 
 ];
 
 const CHANGES: readonly (readonly [name: string, flag: number])[] = [
-  ["shared", PROPAGATION.SHARED],
-  ["slave", PROPAGATION.SLAVE],
-  ["private", PROPAGATION.PRIVATE],
-  ["unbindable", PROPAGATION.UNBINDABLE],
+  ["shared", MS.SHARED],
+  ["slave", MS.SLAVE],
+  ["private", MS.PRIVATE],
+  ["unbindable", MS.UNBINDABLE],
 ];
 
 /** Words of crun(1). A superblock has no mounts below it, so the recursive spellings of its flags mean the same. */
@@ -95,8 +97,8 @@ function buildTable(): ReadonlyMap<string, MountOption> {
   for (const [on, off, bit] of PAIRS) {
     // A new filesystem that is read-only is so in its superblock too, as with mount(2).
     const superblock = bit === MOUNT_ATTR.RDONLY;
-    table.set(on, { set: bit, ...(superblock && { superSet: MS.RDONLY }) });
-    table.set(off, { drop: bit, clear: bit, ...(superblock && { superClear: MS.RDONLY }) });
+    table.set(on, { set: bit, ...(superblock && { superSet: READONLY }) });
+    table.set(off, { drop: bit, clear: bit, ...(superblock && { superClear: READONLY }) });
     table.set(`r${on}`, { set: bit, recursive: true });
     table.set(`r${off}`, { drop: bit, clear: bit, recursive: true });
   }
@@ -105,14 +107,14 @@ function buildTable(): ReadonlyMap<string, MountOption> {
     table.set(`r${name}`, { ...option, recursive: true });
   }
   for (const [on, off, flag] of SUPERBLOCK) {
-    table.set(on, { superSet: flag });
-    table.set(off, { superClear: flag });
+    table.set(on, { superSet: BigInt(flag) });
+    table.set(off, { superClear: BigInt(flag) });
   }
   for (const [name, flag] of CHANGES) {
     table.set(name, { propagation: flag });
-    table.set(`r${name}`, { propagation: flag | PROPAGATION.REC });
+    table.set(`r${name}`, { propagation: flag | MS.REC });
   }
-  table.set("dirsync", { superSet: MS.DIRSYNC });
+  table.set("dirsync", { superSet: BigInt(MS.DIRSYNC) });
   table.set("defaults", {});
   table.set("bind", { bind: "single" });
   table.set("rbind", { bind: "tree" });

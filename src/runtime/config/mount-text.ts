@@ -1,5 +1,5 @@
 /** A mount for people: its type and source, and the words of its options, out of what they were turned into. Pure. */
-import { MOUNT_ATTR, PROPAGATION } from "./constants.ts";
+import { MOUNT_ATTR, MS } from "../../shared/linux/index.ts";
 import { MOUNT_OPTIONS } from "./mount-options.ts";
 import type { MountConfig, MountIdMap } from "./types.ts";
 
@@ -42,7 +42,7 @@ function attributeWords(set: bigint, clear: bigint, prefix: "" | "r"): string[] 
 
 function propagationWord(change: number): string {
   for (const [word, { propagation }] of MOUNT_OPTIONS) if (propagation === change) return word;
-  return (change & PROPAGATION.REC) !== 0 ? `r${change & ~PROPAGATION.REC}` : String(change);
+  return (change & MS.REC) !== 0 ? `r${change & ~MS.REC}` : String(change);
 }
 
 function idMapWords(idmap: MountIdMap | undefined): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { MOUNT_ATTR, MS } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
-import { MOUNT_ATTR, MS } from "./constants.ts";
 import { deriveMount } from "./mounts.ts";
 import type { Warning } from "./warnings.ts";
 
@@ -129,7 +129,7 @@ describe("deriveMount", () => {
     expect(derive({ destination: "/x", options: ["remount", "ro"] }).config).toMatchObject({
       kind: "remount",
       superblock: true,
-      superFlags: MS.RDONLY,
+      superFlags: BigInt(MS.RDONLY),
     });
     expect(derive({ destination: "/x", options: ["remount", "nosuid"] }).config).toMatchObject({ kind: "remount", superblock: false });
     expect(derive({ destination: "/x", options: ["remount", "bind", "ro"] }).config).toMatchObject({

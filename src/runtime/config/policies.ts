@@ -6,7 +6,7 @@ import {
   PERSONALITY_DOMAINS,
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
-} from "../spec/policies.ts";
+} from "../../shared/linux/index.ts";
 import type { SpecLinux, SpecProcess } from "../spec/types.ts";
 import { policyNodeList } from "./number-list.ts";
 import type { IoPriority, MemoryPolicy, SchedulerConfig } from "./types.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import type { SpecProcess } from "../spec/index.ts";
 import { deriveProcess } from "./process.ts";
 import type { Warning } from "./warnings.ts";

@@ -1,4 +1,5 @@
 /** linux.seccomp -> the program to compile and how to load it. */
+import { EPERM } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { SpecSeccomp } from "../spec/index.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import type { SeccompCondition, SeccompFilter, SeccompProfile, SeccompRule } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
-const EPERM = 1;
 const ENOSYS = 38;
 const POINTER = "/linux/seccomp";
 /** What a waiting init still does between the load and execve(2). */

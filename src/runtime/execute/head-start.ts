@@ -3,12 +3,13 @@
  * be done before it, while the configuration is checked and compiled: all of it takes as long as that. It holds nothing but itself and ends with
  * this process, so nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
  */
+import { CLONE_NEW } from "../../shared/linux/index.ts";
 import { isUnified, readHierarchies } from "../cgroup/index.ts";
 import { deriveNamespaces } from "../config/namespaces.ts";
 import type { NamespaceConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { CLONE_NEW, cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
+import { cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
 import { member, type SpecNamespace } from "../spec/index.ts";
 import { NAMESPACE_TYPES } from "../spec/names.ts";
 import type { HelperAhead } from "./execution.ts";

@@ -134,6 +134,6 @@ export {
   writeFile,
   writeRows,
 } from "runt:host";
-export { ACCESS, LOCK, MS, O, POLL, S, WAIT } from "./constants.ts";
+export { ACCESS, LOCK, POLL, S, SIGNALS, type SignalName, signalName, signalNumber, WAIT } from "../../shared/linux/index.ts";
 export { isErrno, reason } from "./errno.ts";
-export { SIGNALS, type SignalName, signalName, signalNumber } from "./signals.ts";
+export { O } from "./open-flags.ts";

@@ -4,7 +4,7 @@
  * entered, and a branch that cannot be read or is gone is left out, without a word for the ones beside it.
  */
 import * as host from "runt:host";
-import { O } from "./constants.ts";
+import { O } from "./open-flags.ts";
 
 /** A directory while the walk is there. */
 export interface Place {

@@ -1,5 +1,5 @@
 /** Parts that several operations are described with. Pure. */
-import { O } from "./linux.ts";
+import { MOUNT_ATTR, O } from "../../shared/linux/index.ts";
 import { attributeNames, clearedNames, propagationName, quote, superFlagNames } from "./names.ts";
 
 export interface MountParts {
@@ -16,7 +16,7 @@ export interface MountParts {
 export function mountOptions({ attrSet = 0n, attrClear = 0n, recursiveSet = 0n, recursiveClear = 0n, ...rest }: MountParts): string {
   const recursive = (names: string): string => names.replace(/(^|,)/g, "$1r");
   // An access time that is set clears the others of its group first, which says nothing.
-  const cleared = (attrSet & 0x70n) === 0n ? attrClear : attrClear & ~0x70n;
+  const cleared = (attrSet & MOUNT_ATTR.ATIME) === 0n ? attrClear : attrClear & ~MOUNT_ATTR.ATIME;
   return [
     superFlagNames((rest.superFlags ?? 0n) & ~attrSet),
     attributeNames(attrSet),

@@ -8,6 +8,5 @@ export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
 export { cloneFlags } from "./compile/namespaces.ts";
 export { notifyDirectory } from "./compile/notify.ts";
 export { HELPER_ACTORS, PLAN_MAGIC, SHAPES } from "./encode.ts";
-export { CLONE_NEW, RLIMIT } from "./linux.ts";
 export { MESSAGES, NO_SLOT, OPS, type Op, type OpArgs, type OpName, type Phase, PLAN_VERSION, type Plan, SLOT } from "./ops.ts";
 export { printPlan } from "./print.ts";

@@ -1,14 +1,18 @@
 /** Numbers of plans as the names that people know. Pure. */
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
 import {
+  CAPABILITIES,
+  CLONE_NEW,
   IO_PRIORITY_CLASSES,
   MEMORY_POLICY_FLAGS,
   MEMORY_POLICY_MODES,
+  MOUNT_ATTR,
+  MS,
   PERSONALITY_DOMAINS,
+  RLIMIT,
+  S,
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
-} from "../spec/policies.ts";
-import { CLONE_NEW, MS, RLIMIT } from "./linux.ts";
+} from "../../shared/linux/index.ts";
 import { MESSAGES } from "./ops.ts";
 
 type Names = Readonly<Record<string, number>>;
@@ -32,7 +36,7 @@ export const namespaceNames = (flags: number): string => mask(CLONE_NEW)(flags) 
 export const octal = (value: number): string => `0${value.toString(8)}`;
 
 /** "c", "b" or "p" of the type bits of a mode. */
-export const deviceType = (type: number): string => ({ 8192: "c", 24576: "b", 4096: "p" })[type] ?? octal(type);
+export const deviceType = (type: number): string => ({ [S.IFCHR]: "c", [S.IFBLK]: "b", [S.IFIFO]: "p" })[type] ?? octal(type);
 
 /** "rslave". */
 export function propagationName(flags: number): string {
@@ -53,20 +57,20 @@ export function capabilityList(bits: bigint): string {
 }
 
 const ATTRIBUTES: readonly (readonly [bigint, string])[] = [
-  [1n, "ro"],
-  [2n, "nosuid"],
-  [4n, "nodev"],
-  [8n, "noexec"],
-  [0x10n, "noatime"],
-  [0x20n, "strictatime"],
-  [0x80n, "nodiratime"],
-  [0x0020_0000n, "nosymfollow"],
+  [MOUNT_ATTR.RDONLY, "ro"],
+  [MOUNT_ATTR.NOSUID, "nosuid"],
+  [MOUNT_ATTR.NODEV, "nodev"],
+  [MOUNT_ATTR.NOEXEC, "noexec"],
+  [MOUNT_ATTR.NOATIME, "noatime"],
+  [MOUNT_ATTR.STRICTATIME, "strictatime"],
+  [MOUNT_ATTR.NODIRATIME, "nodiratime"],
+  [MOUNT_ATTR.NOSYMFOLLOW, "nosymfollow"],
 ];
 
 /** Mount attributes (MOUNT_ATTR_*) by the options that stand for them; "" for none. */
 export function attributeNames(bits: bigint): string {
   const names = ATTRIBUTES.filter(([bit]) => (bits & bit) !== 0n).map(([, name]) => name);
-  const rest = ATTRIBUTES.reduce((left, [bit]) => left & ~bit, bits) & ~0x70n;
+  const rest = ATTRIBUTES.reduce((left, [bit]) => left & ~bit, bits) & ~MOUNT_ATTR.ATIME;
   return [...names, ...(rest === 0n ? [] : [`0x${rest.toString(16)}`])].join(",");
 }
 
@@ -80,18 +84,18 @@ export function clearedNames(bits: bigint): string {
     nodiratime: "diratime",
     nosymfollow: "symfollow",
   };
-  const times = 0x70n;
+  const times = MOUNT_ATTR.ATIME;
   const names = ATTRIBUTES.filter(([bit]) => (bits & bit & ~times) !== 0n).map(([, name]) => OPPOSITE[name] ?? name);
   return [...names, ...((bits & times) === times ? ["atime"] : [])].join(",");
 }
 
 const SUPER_FLAGS: readonly (readonly [bigint, string])[] = [
-  [1n, "ro"],
-  [16n, "sync"],
-  [64n, "mand"],
-  [128n, "dirsync"],
-  [0x80_0000n, "iversion"],
-  [0x200_0000n, "lazytime"],
+  [BigInt(MS.RDONLY), "ro"],
+  [BigInt(MS.SYNCHRONOUS), "sync"],
+  [BigInt(MS.MANDLOCK), "mand"],
+  [BigInt(MS.DIRSYNC), "dirsync"],
+  [BigInt(MS.I_VERSION), "iversion"],
+  [BigInt(MS.LAZYTIME), "lazytime"],
 ];
 
 /** MS_* flags of a superblock by the options that stand for them. */

@@ -1,6 +1,6 @@
 /** The process that exec is asked to run: the container's own settings with the command line's changes, or a document. */
 
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { checkPart } from "../check/index.ts";
 import { NO_CAPABILITIES } from "../config/capabilities.ts";
 import { deriveEnv } from "../config/env.ts";

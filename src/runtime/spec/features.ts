@@ -1,7 +1,6 @@
 /** The features document (runtime-spec features and features-linux): what this build can do, whatever the host. Only what works. */
-import { CAPABILITIES } from "../../shared/linux/capabilities.ts";
+import { CAPABILITIES, MEMORY_POLICY_FLAGS, MEMORY_POLICY_MODES } from "../../shared/linux/index.ts";
 import { HOOK_KINDS, NAMESPACE_TYPES } from "./names.ts";
-import { MEMORY_POLICY_FLAGS, MEMORY_POLICY_MODES } from "./policies.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "./seccomp.ts";
 import { OCI_VERSION_MAX, OCI_VERSION_MIN } from "./version.ts";
 

@@ -23,7 +23,6 @@ export function containerDirectory(root: string, id: string): string {
 /** Who may write there without owning it. */
 const GROUP_AND_OTHERS = 0o022;
 const OTHERS = 0o002;
-const STICKY = 0o1000;
 
 /** The root that has been looked at: a verb reads its record more than once. */
 let known: { readonly root: string; readonly shared: boolean } | undefined;
@@ -37,7 +36,7 @@ let known: { readonly root: string; readonly shared: boolean } | undefined;
 function refuseForeign(root: string, id?: string, found = known?.root === root ? undefined : host.stat(root)): void {
   if (found) {
     refuseOwner(root, found);
-    if ((found.mode & OTHERS) !== 0 && (found.mode & STICKY) === 0 && !weakened("state-root")) {
+    if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !weakened("state-root")) {
       throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
     }
     known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };

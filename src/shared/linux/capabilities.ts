@@ -42,3 +42,8 @@ export const CAPABILITIES = [
   "CAP_BPF",
   "CAP_CHECKPOINT_RESTORE",
 ] as const;
+
+/** As a bit of a set. */
+export function capabilityBit(name: (typeof CAPABILITIES)[number]): bigint {
+  return 1n << BigInt(CAPABILITIES.indexOf(name));
+}

@@ -9,7 +9,6 @@ import { ascending, census } from "./processes.ts";
 import { signalListed } from "./signal.ts";
 import { type Owner, survey } from "./survey.ts";
 
-const SIGKILL = 9;
 const PAUSE_MS = 5;
 const LONGEST_MS = 5_000;
 
@@ -33,7 +32,7 @@ export function signalBelow(cgroup: CgroupRef, owner: Owner, wanted: string, sig
   for (;;) {
     const found = look(cgroup, owner, places);
     if (found.own.length > 0) send(cgroup, owner, places, found.territory, signal);
-    if (signal !== SIGKILL) return { ...leftOf(found), stuck: [] };
+    if (signal !== host.SIGNALS.KILL) return { ...leftOf(found), stuck: [] };
     if (found.own.length === 0 || host.monotonic() > deadline) return leftOf(found);
     host.sleep(PAUSE_MS);
   }
@@ -66,7 +65,7 @@ function leftOf({ own, others, unseen }: Found): Left {
 
 /** Frozen processes cannot fork away; the signal takes effect as they thaw. Only what is the container's own is frozen. */
 function send(cgroup: CgroupRef, owner: Owner, places: readonly Below[], { standing }: Territory, signal: number): void {
-  const freezers = (signal === SIGKILL ? places : []).flatMap(({ directory, above }) => {
+  const freezers = (signal === host.SIGNALS.KILL ? places : []).flatMap(({ directory, above }) => {
     const file = `${directory}/${cgroup.version === 2 ? "cgroup.freeze" : "freezer.state"}`;
     return standing.get(above) === "own" && host.access(file, host.ACCESS.EXIST) ? [file] : [];
   });

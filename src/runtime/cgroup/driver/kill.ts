@@ -13,7 +13,6 @@ import { type Owner, survey } from "./survey.ts";
 import { parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
-const SIGKILL = 9;
 const ROUNDS = 200;
 const PAUSE_MS = 5;
 /** However long a look takes, where there are thousands of cgroups. */
@@ -83,7 +82,7 @@ function killFrozen(cgroup: CgroupRef, owner: Owner, found: Territory): void {
   const file = freezerOf(cgroup, found);
   if (file !== undefined) setFrozen(cgroup, file, true);
   try {
-    signalOwn(cgroup, owner, found, SIGKILL);
+    signalOwn(cgroup, owner, found, host.SIGNALS.KILL);
   } finally {
     if (file !== undefined) setFrozen(cgroup, file, false);
     else thawForKill(cgroup, owner, found);

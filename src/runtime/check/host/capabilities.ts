@@ -1,4 +1,4 @@
-import { CAPABILITIES } from "../../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../../shared/linux/index.ts";
 import { namespaceOf } from "../namespaces.ts";
 import type { HostCheck } from "./host-check.ts";
 

@@ -1,4 +1,4 @@
-import { PROPAGATION } from "../../config/constants.ts";
+import { MS } from "../../../shared/linux/index.ts";
 import { MOUNT_OPTIONS } from "../../config/mount-options.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import type { HostCheck } from "./host-check.ts";
@@ -23,5 +23,5 @@ export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { vi
 
 function isUnbindable({ options }: SpecMount): boolean {
   const words = options?.map((word) => MOUNT_OPTIONS.get(word)?.propagation ?? 0).filter((propagation) => propagation !== 0) ?? [];
-  return ((words.at(-1) ?? 0) & PROPAGATION.UNBINDABLE) !== 0;
+  return ((words.at(-1) ?? 0) & MS.UNBINDABLE) !== 0;
 }

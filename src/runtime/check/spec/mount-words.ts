@@ -1,4 +1,4 @@
-import { MOUNT_ATTR, PROPAGATION } from "../../config/constants.ts";
+import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
 import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "../../config/mount-options.ts";
 import { closeNames } from "../../spec/similar.ts";
 import type { SpecMount } from "../../spec/types.ts";
@@ -20,13 +20,13 @@ function takesBack(later: MountOption, earlier: MountOption): boolean {
   return on !== 0n || off !== 0n || superblock !== 0n || ((earlier.superClear ?? 0n) & (later.superSet ?? 0n)) !== 0n;
 }
 
-const KINDS = PROPAGATION.SHARED | PROPAGATION.SLAVE | PROPAGATION.PRIVATE | PROPAGATION.UNBINDABLE;
+const KINDS = MS.SHARED | MS.SLAVE | MS.PRIVATE | MS.UNBINDABLE;
 
 /** mount_namespaces(7): a slave can be shared as well, everything else excludes the rest. */
 function isOtherPropagation(later: MountOption, earlier: MountOption): boolean {
   const [after, before] = [(later.propagation ?? 0) & KINDS, (earlier.propagation ?? 0) & KINDS];
   if (after === 0 || before === 0 || after === before) return false;
-  return !(before === PROPAGATION.SLAVE && after === PROPAGATION.SHARED);
+  return !(before === MS.SLAVE && after === MS.SHARED);
 }
 
 /** Places of the words that the table knows: of many the last of each only, for no more can take an earlier word back. */

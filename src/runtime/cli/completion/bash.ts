@@ -1,5 +1,5 @@
 /** The script for bash(1): programmable completion without the bash-completion package, in one function table. */
-import { SIGNALS } from "../../host/signals.ts";
+import { SIGNALS } from "../../../shared/linux/index.ts";
 import type { WordKind } from "./kind.ts";
 import type { CommandModel, FlagModel } from "./model.ts";
 

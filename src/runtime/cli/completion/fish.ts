@@ -1,5 +1,5 @@
 /** The script for fish(1): one `complete` a flag and a positional, under a condition that knows where the cursor is. */
-import { SIGNALS } from "../../host/signals.ts";
+import { SIGNALS } from "../../../shared/linux/index.ts";
 import type { WordKind } from "./kind.ts";
 import type { CommandModel, FlagModel, VerbModel } from "./model.ts";
 

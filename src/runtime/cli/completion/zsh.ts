@@ -1,5 +1,5 @@
 /** The script for zsh(1): a function of the completion system (zshcompsys), for fpath or for `source`. */
-import { SIGNALS } from "../../host/signals.ts";
+import { SIGNALS } from "../../../shared/linux/index.ts";
 import type { WordKind } from "./kind.ts";
 import type { CommandModel, FlagModel, VerbModel } from "./model.ts";
 

@@ -3,8 +3,9 @@
  * without one the whole tree; where a user namespace may not make it, the same directory is bound. v1: a tmpfs with one directory
  * a hierarchy, which shows the container's own cgroup either way, and a link for each controller of a co-mounted one.
  */
+
+import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { CgroupMount } from "../../config/types.ts";
-import { MOUNT_ATTR } from "../linux.ts";
 import { CREATE, NO_SLOT } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { CgroupMountSource } from "./context.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { CgroupMount } from "../../config/types.ts";
-import { MOUNT_ATTR } from "../linux.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
 import type { Scope } from "./scope.ts";
 

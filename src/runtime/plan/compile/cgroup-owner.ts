@@ -1,4 +1,4 @@
-import { MOUNT_ATTR } from "../linux.ts";
+import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { Scope } from "./scope.ts";
 
 const PLACE = "/sys/fs/cgroup";

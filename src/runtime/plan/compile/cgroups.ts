@@ -1,5 +1,5 @@
 /** Making and joining the container's cgroup. */
-import { CLONE_NEW } from "../linux.ts";
+import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES } from "../ops.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
 import { openFifo } from "./fifo.ts";

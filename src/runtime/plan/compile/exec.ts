@@ -2,8 +2,9 @@
  * A further process in a running container -> Plan. The same operations as for the first one, but every namespace is entered
  * and nothing is made. Pure.
  */
+
+import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
-import { CLONE_NEW, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
@@ -85,7 +86,7 @@ function addEntry(scope: Scope, { target, namespaces, join, process, resctrl }: 
   builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   if (resctrl) addResctrlJoin(scope, resctrl);
-  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
   if (place.joiner === "init") builder.add("init", "namespaces", "cgroup.join", { slot, count: place.files.length });
   if (join && "attach" in join) addAttach(builder, join.attach);
   if (final.length > 0) builder.add("init", "namespaces", "process.affinity", { cpus: final }, "/process/execCPUAffinity/final");

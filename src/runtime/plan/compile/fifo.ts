@@ -1,5 +1,5 @@
 /** exec.fifo, by which `start` lets an init go on that `create` has made. */
-import { O } from "../linux.ts";
+import { O } from "../../../shared/linux/index.ts";
 import { SLOT } from "../ops.ts";
 import type { Scope } from "./scope.ts";
 

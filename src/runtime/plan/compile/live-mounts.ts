@@ -2,8 +2,9 @@
  * Mounts of a running container -> Plan. Sources are taken with the view and the rights of the host; only then the container's
  * namespaces are entered, and paths in it are resolved in its root. Pure.
  */
+
+import { CLONE_NEW, MS, SIGNALS } from "../../../shared/linux/index.ts";
 import type { BindMount } from "../../config/types.ts";
-import { CLONE_NEW, MS, SIGKILL } from "../linux.ts";
 import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION, type Plan } from "../ops.ts";
 import { attributes } from "./attributes.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
@@ -54,7 +55,7 @@ function addEntry({ builder, inUserNamespace }: Scope, { target, hasUserNamespac
   builder.add("outer", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
   builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
-  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
   if (inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", { keepGroups: false });
   builder.add("init", "rootfs", "root.current", { path: "/" });
 }

@@ -1,6 +1,7 @@
 /** From the helper's start to the moment init stands in all its namespaces with its identity. */
+
+import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
-import { CLONE_NEW, SIGKILL } from "../linux.ts";
 import { MESSAGES, NO_SLOT } from "../ops.ts";
 import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
@@ -68,7 +69,7 @@ export function addClone(scope: Scope): void {
   const viaClone = join !== undefined && "directory" in join;
   builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
-  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGKILL });
+  builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
   if (scope.onlyClones) {
     openHostFiles(scope, "init");
     // Where init begins first it is not there yet.

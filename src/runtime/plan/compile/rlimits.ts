@@ -1,4 +1,4 @@
-import { RLIMIT } from "../linux.ts";
+import { RLIMIT } from "../../../shared/linux/index.ts";
 import type { Scope } from "./scope.ts";
 
 /** They come as late as the rights for them allow, because they bind init's own work too. */

@@ -1,4 +1,4 @@
-import { MS } from "../linux.ts";
+import { MS } from "../../../shared/linux/index.ts";
 import type { Scope } from "./scope.ts";
 
 /** Cut the mount namespace off and open the root file system. */

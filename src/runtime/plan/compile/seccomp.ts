@@ -1,5 +1,5 @@
 /** The system call filter: compiled by the runtime, loaded by init as late as its errors can still be told. */
-import { CAP_SYS_ADMIN } from "../linux.ts";
+import { capabilityBit } from "../../../shared/linux/index.ts";
 import { MESSAGES, type OpArgs } from "../ops.ts";
 import type { Scope } from "./scope.ts";
 import { profileText } from "./seccomp-profile.ts";
@@ -28,7 +28,7 @@ export function addFilterHandOver({ builder, config, host }: Scope): void {
 
 /** Capabilities that init has to keep until the filter is loaded: without no_new_privs that is privileged (seccomp(2)). */
 export function capabilitiesForFilter({ config }: Scope): bigint {
-  return config.seccomp && !config.process?.noNewPrivileges ? CAP_SYS_ADMIN : 0n;
+  return config.seccomp && !config.process?.noNewPrivileges ? capabilityBit("CAP_SYS_ADMIN") : 0n;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The texts of /proc in which a host describes itself, as data. Pure. */
-import { CAPABILITIES } from "../../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../../shared/linux/index.ts";
 
 /** /proc/PID/uid_map (user_namespaces(7)). */
 export function parseIdMap(text: string): { readonly inside: number; readonly outside: number; readonly size: number }[] {

@@ -1,6 +1,6 @@
 /** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
 
-import { CAPABILITIES } from "../../../shared/linux/capabilities.ts";
+import { CAPABILITIES } from "../../../shared/linux/index.ts";
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
 import * as host from "../../host/index.ts";
 import { findResctrl } from "../../resctrl/mount.ts";

@@ -2,7 +2,7 @@
  * Whether a restored container has its mounts of the host's directories read-only where config.json wants it. criu gives every mount the
  * flags that the image says, and by that takes away those of the source: what was writable at the dump would be so again.
  */
-import { MOUNT_ATTR } from "../../config/constants.ts";
+import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import { type Mount, parseMounts } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";

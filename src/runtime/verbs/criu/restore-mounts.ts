@@ -1,5 +1,5 @@
 /** Mount points of a container to be restored: in the root filesystem, and in what is bound there. */
-import { MOUNT_ATTR } from "../../config/constants.ts";
+import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { BindMount, ContainerConfig, MountConfig } from "../../config/types.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";

@@ -1,0 +1,16 @@
+export { CAPABILITIES, capabilityBit } from "./capabilities.ts";
+export { EPERM } from "./errno.ts";
+export { ACCESS, ARCHITECTURE_O, LOCK, O, POLL, S } from "./files.ts";
+export { RLIMIT } from "./limits.ts";
+export { MOUNT_ATTR, MS } from "./mount.ts";
+export { CLONE_NEW } from "./namespaces.ts";
+export {
+  IO_PRIORITY_CLASSES,
+  MEMORY_POLICY_FLAGS,
+  MEMORY_POLICY_MODES,
+  PERSONALITY_DOMAINS,
+  SCHEDULER_FLAGS,
+  SCHEDULER_POLICIES,
+} from "./policies.ts";
+export { SIGNALS, type SignalName, signalName, signalNumber } from "./signals.ts";
+export { WAIT } from "./wait.ts";
