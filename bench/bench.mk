@@ -8,12 +8,22 @@ $(BENCH_TOOLS): $(B)/bench/%: bench/%.c bench/spawn.h bench/bench.mk | $(B)/kern
 .PHONY: bench-tools
 bench-tools: $(BENCH_TOOLS)
 
-# Ten minutes of an idle machine, as root. BENCH='--only run,exec --rounds 10' for a part, BENCH=--write for docs/performance.md (bench/main.ts).
+# Twenty minutes of an idle machine, as root: on cgroup v2, then on the hierarchies that the host has. BENCH='--only run,exec --rounds 10' for a
+# part, BENCH=--write for docs/performance.md (bench/main.ts).
 .PHONY: bench bench-sid
 bench: setup-test bin/runt $(BENCH_TOOLS)
+	$(TSX) bench/main.ts --unified $(BENCH)
 	$(TSX) bench/main.ts $(BENCH)
 
+# On cgroup v2, beside the crun of this machine and the newest one.
+.PHONY: bench-v2
+bench-v2: setup-test bin/runt $(BENCH_TOOLS)
+	$(TSX) bench/main.ts --unified $(BENCH)
+	$(SID_TREE)
+	$(TSX) bench/main.ts --unified --tree $(B)/sid $(BENCH)
+
 # The newest crun and runc of Debian, in a tree of their own with all they need.
+SID_TREE := tools/debian-tree.sh sid $(B)/sid crun runc coreutils findutils dash grep sed util-linux mount strace libstdc++6 libatomic1
 bench-sid: setup-test bin/runt $(BENCH_TOOLS)
-	tools/debian-tree.sh sid $(B)/sid crun runc coreutils findutils dash grep sed util-linux mount strace libstdc++6 libatomic1
+	$(SID_TREE)
 	$(TSX) bench/main.ts --tree $(B)/sid $(BENCH)

@@ -12,7 +12,7 @@ export interface Spec {
   mounts: { destination: string; type: string; source: string; options: string[] }[];
   linux: {
     cgroupsPath: string;
-    resources: Record<string, unknown>;
+    resources?: Record<string, unknown>;
     seccomp?: object;
     namespaces: { type: string }[];
     uidMappings?: object[];

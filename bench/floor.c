@@ -3,11 +3,12 @@
  * memfd, the socket pair, cgroup directories and what is written into them, the answers to the helper, and the end. No engine, no config, no
  * state, no monitor.
  * Usage: floor HELPER PLAN SCRIPT. SCRIPT has one operation of the runtime a line, in the order of the plan:
- *     mkdir PATH | write PATH VALUE | spawn | send TYPE | wait TYPE
+ *     mkdir PATH | write PATH VALUE | devices PATH PROGRAM | spawn | send TYPE | wait TYPE
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,28 @@ static void write_file(const char *path, const char *text) {
   close(fd);
 }
 
+/* The instructions of a file (bpf(2)) become the device policy of a cgroup of v2. */
+static void attach_devices(const char *cgroup, const char *program_path) {
+  static struct bpf_insn instructions[1 << 12];
+  int file = open(program_path, O_RDONLY | O_CLOEXEC), directory = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ssize_t size = read(file, instructions, sizeof instructions);
+  if (file < 0 || directory < 0 || size <= 0) die(program_path);
+  union bpf_attr load = {
+      .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
+      .insn_cnt = (uint32_t)((size_t)size / sizeof *instructions),
+      .insns = (uintptr_t)instructions,
+      .license = (uintptr_t) "Apache-2.0",
+  };
+  int program = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load);
+  if (program < 0) die("BPF_PROG_LOAD");
+  union bpf_attr attach = {.target_fd = (uint32_t)directory, .attach_bpf_fd = (uint32_t)program, .attach_type = BPF_CGROUP_DEVICE,
+                           .attach_flags = BPF_F_ALLOW_MULTI};
+  if (syscall(SYS_bpf, BPF_PROG_ATTACH, &attach, sizeof attach) < 0) die("BPF_PROG_ATTACH");
+  close(program);
+  close(directory);
+  close(file);
+}
+
 static void wait_for(uint32_t wanted) {
   for (int i = 0; i < early_count; i++)
     if (early[i] == wanted) {
@@ -103,6 +127,8 @@ static void operate(char *line, char **argv) {
     made[made_count++] = path;
   } else if (strcmp(word, "write") == 0) {
     write_file(path, rest == NULL ? "" : rest);
+  } else if (strcmp(word, "devices") == 0) {
+    attach_devices(path, rest);
   } else if (strcmp(word, "send") == 0) {
     uint32_t message[6] = {(uint32_t)atoi(path)};
     if (send(sock, message, sizeof message, MSG_NOSIGNAL) < 0) die("send");

@@ -5,6 +5,8 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { deviceProgram } from "../src/runtime/cgroup/devices/program.ts";
+import { decodeRules } from "../src/runtime/cgroup/devices/rule.ts";
 import { type FieldType, OPS, type OpName } from "../src/runtime/plan/ops.ts";
 import { packPlan, type TestOp } from "../test/support/pack.ts";
 import { REPOSITORY } from "./namespace.ts";
@@ -26,23 +28,20 @@ export interface Floor {
 /** What the floor leaves out, because it is the runtime's own affair. */
 const OWN = new Set<OpName>(["state.intent", "state.commit", "sync.end"]);
 
-/** undefined on cgroup v2, where the helper is born in its cgroup and device rules are a program. */
-export function measureFloor(side: Side, rounds: number): Floor | undefined {
-  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) {
-    console.log("floor: skipped: floor.c knows cgroup v1 only");
-    return undefined;
-  }
+export function measureFloor(side: Side, rounds: number): Floor {
   const { work } = side.place;
   const bundle = side.bundle("true");
   const printed = join(work, "floor.json");
-  execFileSync(side.binary, ["--root", side.root(), "plan", "--run", "-b", bundle, "-f", "json", "--out", printed, "floor"]);
+  execFileSync(side.binary, ["--root", side.root(), "plan", "--run", "-b", bundle, "-f", "json", "--out", printed, "floor"], {
+    stdio: "pipe",
+  });
   const plan: { readonly slots: number; readonly ops: readonly PrintedOp[] } = JSON.parse(readFileSync(printed, "utf8"));
   writeFileSync(join(work, "floor.plan"), packPlan(plan.ops.filter(isHelpers).map(exact), plan.slots));
   writeFileSync(
     join(work, "floor.script"),
     `${plan.ops
       .filter(({ actor }) => actor === "runtime")
-      .flatMap(script)
+      .flatMap((op) => script(op, work))
       .join("\n")}\n`,
   );
   // An installed file, like the others: its pages came into the cache in the same way.
@@ -67,13 +66,18 @@ function exact({ op, actor, args }: TestOp): TestOp {
 }
 
 /** Lines of floor.c. */
-function script({ op, args }: PrintedOp): string[] {
+function script({ op, args }: PrintedOp, work: string): string[] {
   if (OWN.has(op)) return [];
   switch (op) {
     case "helper.spawn":
       return ["spawn"];
     case "cgroup.create":
       return [`mkdir ${args["path"]}`, ...cpusetOf(String(args["path"]))];
+    case "cgroup.devices": {
+      const program = join(work, "floor.devices");
+      writeFileSync(program, Buffer.from(deviceProgram(decodeRules(args["rules"] as string[]))));
+      return [`devices ${args["path"]} ${program}`];
+    }
     case "cgroup.write":
       return [`write ${args["path"]} ${args["value"]}`];
     case "sync.send":

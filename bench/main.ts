@@ -5,6 +5,8 @@
  *   --peer a,b       crun, runc, or the path of another runtime, an older runt for one (crun,runc)
  *   --rounds N       of each scenario (40; half as many where the peer is not the first, and under --churn)
  *   --churn          only the verbs, while cgroups are made, entered and removed in the background; without --only that is done, too
+ *   --unified        on cgroup v2, mounted over /sys/fs/cgroup for the benchmark alone (make bench-v2). On a host with v1 it has no controllers:
+ *                    bundles then set no limits, and what measures them is left out
  *   --tree DIR       in this root file system, with its crun and runc (make bench-sid)
  *   --reread         runt's pages are read anew, as after a boot, instead of being those that its installation wrote
  *   --json FILE      write the reports
@@ -26,7 +28,7 @@ import { measureFloor } from "./floor.ts";
 import { machine } from "./machine.ts";
 import { crowdOf, startTogether } from "./many.ts";
 import { measure, type Outcome } from "./measure.ts";
-import { inNamespace, makeCgroupParents, prepareHierarchies, REPOSITORY, removeCgroupParents } from "./namespace.ts";
+import { inNamespace, limitsMemory, makeCgroupParents, prepareHierarchies, REPOSITORY, removeCgroupParents } from "./namespace.ts";
 import { countsTable, crowdTable, enginesTable, floorTable, origin, type Report, sizesTable, type Timed, timesTable } from "./report.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { type Place, Side } from "./side.ts";
@@ -44,6 +46,7 @@ const { values: options } = parseArgs({
     peer: { type: "string", default: "crun,runc" },
     rounds: { type: "string", default: "40" },
     churn: { type: "boolean", default: false },
+    unified: { type: "boolean", default: false },
     tree: { type: "string" },
     reread: { type: "boolean", default: false },
     json: { type: "string" },
@@ -94,8 +97,8 @@ function install(file: string, target: string): void {
 }
 
 async function inner(work: string): Promise<number> {
-  const place: Place = { work, cgroup: basename(work) };
-  prepareHierarchies(work);
+  prepareHierarchies(work, options.unified);
+  const place: Place = { work, cgroup: basename(work), hasControllers: !options.unified || limitsMemory() };
   makeCgroupParents(place.cgroup);
   // Where runtimes have their states: /run is one, too.
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=711", "tmpfs", join(work, "state")]);
@@ -106,9 +109,15 @@ async function inner(work: string): Promise<number> {
   const reports: Report[] = [];
   let instructions: Counts | undefined;
   const base = (peer: Side, busy: boolean) => ({
-    section: [peer.name, ...(busy ? ["churn"] : []), ...(options.tree === undefined ? [] : [basename(options.tree)])].join("-"),
+    section: [
+      peer.name,
+      ...(busy ? ["churn"] : []),
+      ...(options.unified ? ["v2"] : []),
+      ...(options.tree === undefined ? [] : [basename(options.tree)]),
+    ].join("-"),
     peer: peer.name,
     ...(options.tree !== undefined && { tree: basename(options.tree) }),
+    ...(options.unified && { unified: true }),
     versions: [own.version(), peer.version()],
     machine: machine(own.binary),
     churn: busy,
@@ -164,7 +173,7 @@ async function inner(work: string): Promise<number> {
     console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
   }
   // In namespaces of its own, and not in another file system: that has no engines.
-  if (wants("engines") && options.tree === undefined && !options.churn) {
+  if (wants("engines") && options.tree === undefined && !options.churn && !options.unified) {
     const engines = measureEngines(Math.ceil(Number(options.rounds) / 2));
     if (engines) reports[0] = { ...reports[0]!, engines };
     if (engines) console.log(`\n${enginesTable(engines)}`);
@@ -220,7 +229,7 @@ function gate(reports: readonly Report[]): number {
 
 /** By a process of its own, whatever has become of the other. */
 async function clean(work: string): Promise<number> {
-  prepareHierarchies(work);
+  prepareHierarchies(work, options.unified);
   const left = await removeCgroupParents(basename(work));
   if (left.length > 0) console.error(`left: ${left.join(" ")}`);
   return left.length === 0 ? 0 : 1;

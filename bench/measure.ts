@@ -5,7 +5,7 @@ import type { Scenario } from "./scenarios.ts";
 import { type Side, TOOLS } from "./side.ts";
 import { type Comparison, compare, parseRounds } from "./stats.ts";
 
-/** What a scenario came to, or why it did not: the peer has no such verb. */
+/** What a scenario came to, or why it did not: the peer has no such verb, or the hierarchy no controllers. */
 export type Outcome = Comparison | { readonly missing: string };
 
 /** Fewer would not be worth a median. */
@@ -15,6 +15,7 @@ export function measure(scenario: Scenario, sides: readonly [Side, Side], rounds
   const { verb, share = 1, live = false } = scenario;
   const lacking = sides.find((side) => verb !== undefined && !side.has(verb));
   if (lacking) return { missing: `${lacking.name} has no \`${verb}\`` };
+  if (scenario.limits && !sides[0].place.hasControllers) return { missing: "there is no controller" };
   const undo = scenario.surroundings?.(sides[0].place);
   try {
     for (const side of sides) {

@@ -1,5 +1,5 @@
 /** The private surroundings of every benchmark: mounts and cgroups of its own, so that two of them can run at once. */
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,10 +40,23 @@ exec "$@"`;
   return ["sh", "-c", script, "sh", resolve(tree), process.execPath, REPOSITORY, work];
 }
 
-/** A view of all cgroup hierarchies; crun refuses to work without hugetlb. To be called in the namespace. */
-export function prepareHierarchies(work: string): void {
+/**
+ * A view of all cgroup hierarchies; crun refuses to work without hugetlb. To be called in the namespace.
+ * @param unified cgroup v2 alone, whatever the host has
+ */
+export function prepareHierarchies(work: string, unified = false): void {
+  if (unified && !existsSync("/sys/fs/cgroup/cgroup.controllers")) {
+    execFileSync("umount", ["--recursive", "/sys/fs/cgroup"]);
+    execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
+    return;
+  }
   const controllers = existsSync("/sys/fs/cgroup/cgroup.controllers") ? "" : readFileSync("/proc/cgroups", "utf8");
   mountHierarchies(work, /^hugetlb\s/m.test(controllers) ? ["hugetlb"] : []);
+}
+
+/** Whether the root of v2 offers the memory controller: it does not where v1 has it. */
+export function limitsMemory(): boolean {
+  return readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8").split(/\s+/).includes("memory");
 }
 
 /** Mount points of the hierarchies; for v2 there is one. */

@@ -13,6 +13,8 @@ export interface Report {
   readonly peer: string;
   /** Name of the root file system that it was measured in, where it is not the host's. */
   readonly tree?: string;
+  /** On cgroup v2, mounted for the benchmark alone. */
+  readonly unified?: boolean;
   readonly versions: readonly string[];
   /** Of the further peers that sizes, crowds and engines are of, too. */
   readonly furtherVersions?: readonly string[];
@@ -92,7 +94,9 @@ export function sizesTable({ waitingKib, smallestLimitKib }: Sizes): string {
     ["size", ...names],
     [
       ["resident while a foreground `run` waits, KiB", ...names.map((name) => String(waitingKib[name]))],
-      ["smallest memory limit under which `true` starts 5 times of 5, KiB", ...names.map(limit)],
+      ...(Object.keys(smallestLimitKib).length === 0
+        ? []
+        : [["smallest memory limit under which `true` starts 5 times of 5, KiB", ...names.map(limit)]]),
     ],
   );
 }

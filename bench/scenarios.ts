@@ -20,6 +20,8 @@ export interface Scenario {
   readonly group: "verbs" | "run" | "many";
   /** A peer without it is told. */
   readonly verb?: string;
+  /** It sets a limit, for which a controller must be there. */
+  readonly limits?: boolean;
   /** Share of the rounds asked for, for what takes long. */
   readonly share?: number;
   /** A container of each side runs all the time. */
@@ -141,7 +143,7 @@ export const SCENARIOS: readonly Scenario[] = [
   runs("run", "`run`", "plain", { group: "verbs" }),
   alive("exec", (live) => `exec ${live} /bin/true`),
   alive("ps", (live) => `ps --format json ${live}`),
-  alive("update", (live) => `update --memory 100663296 ${live}`),
+  alive("update", (live) => `update --memory 100663296 ${live}`, { limits: true }),
   alive("pause", (live) => `pause ${live}`, {
     lines: (side) => ({ run: [`${side.command()} pause ${side.live}`], after: [`${side.command()} resume ${side.live}`] }),
   }),

@@ -14,6 +14,8 @@ export interface Place {
   readonly work: string;
   /** Name of the cgroup below which everything is, without slash. */
   readonly cgroup: string;
+  /** Without them a bundle that sets limits is refused. */
+  readonly hasControllers: boolean;
 }
 
 export class Side {
@@ -44,7 +46,10 @@ export class Side {
   bundle(what: "true" | "sleep", variant: Variant = "plain"): string {
     const name = `${this.letter}-${variant}-${what}`;
     const args = what === "true" ? ["/bin/true"] : ["/bin/sleep", "100000"];
-    return makeBundle(this.place.work, name, variant, args, `/${this.place.cgroup}/${name}`);
+    const { work, cgroup, hasControllers } = this.place;
+    return makeBundle(work, name, variant, args, `/${cgroup}/${name}`, (spec) => {
+      if (!hasControllers) delete spec.linux.resources;
+    });
   }
 
   /** Like `sleep`, with a cgroup for each container: a runtime that is given a path uses it as it is. */

@@ -13,6 +13,7 @@ export type Counts = Readonly<Record<string, Readonly<Record<string, number | un
 export interface Sizes {
   /** By runtime. */
   readonly waitingKib: Readonly<Record<string, number>>;
+  /** Empty where no limit can be set. */
   readonly smallestLimitKib: Readonly<Record<string, number | undefined>>;
   readonly calls: Counts;
 }
@@ -50,10 +51,11 @@ function argumentsOf(verb: (typeof LIFE)[number], side: Side): string[] {
 
 /** Each verb of a life once, by a function that says a number. */
 async function live(sides: readonly Side[], count: (side: Side, command: string[]) => Promise<number | undefined>): Promise<Counts> {
+  const verbs = LIFE.filter((verb) => verb !== "update" || sides.every(({ place }) => place.hasControllers));
   const counts: Record<string, Record<string, number | undefined>> = {};
   for (const side of sides) {
     try {
-      for (const verb of LIFE) {
+      for (const verb of verbs) {
         counts[verb] ??= {};
         if (verb === "events" && !side.has(verb)) counts[verb][side.name] = undefined;
         else counts[verb][side.name] = await count(side, [side.binary, "--root", side.root(), ...argumentsOf(verb, side)]);
@@ -71,7 +73,7 @@ export async function measureSizes(sides: readonly Side[]): Promise<Sizes> {
   const smallestLimitKib: Record<string, number | undefined> = {};
   for (const side of sides) {
     waitingKib[side.name] = await waitingRss(side);
-    smallestLimitKib[side.name] = smallestLimit(side);
+    if (side.place.hasControllers) smallestLimitKib[side.name] = smallestLimit(side);
   }
   const calls = await live(sides, (side, command) => countCalls(join(side.place.work, "strace"), command));
   return { waitingKib, smallestLimitKib, calls };

@@ -8,7 +8,7 @@ export interface Verdict {
   readonly seen: string;
 }
 
-/** Median and minimum must hold. */
+/** On cgroup v1: median and minimum must hold. */
 const RATIOS: Readonly<Record<string, number>> = {
   state: 0.6,
   kill: 0.6,
@@ -23,11 +23,26 @@ const RATIOS: Readonly<Record<string, number>> = {
   "run-seccomp-cold": 1,
   exec: 0.8,
 };
+/** On cgroup v2: the median must hold, and the minimum within `MINIMUM_ROOM`. */
+const UNIFIED_RATIOS: Readonly<Record<string, number>> = {
+  state: 0.22,
+  kill: 0.22,
+  start: 0.3,
+  delete: 0.4,
+  create: 0.5,
+  run: 0.5,
+  "run-seccomp-warm": 0.5,
+  exec: 0.4,
+};
+const MINIMUM_ROOM = 0.1;
+/** With background churn no target of v2 is lower than this. */
+const UNIFIED_CHURN = 0.7;
 const WAITING_KIB = 1024;
 const SMALLEST_LIMIT_KIB = 256;
 const BINARY_BYTES = 6e6;
 const LAST_CREATE = 1.2;
 const FLOOR = 1.6;
+const UNIFIED_FLOOR = 1.25;
 
 export function judge(report: Report): Verdict[] {
   if (report.churn) return [...ratios(report), ...memory(report)];
@@ -38,13 +53,16 @@ function verdict(target: string, holds: boolean, seen: string): Verdict {
   return { target, holds, seen };
 }
 
-function ratios({ peer, timed }: Report): Verdict[] {
-  return Object.entries(RATIOS).flatMap(([name, limit]) => {
+function ratios({ peer, timed, churn, machine }: Report): Verdict[] {
+  const unified = machine.cgroups === UNIFIED;
+  const room = unified ? MINIMUM_ROOM : 0;
+  return Object.entries(unified ? UNIFIED_RATIOS : RATIOS).flatMap(([name, idle]) => {
+    const limit = unified && churn ? Math.max(idle, UNIFIED_CHURN) : idle;
     const outcome = timed.find((entry) => entry.name === name)?.outcome;
     if (outcome === undefined || "missing" in outcome) return [];
     const { ratio, minimumRatio } = outcome;
     const seen = `median ${ratio.toFixed(2)}, minimum ${minimumRatio.toFixed(2)}`;
-    return [verdict(`${name} <= ${limit} x ${peer}`, ratio <= limit && minimumRatio <= limit, seen)];
+    return [verdict(`${name} <= ${limit} x ${peer}`, ratio <= limit && minimumRatio <= limit + room, seen)];
   });
 }
 
@@ -65,7 +83,9 @@ function sizes({ machine, sizes: measured, peer }: Report): Verdict[] {
   const limit = measured.smallestLimitKib["runt"] ?? Number.POSITIVE_INFINITY;
   return [
     verdict(`waiting run <= ${WAITING_KIB} KiB`, waiting <= WAITING_KIB, `${waiting} KiB`),
-    verdict(`starts under ${SMALLEST_LIMIT_KIB} KiB`, limit <= SMALLEST_LIMIT_KIB, `${limit} KiB`),
+    ...(Object.keys(measured.smallestLimitKib).length === 0
+      ? []
+      : [verdict(`starts under ${SMALLEST_LIMIT_KIB} KiB`, limit <= SMALLEST_LIMIT_KIB, `${limit} KiB`)]),
     binary,
     ...Object.entries(measured.calls).flatMap(([verb, counts]) => {
       const [own, other] = [counts["runt"], counts[peer]];
@@ -90,13 +110,14 @@ function many({ crowds = [] }: Report): Verdict[] {
   ];
 }
 
-function floor({ floor: measured }: Report): Verdict[] {
+function floor({ floor: measured, machine }: Report): Verdict[] {
   if (!measured) return [];
+  const limit = machine.cgroups === UNIFIED ? UNIFIED_FLOOR : FLOOR;
   const { ratio, minimumRatio } = measured.run;
   return [
     verdict(
-      `run <= ${FLOOR} x the floor`,
-      ratio <= FLOOR && minimumRatio <= FLOOR,
+      `run <= ${limit} x the floor`,
+      ratio <= limit && minimumRatio <= limit,
       `median ${ratio.toFixed(2)}, minimum ${minimumRatio.toFixed(2)}`,
     ),
   ];

@@ -11,8 +11,8 @@ const PICTURES = join(REPOSITORY, "docs/performance");
 
 /** Each section that the report has something for; others stay. */
 export function writePage(report: Report, instructions?: Parameters<typeof countsTable>[1]): void {
-  const { section, tree, sizes, crowds, floor, engines } = report;
-  const place = tree === undefined ? "" : `-${tree}`;
+  const { section, tree, unified = false, sizes, crowds, floor, engines } = report;
+  const place = `${unified ? "-v2" : ""}${tree === undefined ? "" : `-${tree}`}`;
   const all = origin({ ...report, versions: [...report.versions, ...(report.furtherVersions ?? [])] });
   const parts: Record<string, string> = {};
   if (report.timed.length > 0) parts[section] = `${picture(report)}${origin(report)}\n\n${timesTable(report)}`;
