@@ -1,4 +1,4 @@
-/** The helper that is started before the plan is known (docs/decisions/0030): when it is, what it makes, and that it goes when nothing comes of it. */
+/** The helper that is started before the plan is known (docs/startup.md): when it is, what it makes, and that it goes when nothing comes of it. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
