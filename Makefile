@@ -18,11 +18,11 @@ GEN := $(B)/gen
 # tools/setup.sh leaves this file when everything the build needs is there.
 SETUP := $(B)/.setup
 
-HOST_SOURCES := $(sort $(wildcard native-bindings/host/*.c))
-# How paths are resolved in a root file system stands in the helper's sources alone.
-SHARED_SOURCES := native-bindings/init/inroot.c native-bindings/init/inroot_walk.c native-bindings/init/str.c
-SHARED_OBJECTS := $(SHARED_SOURCES:native-bindings/init/%.c=$(B)/host/init-%.o)
-HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(B)/host/%.o) $(SHARED_OBJECTS)
+# What bin/runt is made of: the program, its host module, and what it shares with the helper.
+PROGRAM_SOURCES := $(sort $(wildcard native-bindings/program/*.c native-bindings/host/*.c))
+SHARED_SOURCES := $(sort $(wildcard native-bindings/shared/*.c))
+SHARED_HEADERS := $(wildcard native-bindings/shared/*.h)
+PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The library runs on Node: no part of the program.
 TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
 LIBRARY_SOURCES := $(shell find src/executor src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
@@ -33,7 +33,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
-LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/host/image.ld -Wl,-T,native-bindings/host/text.ld -Wl,-e,host_start
+LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,native-bindings/program/text.ld -Wl,-e,host_start
 
 .PHONY: all
 all: bin/runt
@@ -105,18 +105,28 @@ $(B)/.sources: FORCE
 	@mkdir -p $(B)
 	@printf '%s\n' $(sort $(TS_SOURCES)) | cmp -s - $@ || printf '%s\n' $(sort $(TS_SOURCES)) > $@
 
+# Likewise for C, whose objects some tests link as they find them.
+$(B)/.objects: FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' $(PROGRAM_OBJECTS) | cmp -s - $@ || { rm -f $(filter-out $(PROGRAM_OBJECTS),$(wildcard $(foreach room,program host shared,$(B)/$(room)/*.o))); \
+		printf '%s\n' $(PROGRAM_OBJECTS) > $@; }
+
 $(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
 	@echo "  bundle $@"
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
+$(B)/program/%.o: native-bindings/program/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+	@mkdir -p $(@D)
+	@echo "  cc $<"
+	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
--include $(HOST_OBJECTS:.o=.d)
+-include $(PROGRAM_OBJECTS:.o=.d)
 
 SHARED_CFLAGS = $(INIT_WARNINGS) -O2 -ffreestanding $(HARDENING) -DRUNT_HOSTED -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -I$(GEN)
-$(B)/host/init-%.o: native-bindings/init/%.c $(INIT_HEADERS)
+$(B)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -c $< -o $@
@@ -125,8 +135,8 @@ $(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
 # Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
-$(B)/runt-image-writer: $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/host/image.ld native-bindings/host/text.ld
-	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(HOST_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm \
+$(B)/runt-image-writer: $(PROGRAM_OBJECTS) $(B)/.objects $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/program/image.ld native-bindings/program/text.ld
+	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(PROGRAM_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm \
 		-Wl,-Map=$(B)/runt.map -o $@
 
 $(B)/engine.image: $(B)/runt-image-writer
@@ -310,7 +320,7 @@ guard: setup-test bin/runt
 	$(TSX) test/guard/main.ts $(GUARD)
 
 .PHONY: lint
-lint: $(GEN)/schema.json $(HOST_OBJECTS) $(B)/runt-init
+lint: $(GEN)/schema.json $(PROGRAM_OBJECTS) $(B)/runt-init
 	tools/lint.sh
 
 .PHONY: format

@@ -15,12 +15,12 @@ name=runt_${version}_$(uname -m)_relink
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 kit=$work/$name
-install -d "$kit/build/quickjs/lib" "$kit/build/libseccomp/lib" "$kit/native-bindings/host" "$kit/third-party"
+install -d "$kit/build/quickjs/lib" "$kit/build/libseccomp/lib" "$kit/native-bindings/program" "$kit/third-party"
 # Objects have the paths of the build: the linker script goes by them.
 for object in "$@"; do install -D -m 0644 "$object" "$kit/$object"; done
 install -m 0644 build/quickjs/lib/libquickjs.a "$kit/build/quickjs/lib/"
 install -m 0644 build/libseccomp/lib/libseccomp.a "$kit/build/libseccomp/lib/"
-install -m 0644 native-bindings/host/image.ld native-bindings/host/text.ld "$kit/native-bindings/host/"
+install -m 0644 native-bindings/program/image.ld native-bindings/program/text.ld "$kit/native-bindings/program/"
 install -m 0644 build/third-party/*.txt "$kit/third-party/"
 install -m 0644 NOTICE LICENSE "$kit/"
 install -m 0755 tools/libseccomp-compile.sh "$kit/"

@@ -11,7 +11,7 @@ $(B)/runt.spdx.json: bin/runt tools/sbom.ts $(wildcard tools/sbom/*.ts)
 # Object files and a script that link the program anew with another libseccomp (LGPL-2.1, section 6).
 .PHONY: relink-kit
 relink-kit: bin/runt $(B)/runt.spdx.json
-	RUNT_LDFLAGS='$(LDFLAGS)' packaging/relink-kit.sh $(B) $(HOST_OBJECTS) $(B)/embed.o
+	RUNT_LDFLAGS='$(LDFLAGS)' packaging/relink-kit.sh $(B) $(PROGRAM_OBJECTS) $(B)/embed.o
 
 # Two builds that have as little as possible in common: one sum.
 .PHONY: reproducible

@@ -49,7 +49,9 @@ function main(): void {
   const repository = fileURLToPath(new URL("..", import.meta.url));
   const helper = collect(
     repository,
-    filesBelow(join(repository, "native-bindings/init"), (name) => /\.[ch]$/.test(name) && name !== WRAPPERS),
+    ["init", "shared"].flatMap((room) =>
+      filesBelow(join(repository, "native-bindings", room), (name) => /\.[ch]$/.test(name) && name !== WRAPPERS),
+    ),
     helperCalls,
   );
   const sources = filesBelow(join(repository, "src"), (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));

@@ -1,7 +1,7 @@
 /* Start the embedded helper, or become it. */
 #include "host.h"
 
-#include "../init/doorbell.h"
+#include "../shared/doorbell.h"
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
 

@@ -219,7 +219,7 @@ declare module "runt:host" {
    *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. `inheritEnvironment`: it gets this process' own; else none. */
   export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
   /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127.
-   *  `page`: memory that it shares (native-bindings/init/doorbell.h); it then starts on another processor than this process's, until it has the plan.
+   *  `page`: memory that it shares (native-bindings/shared/doorbell.h); it then starts on another processor than this process's, until it has the plan.
    *  undefined: there is no other processor, so nothing would come sooner. */
   export function spawnHelperAhead(args: readonly string[], inherit: readonly number[], page?: ArrayBuffer): number | undefined;
   /** Waits for that execve. False: it has failed. In `page` stands from then on whether both may wait for messages awake. */

@@ -305,7 +305,7 @@ struct spawn_request {
     bool die_with_parent;
     /* Do not wait for the exec: the request stays as it is for good, and host_ahead_executes() says what became of it. One a process. */
     bool ahead;
-    /* Of a child that was started ahead: memory that it shares (native-bindings/init/doorbell.h), or NULL. */
+    /* Of a child that was started ahead: memory that it shares (native-bindings/shared/doorbell.h), or NULL. */
     volatile uint32_t *page;
     bool in_cgroup;
     int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */

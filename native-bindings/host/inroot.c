@@ -1,7 +1,7 @@
 /* Looking into a root file system, which is hostile: no link leads out of it. */
 #include "host.h"
 
-#include "../init/inroot.h"
+#include "../shared/inroot.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -14,7 +14,7 @@
 /* EAGAIN: something was renamed during the lookup. Whoever keeps that up must not keep this process busy for ever. */
 #define RACE_TRIES 128
 
-/* What the helper's sources call (native-bindings/init/sys.h). */
+/* What the helper's sources call (native-bindings/shared/sys.h). */
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
     long result = syscall(number, a, b, c, d, e, f);

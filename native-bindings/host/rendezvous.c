@@ -1,7 +1,7 @@
 /* The pair between this process and the helper, and the mapped plan. Wire form: src/runtime/plan/ops.ts MESSAGES. */
 #include "host.h"
 
-#include "../init/doorbell.h"
+#include "../shared/doorbell.h"
 
 #include <fcntl.h>
 #include <poll.h>

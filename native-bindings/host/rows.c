@@ -1,7 +1,7 @@
 /* Rows of a table, kept as bytes until the widths of its columns are known: thousands of them as JavaScript values would be megabytes. */
 #include "host.h"
 
-#include "../init/str.h"
+#include "../shared/str.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Start a process without copying this one: clone(CLONE_VM|CLONE_VFORK), the child only makes system calls until its exec. */
 #include "host.h"
 
-#include "../init/doorbell.h"
+#include "../shared/doorbell.h"
 #include "../testing/weaken.h"
 #include "raw.h"
 

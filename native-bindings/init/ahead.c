@@ -1,8 +1,8 @@
 /* What is done before there is a plan, while the runtime still works on it: nothing of it outlives the runtime unless the plan asks for it. */
-#include "doorbell.h"
+#include "../shared/doorbell.h"
 #include "prepare.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* The namespaces that the container is going to have anew. Without the right to make one this is left to process.clone, whose error
  * has a reader. */

@@ -1,9 +1,9 @@
 /* Binds: a detached clone taken from the source's path, attached inside the root. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
 #include "source.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* The fallback keeps the path: a bind needs a source in the mount namespace in which it is made. */
 static long keep_path(struct run *run, const struct op_mount_open *op) {

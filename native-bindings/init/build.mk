@@ -2,9 +2,9 @@
 # Included by the top Makefile, which makes build/gen/ops.h. Targets: build/runt-init, and native-test-tools for test/native.
 
 INIT_DIR := native-bindings/init
-INIT_SOURCES := $(wildcard $(INIT_DIR)/*.c)
-INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h native-bindings/testing/*.h) build/gen/ops.h
-INIT_OBJECTS := $(INIT_SOURCES:$(INIT_DIR)/%.c=build/init/%.o)
+INIT_SOURCES := $(wildcard $(INIT_DIR)/*.c) $(SHARED_SOURCES)
+INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h native-bindings/testing/*.h) $(SHARED_HEADERS) build/gen/ops.h
+INIT_OBJECTS := $(addprefix build/init/,$(sort $(notdir $(INIT_SOURCES:.c=.o))))
 # Not $(CC): the top Makefile's musl-gcc hides the kernel headers, and the helper needs no libc at all.
 INIT_CC ?= gcc
 INIT_WARNINGS := -std=c11 -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -15,6 +15,10 @@ INIT_CFLAGS := $(INIT_WARNINGS) -Os -ffreestanding -fPIE $(INIT_HARDENING) -fno-
 INIT_LDFLAGS := -nostdlib -static-pie -Wl,--gc-sections,--build-id=none,--hash-style=sysv,-z,noexecstack,-z,relro,-z,now,-z,max-page-size=4096
 
 build/init/%.o: $(INIT_DIR)/%.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
+	@mkdir -p $(@D)
+	$(INIT_CC) $(INIT_CFLAGS) -c $< -o $@
+
+build/init/%.o: native-bindings/shared/%.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 	@mkdir -p $(@D)
 	$(INIT_CC) $(INIT_CFLAGS) -c $< -o $@
 
@@ -29,7 +33,7 @@ build/test/runt-init-asan: $(INIT_SOURCES) $(INIT_HEADERS)
 	@mkdir -p $(@D)
 	$(INIT_CC) $(SANITIZED) $(INIT_SOURCES) -o $@
 
-build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c $(INIT_DIR)/str.c $(INIT_DIR)/start.c $(INIT_HEADERS)
+build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c native-bindings/shared/str.c $(INIT_DIR)/start.c $(INIT_HEADERS)
 	@mkdir -p $(@D)
 	$(INIT_CC) $(SANITIZED) $(filter %.c,$^) -o $@
 
@@ -38,7 +42,7 @@ $(NATIVE_TOOLS): build/test/%: test/native/%.c
 	@mkdir -p $(@D)
 	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 $< -o $@
 
-build/test/overflow: test/native/overflow.c $(addprefix $(INIT_DIR)/,self.c start.c str.c) $(INIT_HEADERS) $(INIT_DIR)/build.mk
+build/test/overflow: test/native/overflow.c $(addprefix $(INIT_DIR)/,self.c start.c) native-bindings/shared/str.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 	@mkdir -p $(@D)
 	$(INIT_CC) $(INIT_CFLAGS) $(INIT_LDFLAGS) $(filter %.c,$^) -o $@
 

@@ -1,7 +1,7 @@
 /* Capability sets (capabilities(7)), by raw capset(2) of version 3. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 struct sets {
   uint64_t effective, permitted, inheritable;

@@ -1,7 +1,7 @@
 /* Joining cgroups. v1: the single-threaded child writes 0 to each `tasks`, which waits for no RCU grace period. */
-#include "doorbell.h"
+#include "../shared/doorbell.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 long op_cgroup_open(struct run *run, const struct op_cgroup_open *op) {
   const uint8_t *at = op->files.at;

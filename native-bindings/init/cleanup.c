@@ -2,8 +2,8 @@
 
 #include "../testing/points.h"
 #include "run.h"
-#include "str.h"
-#include "sys.h"
+#include "../shared/str.h"
+#include "../shared/sys.h"
 
 #define MILLISECOND 1000000ull
 /* How long another verb may hold the lock of ROOT/ID: a forced delete waits this long for the end of a container. */

@@ -3,7 +3,7 @@
 #include "../testing/weaken.h"
 #include "run.h"
 #include "source.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 int wait_child(long pid) {
   int status = 0;

@@ -1,8 +1,8 @@
 /* The container's terminal: a pty of its own devpts, whose master goes to the caller. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define PTMX_DEVICE (5 << 8 | 2)
 

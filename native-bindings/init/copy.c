@@ -1,9 +1,9 @@
 /* Copies what a tmpfs covers into it (the mount option tmpcopyup). The source is the container's, and so hostile: nothing of it is
  * followed, and only files, directories and links are taken. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* Each level holds two descriptors and a block of the stack. */
 #define DEPTH_MAX 100

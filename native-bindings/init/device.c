@@ -1,8 +1,8 @@
 /* Nodes, links and directories inside the root. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 long op_directory_create(struct run *run, const struct op_directory_create *op) {
   int root = slot_get(run, SLOT_ROOT);

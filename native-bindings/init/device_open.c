@@ -1,6 +1,6 @@
 /* Device nodes for a user namespace: made with the rights of the host, bound by init, which may not make them. */
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 static const char NODE[] = "node";
 

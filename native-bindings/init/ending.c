@@ -1,7 +1,7 @@
 #include "ending.h"
 
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define SECOND 1000000000ull
 /* A signal that has ended the container may reach the monitor after that end (a service manager signals every process of a service at once):

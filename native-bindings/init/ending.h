@@ -1,7 +1,7 @@
 /* Waiting after the container's end: for a lock, a child, a reader of the output. Whoever sends TERM, INT, HUP or QUIT ends it. */
 #ifndef RUNT_ENDING_H
 #define RUNT_ENDING_H
-#include "kernel.h"
+#include "../shared/kernel.h"
 
 struct ending {
   /* signalfd(2) of all signals. */

@@ -1,7 +1,7 @@
 /* exec: into the namespaces of a container that exists, whose processes are hostile from then on. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define START_TIME_FIELD 22
 #define STATE_FIELD 3

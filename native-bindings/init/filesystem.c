@@ -1,8 +1,8 @@
 /* New filesystem instances and remounts. */
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
 #include "prepare.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* fsconfig takes strings of at most 255 bytes (fs/fsopen.c); longer ones, of overlays, need mount(2). */
 #define VALUE_MAX 255

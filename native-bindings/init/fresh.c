@@ -1,6 +1,6 @@
 #include "fresh.h"
 
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* Somebody who makes the name again between two calls, every time, gets what he wants: there will be no such file. */
 #define ATTEMPTS 8

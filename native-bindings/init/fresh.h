@@ -1,7 +1,7 @@
 /* Files of our own making, in directories that others may write to: whatever has their name already is never opened. */
 #ifndef RUNT_FRESH_H
 #define RUNT_FRESH_H
-#include "str.h"
+#include "../shared/str.h"
 
 /* A new file at `path`, open for writing, in place of whatever had that name; or a negative errno. */
 int fresh_open(const char *path);

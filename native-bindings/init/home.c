@@ -1,8 +1,8 @@
 /* HOME, which the configuration leaves out: of the user's line in the container's /etc/passwd. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define PASSWD_MAX (1024 * 1024)
 /* As the kernel follows. */

@@ -1,7 +1,7 @@
 /* Hooks that init runs: createContainer before the pivot, startContainer where the program will stand. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* Of stdout and of stderr, for the error message; what comes after it is read and thrown away. */
 #define OUTPUT_MAX 4096

@@ -1,7 +1,7 @@
 /* Id-mapped mounts: user namespaces that exist for their maps alone, and mounts that show ids through them. */
 #include "mount.h"
 #include "source.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* The kernel takes a map in one write of less than a page (user_namespaces(7)). */
 #define MAP_MAX 4096

@@ -1,8 +1,8 @@
 /* Attributes of the security modules, written through the host's own procfs. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* /proc/self of the procfs of slot PROC: its link is the kernel's, and what it leads to is verified. */
 static int open_self(struct run *run) {

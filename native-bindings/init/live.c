@@ -1,7 +1,7 @@
 /* Mounts of a container that runs: its processes are hostile and may change every path meanwhile. */
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 long op_mount_propagation(struct run *run, const struct op_mount_propagation *op) {
   int fd = slot_get(run, op->slot);

@@ -2,10 +2,10 @@
  * (`notify ...`). */
 #include "../testing/points.h"
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "notify.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* Init's state is too large for a comfortable stack frame, and there is one. */
 static struct run the_run;

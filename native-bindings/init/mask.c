@@ -1,8 +1,8 @@
 /* Masked and read-only paths of the final root. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define NULL_DEVICE (1 << 8 | 3)
 

@@ -5,7 +5,7 @@
 #include "monitor_record.h"
 #include "notify.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 #include "terminal.h"
 #include "trace.h"
 

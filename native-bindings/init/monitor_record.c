@@ -1,7 +1,7 @@
 #include "monitor_record.h"
 
 #include "fresh.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define RECORD_MAX 8192
 #define SELF_FD "/proc/self/fd/"

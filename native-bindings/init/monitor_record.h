@@ -1,7 +1,7 @@
 /* The exit record of a container that nobody waits for (docs/decisions/0029-exit-record.md). */
 #ifndef RUNT_MONITOR_RECORD_H
 #define RUNT_MONITOR_RECORD_H
-#include "kernel.h"
+#include "../shared/kernel.h"
 
 struct record {
   /* NULL = there is none, and nothing here does anything. */

@@ -1,8 +1,8 @@
 #include "mount.h"
 
 #include "../testing/weaken.h"
-#include "inroot.h"
-#include "sys.h"
+#include "../shared/inroot.h"
+#include "../shared/sys.h"
 
 struct flag_pair {
   const char *name;

@@ -1,6 +1,6 @@
 /* The mounts of this namespace as the kernel lists them (proc_pid_mountinfo(5)). */
 #include "mount.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define TABLE_SIZE (16 * 1024 * 1024)
 

@@ -1,6 +1,6 @@
 /* Namespaces: joining, unsharing, and what is set once inside them. */
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* All files are opened before the first is joined: a joined user or mount namespace could hide the others. */
 static long open_all(struct run *run) {

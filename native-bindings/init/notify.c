@@ -4,7 +4,7 @@
 #include "notify.h"
 
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* sd_notify(3) messages are lines; none of a service's is longer. */
 #define DATAGRAM_MAX 4096

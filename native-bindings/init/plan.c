@@ -2,8 +2,8 @@
 #define OPS_TABLES
 #include "plan.h"
 
-#include "str.h"
-#include "sys.h"
+#include "../shared/str.h"
+#include "../shared/sys.h"
 
 #define MAGIC 0x544e5552u
 #define HEADER_SIZE 20

@@ -1,6 +1,6 @@
 /* How the kernel treats this process: CPU scheduling, I/O priority, NUMA placement, execution domain. All of it survives execve. */
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 #include <linux/ioprio.h>
 #include <linux/sched/types.h>
 

@@ -6,7 +6,7 @@
 #include "prepare.h"
 
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define OPTIONS_MAX 4
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)

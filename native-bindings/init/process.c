@@ -1,7 +1,7 @@
 /* Settings of the process that becomes the container's program. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define NULL_DEVICE_MAJOR 1
 #define NULL_DEVICE_MINOR 3

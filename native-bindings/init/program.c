@@ -2,7 +2,7 @@
  * so the kernel itself keeps every lookup inside. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define SIGNAL_COUNT 64
 

@@ -1,8 +1,8 @@
 /* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
 #include "../testing/points.h"
-#include "doorbell.h"
+#include "../shared/doorbell.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define HEADER_SIZE 24
 /* A SOCK_SEQPACKET message must fit the socket's buffer. */

@@ -1,10 +1,10 @@
 /* The root filesystem: opening it, and making it the root. */
 #include "../testing/weaken.h"
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
 #include "prepare.h"
 #include "source.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* pivot_root(2) refuses a root below a shared mount. The mount is found by trying the path and then its parents. */
 static long make_parent_private(const char *path) {

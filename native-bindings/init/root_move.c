@@ -1,10 +1,10 @@
 /* --no-pivot: MS_MOVE and chroot. The old root stays reachable to whoever gets out of the chroot, so at least every procfs and
  * sysfs outside the root filesystem goes first. */
-#include "inroot.h"
+#include "../shared/inroot.h"
 #include "mount.h"
 #include "prepare.h"
 #include "source.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 struct mount_line {
   /* Decoded mount point and type, both inside the line. */

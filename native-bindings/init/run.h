@@ -1,9 +1,9 @@
 /* One execution of a plan: its state, and what every operation can use. */
 #ifndef RUNT_RUN_H
 #define RUNT_RUN_H
-#include "kernel.h"
+#include "../shared/kernel.h"
 #include "plan.h"
-#include "str.h"
+#include "../shared/str.h"
 
 /* Of prepare.c. */
 enum { PREPARED_COUNT = 7 };

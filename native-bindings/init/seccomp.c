@@ -1,6 +1,6 @@
 /* System call filters: init gets the program from the runtime and loads it as the last thing before it has no more work of its own. */
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define FILTER_MAX BPF_MAXINSNS
 

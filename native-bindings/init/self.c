@@ -2,7 +2,7 @@
 #ifndef RUNT_HOSTED
 #include "self.h"
 
-#include "sys.h"
+#include "../shared/sys.h"
 #include <linux/auxvec.h>
 #include <linux/elf.h>
 

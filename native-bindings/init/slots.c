@@ -1,7 +1,7 @@
 /* Descriptor slots, the limit on descriptors, and close-on-exec for all that must not reach the program. */
 #include "../testing/weaken.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define COUNTED_MAX 65536
 

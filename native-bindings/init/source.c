@@ -7,7 +7,7 @@
 
 #include "mount.h"
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* In the place of an operation's index: the descriptor is init's mount namespace. */
 #define ENTER UINT32_MAX

@@ -1,7 +1,7 @@
 /* Process entry and the one system call instruction, for x86-64 and aarch64. */
 #include "run.h"
 #include "self.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 #define RLIMIT_STACK_ 3
 

@@ -1,6 +1,6 @@
 /* Rendezvous as operations of a plan. */
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 
 long op_sync_send(struct run *run, const struct op_sync_send *op) {
   // After `ready` the runtime sets the container's own limits.

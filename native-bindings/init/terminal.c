@@ -1,6 +1,6 @@
 #include "terminal.h"
 
-#include "sys.h"
+#include "../shared/sys.h"
 
 /* Chunks that are copied in one go: more than a terminal holds. Whoever writes on meanwhile does not keep the monitor from its other work. */
 #define FLUSH_MOST 64

@@ -3,7 +3,7 @@
  * at once and the mapping ends with execve(2), so that the program of the container never has any of it.
  */
 #include "run.h"
-#include "sys.h"
+#include "../shared/sys.h"
 #include "trace.h"
 
 #define CLOCK_REALTIME_ 0

@@ -1,7 +1,7 @@
 /* The monitor's part of a trace: what it did, appended to the file that the runtime has written (src/runtime/trace). */
 #ifndef RUNT_TRACE_H
 #define RUNT_TRACE_H
-#include "kernel.h"
+#include "../shared/kernel.h"
 
 struct monitor_trace {
   /* -1 = none. */

@@ -4,11 +4,14 @@
 TESTING_DIR := native-bindings/testing
 T := $(B)/testing
 TESTING_HEADERS := $(wildcard $(TESTING_DIR)/*.h)
-TESTING_HOST_OBJECTS := $(HOST_SOURCES:native-bindings/host/%.c=$(T)/host/%.o) $(T)/host/testing.o $(T)/host/host_points.o \
-	$(SHARED_SOURCES:native-bindings/init/%.c=$(T)/host/init-%.o)
-TESTING_INIT_OBJECTS := $(INIT_SOURCES:$(INIT_DIR)/%.c=$(T)/init/%.o) $(T)/init/testing.o $(T)/init/points.o
+TESTING_PROGRAM_OBJECTS := $(PROGRAM_OBJECTS:$(B)/%=$(T)/%) $(T)/host/testing.o $(T)/host/host_points.o
+TESTING_INIT_OBJECTS := $(INIT_OBJECTS:build/%=$(T)/%) $(T)/init/testing.o $(T)/init/points.o
 
 $(T)/init/%.o: $(INIT_DIR)/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
+	@mkdir -p $(@D)
+	$(Q)$(INIT_CC) $(INIT_CFLAGS) -DRUNT_TESTING -c $< -o $@
+
+$(T)/init/%.o: native-bindings/shared/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(INIT_CC) $(INIT_CFLAGS) -DRUNT_TESTING -c $< -o $@
 
@@ -19,6 +22,10 @@ $(T)/init/%.o: $(TESTING_DIR)/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
 $(T)/runt-init: $(TESTING_INIT_OBJECTS)
 	$(Q)$(INIT_CC) $(INIT_LDFLAGS) $^ -o $@
 
+$(T)/program/%.o: native-bindings/program/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
+
 $(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
@@ -26,9 +33,9 @@ $(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version 
 $(T)/host/%.o: $(TESTING_DIR)/%.c $(TESTING_HEADERS) native-bindings/host/host.h $(B)/quickjs/version | $(B)/kernel-headers
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -c $< -o $@
--include $(TESTING_HOST_OBJECTS:.o=.d)
+-include $(TESTING_PROGRAM_OBJECTS:.o=.d)
 
-$(T)/host/init-%.o: native-bindings/init/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
+$(T)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS) $(TESTING_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -DRUNT_TESTING -c $< -o $@
 
@@ -40,6 +47,6 @@ $(T)/gen/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock
 $(T)/embed.o: $(T)/gen/embed.S $(T)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
-$(T)/runt: $(TESTING_HOST_OBJECTS) $(T)/embed.o native-bindings/host/image.ld
+$(T)/runt: $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o native-bindings/program/image.ld
 	@echo "  link $@"
-	$(Q)$(CC) $(LDFLAGS) $(TESTING_HOST_OBJECTS) $(T)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@
+	$(Q)$(CC) $(LDFLAGS) $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@

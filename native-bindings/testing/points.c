@@ -1,6 +1,6 @@
 #include "points.h"
 
-#include "../init/sys.h"
+#include "../shared/sys.h"
 
 static const char *operation_name(uint32_t operation) {
   switch (operation) {

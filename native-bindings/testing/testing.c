@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #ifdef RUNT_TESTING_HELPER
-#include "../init/sys.h"
+#include "../shared/sys.h"
 #else
 #include <errno.h>
 #include <fcntl.h>

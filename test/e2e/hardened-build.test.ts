@@ -97,7 +97,9 @@ describe.skipIf(!isRunt || !existsSync(HELPER))("runt-init", () => {
 });
 
 /** The compiler of Debian guards nothing by itself; most object files have some function with an array. */
-const OBJECTS = ["build/host", "build/init", "build/libseccomp/work/objects"].map((path) => join(REPOSITORY, path)).filter(existsSync);
+const OBJECTS = ["build/program", "build/host", "build/shared", "build/init", "build/libseccomp/work/objects"]
+  .map((path) => join(REPOSITORY, path))
+  .filter(existsSync);
 
 describe.skipIf(!isRunt || OBJECTS.length === 0)("object files", () => {
   test.each(OBJECTS)("%s: functions with arrays guard the stack", async (directory) => {

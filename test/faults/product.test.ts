@@ -7,8 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 
 const NAMES = ["RUNT_WEAKEN", "RUNT_FAULT", "weakened"];
-const HELPER = "native-bindings/init";
-const HOST = "native-bindings/host";
+const ROOMS = ["init", "shared", "host", "program"].map((room) => `native-bindings/${room}`);
 
 /** A C source with every macro of native-bindings/testing taken out by hand. */
 function withoutPlaces(text: string): string {
@@ -46,9 +45,12 @@ describe("the product", () => {
   });
 
   test.each([
-    [HELPER, "$(INIT_CC) $(INIT_CFLAGS)", "main.c"],
-    [HOST, "$(CC) $(HOST_CFLAGS)", "module.c"],
+    ["native-bindings/init", "$(INIT_CC) $(INIT_CFLAGS)", "main.c"],
+    ["native-bindings/shared", "$(INIT_CC) $(INIT_CFLAGS)", "inroot.c"],
+    ["native-bindings/host", "$(CC) $(HOST_CFLAGS)", "spawn.c"],
+    ["native-bindings/program", "$(CC) $(HOST_CFLAGS)", "module.c"],
   ])("the objects of %s are the same to the byte", (folder, command, known) => {
+    for (const room of ROOMS) if (room !== folder) copyWithoutPlaces(room, directory);
     const places = copyWithoutPlaces(folder, directory).filter((name) => name.endsWith(".c"));
     expect(places).toContain(known);
     const show = ["-s", "--no-print-directory", "--eval", `show: ; @echo ${command}`, "show"];
@@ -65,7 +67,7 @@ describe("the product", () => {
   test("every weakness has a guard, and every guard a weakness", () => {
     const list = readFileSync(join(REPOSITORY, "native-bindings/testing/weaknesses.h"), "utf8");
     const declared = [...list.matchAll(/^ {2}X\((\w+), "([^"]+)"\)/gm)].map(([, identifier, name]) => ({ identifier, name }));
-    const sources = ["src", HELPER, HOST].flatMap((folder) =>
+    const sources = ["src", ...ROOMS].flatMap((folder) =>
       readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(c|h|ts)$/.test(name) && name !== "runtime/host/testing.ts" && !name.endsWith(".test.ts"))
         .map((name) => readFileSync(join(REPOSITORY, folder, name), "utf8")),

@@ -13,11 +13,15 @@ FUZZ_FLAGS := -g -O2 -fno-omit-frame-pointer -fno-sanitize-recover=all -Ibuild/g
 # Its own memcpy and the like are tested too, under names that are not libc's.
 FUZZ_OWN := $(foreach name,memcpy memmove memset memcmp strlen,-D$(name)=helper_$(name)) -ffreestanding
 
-FUZZ_NAMES := $(FUZZ_INIT:$(INIT_DIR)/%.c=%.o)
+FUZZ_NAMES := $(notdir $(FUZZ_INIT:.c=.o))
 
 # fuzz_variant NAME COMPILER FLAGS-OF-THE-HELPER LINK-FLAGS DRIVERS. FUZZ_OBJECTS_NAME: other objects than its own.
 define fuzz_variant
 build/fuzz/$(1)/init/%.o: $$(INIT_DIR)/%.c $$(FUZZ_HEADERS)
+	@mkdir -p $$(@D)
+	$$(Q)$(2) $$(INIT_WARNINGS) $$(FUZZ_FLAGS) $$(FUZZ_OWN) $(3) -c $$< -o $$@
+
+build/fuzz/$(1)/init/%.o: native-bindings/shared/%.c $$(FUZZ_HEADERS)
 	@mkdir -p $$(@D)
 	$$(Q)$(2) $$(INIT_WARNINGS) $$(FUZZ_FLAGS) $$(FUZZ_OWN) $(3) -c $$< -o $$@
 
@@ -112,7 +116,7 @@ fuzz-coverage: setup-fuzz build/fuzz/coverage/run
 FUZZ_HOST_SOURCES := $(sort $(wildcard $(FUZZ_DIR)/host/*.c))
 FUZZ_HOST_FLAGS := -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fno-pie -no-pie \
 	-isystem $(B)/quickjs/include -Wl,--unresolved-symbols=ignore-all $(FUZZ_SANITIZERS)
-FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(HOST_SOURCES) native-bindings/host/host.h
+FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(PROGRAM_SOURCES) $(wildcard native-bindings/host/*.h)
 
 build/fuzz/host/run: $(FUZZ_HOST_NEEDS) | $(B)/quickjs/version
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /* The fake kernel: answers every system call of the helper out of a case, and does nothing. */
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H
-#include "../../native-bindings/init/kernel.h"
+#include "../../native-bindings/shared/kernel.h"
 #include "calls.h"
 #include "case.h"
 

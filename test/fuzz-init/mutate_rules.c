@@ -1,5 +1,5 @@
 /* Rules of the fake kernel: which call, how many of its kind go by before, what it answers then. */
-#include "../../native-bindings/init/kernel.h"
+#include "../../native-bindings/shared/kernel.h"
 
 #include <string.h>
 

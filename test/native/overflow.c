@@ -2,8 +2,8 @@
  * addresses; without an argument it prints what such a table says. */
 #include "run.h"
 #include "self.h"
-#include "sys.h"
-#include "str.h"
+#include "../../native-bindings/shared/sys.h"
+#include "../../native-bindings/shared/str.h"
 
 static const char *const WORDS[] = {"relocated", "twice"};
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { REPOSITORY } from "./programs.ts";
 
 export const COMPILER = "/usr/bin/musl-gcc";
-const LINK = ["-static", "-no-pie", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,-z,norelro", "-Wl,-T,native-bindings/host/image.ld"];
+const LINK = ["-static", "-no-pie", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,-z,norelro", "-Wl,-T,native-bindings/program/image.ld"];
 const LIBRARIES = ["build/quickjs/lib/libquickjs.a", "build/libseccomp/lib/libseccomp.a", "-lm"];
 
 /** `plugin`: for tools/bundle.ts. Returns the path of the executable, in a directory that is made for it. */
@@ -17,9 +17,11 @@ export function buildVariant(plugin: string, directory: string, env: Readonly<Re
   run("node_modules/.bin/tsx", ["tools/bundle.ts", "--output", directory, "--plugin", plugin]);
   const embed = join(directory, "embed.o");
   run(COMPILER, ["-c", join(directory, "gen/embed.S"), "-o", embed]);
-  const objects = readdirSync(join(REPOSITORY, "build/host"))
-    .filter((name) => name.endsWith(".o"))
-    .map((name) => join("build/host", name));
+  const objects = ["build/program", "build/host", "build/shared"].flatMap((folder) =>
+    readdirSync(join(REPOSITORY, folder))
+      .filter((name) => name.endsWith(".o"))
+      .map((name) => join(folder, name)),
+  );
   const executable = join(directory, "runt");
   run(COMPILER, [...LINK, ...objects, embed, ...LIBRARIES, "-o", executable]);
   return executable;

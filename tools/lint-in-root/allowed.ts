@@ -72,13 +72,13 @@ export const HELPER_CALLS: Allowed = {
     "execve(op->path.at)": "a hook's program: the runtime's hooks by the host's rules, the container's by its own",
   },
   "native-bindings/init/idmap.c": { "openat(proc, path)": `${PROC}: the maps of this process's own child` },
-  "native-bindings/init/inroot.c": {
+  "native-bindings/shared/inroot.c": {
     "openat2(root, path)": "the in-root module",
     "openat(current, name)": "the in-root module",
     "mkdirat(parent.fd, name)": "the in-root module",
     "openat(parent.fd, name)": "the in-root module",
   },
-  "native-bindings/init/inroot_walk.c": {
+  "native-bindings/shared/inroot_walk.c": {
     "openat(fd, name)": "the in-root module",
     "openat(walk->here, name)": "the in-root module",
     "mkdirat(walk->here, name)": "the in-root module",

@@ -1,6 +1,6 @@
 /**
  * Texts of images, configurations and programs as people may see them: nothing in them reaches a terminal as a command or begins a line of its own.
- * Pure. C has the same in put_printable (native-bindings/init/str.c).
+ * Pure. C has the same in put_printable (native-bindings/shared/str.c).
  */
 
 /**

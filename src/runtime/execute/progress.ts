@@ -1,7 +1,7 @@
 /**
  * In which operation a container's creation is, for whoever asks while it hangs: a page of memory that the runtime and the helper store
  * numbers into and that `inspect` reads through /proc/PID/fd of the runtime. A store, no system call. What follows these words belongs to
- * the rendezvous (native-bindings/init/doorbell.h).
+ * the rendezvous (native-bindings/shared/doorbell.h).
  */
 import * as host from "../host/index.ts";
 

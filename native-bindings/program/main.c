@@ -1,9 +1,9 @@
 /* bin/runt: run the module "main". */
-#include "host.h"
+#include "../host/host.h"
 
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
-#include "../init/str.h"
+#include "../shared/str.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* What --trace measures with (src/runtime/trace): nothing here is called without it. */
-#include "host.h"
+#include "../host/host.h"
 
 #include <string.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  * takes up to 8 KiB at random). The limit itself stays as it is: the program of the container gets it. No thread: namespaces and ids must be
  * those of the first one.
  */
-#include "host.h"
+#include "../host/host.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

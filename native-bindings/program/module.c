@@ -1,5 +1,5 @@
 /* The module "runt:host": names and functions (contract: host.d.ts). */
-#include "host.h"
+#include "../host/host.h"
 
 #include "../testing/host_points.h"
 

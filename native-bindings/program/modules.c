@@ -1,5 +1,5 @@
 /* Modules and blobs that are part of the executable. */
-#include "host.h"
+#include "../host/host.h"
 
 #include <string.h>
 

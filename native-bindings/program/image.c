@@ -8,7 +8,7 @@
  *
  * The same sources must give the same bytes (make reproducible), so neither the time nor the place of the stack may get into it.
  */
-#include "host.h"
+#include "../host/host.h"
 
 #include <linux/seccomp.h>
 #include <sched.h>
