@@ -64,7 +64,9 @@ $(B)/kernel-headers: | $(SETUP)
 	$(Q)ln -sfn /usr/include/asm-generic $@/asm-generic
 	$(Q)ln -sfn /usr/include/$$(cc -print-multiarch)/asm $@/asm
 
-$(GEN)/ops.h: tools/gen-ops.ts src/runtime/plan/ops.ts | $(SETUP)
+# What both languages know.
+PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.ts src/shared/linux/*.ts)
+$(GEN)/ops.h: tools/gen-ops.ts $(PROTOCOL_SOURCES) | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-ops.ts > $@
 
@@ -73,7 +75,7 @@ $(GEN)/shape.js: tools/gen-shape.ts $(SCHEMA_SOURCES) | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-shape.ts $(GEN)
 
-$(GEN)/schema-plan.json: tools/gen-documents.ts tools/gen-schema.ts $(SCHEMA_SOURCES) $(wildcard src/runtime/spec/schema/documents/*.ts) src/runtime/plan/ops.ts | $(SETUP)
+$(GEN)/schema-plan.json: tools/gen-documents.ts tools/gen-schema.ts $(SCHEMA_SOURCES) $(wildcard src/runtime/spec/schema/documents/*.ts) $(PROTOCOL_SOURCES) | $(SETUP)
 	@mkdir -p $(GEN)
 	$(Q)$(TSX) tools/gen-documents.ts $(GEN)
 

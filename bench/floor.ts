@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { deviceProgram } from "../src/runtime/cgroup/devices/program.ts";
 import { decodeRules } from "../src/runtime/cgroup/devices/rule.ts";
-import { type FieldType, OPS, type OpName } from "../src/runtime/plan/ops.ts";
+import { type FieldType, OPS, type OpName } from "../src/shared/protocol/index.ts";
 import { packPlan, type TestOp } from "../test/support/pack.ts";
 import { REPOSITORY } from "./namespace.ts";
 import { type Side, TOOLS } from "./side.ts";

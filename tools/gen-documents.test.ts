@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPS } from "../src/runtime/plan/ops.ts";
 import { NO_HOST } from "../src/runtime/prepare/host-facts/none.ts";
+import { OPS } from "../src/shared/protocol/index.ts";
 import { generateDocuments } from "./gen-documents.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-documents-"));

@@ -1,6 +1,6 @@
 /**
  * The JSON Schemas of what runt prints and keeps (`runt schema NAME`), and the validator of a file of host facts, which it also reads.
- * Each has one source: a zod schema below src/runtime/spec/schema, the plan's operations src/runtime/plan/ops.ts.
+ * Each has one source: a zod schema below src/runtime/spec/schema, the plan's operations src/shared/protocol/operations.
  *
  * Writes schema-NAME.json, validate-host-facts.js and validate-host-facts.d.ts. Usage: tsx tools/gen-documents.ts [output directory]
  */
@@ -8,10 +8,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { type FieldType, MESSAGES, OPS, type OpDefinition, PLAN_VERSION } from "../src/runtime/plan/ops.ts";
 import { DOCUMENTS } from "../src/runtime/spec/schema/documents/index.ts";
 import { planExtras } from "../src/runtime/spec/schema/documents/plan.ts";
 import { hostFacts } from "../src/runtime/spec/schema/host-facts.ts";
+import { type FieldType, MESSAGES, OPS, type OpDefinition, PLAN_VERSION } from "../src/shared/protocol/index.ts";
 import { DECLARATION, exactJson, type Json, publish, translate } from "./gen-schema.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";

@@ -44,7 +44,7 @@ function defended(text: string, testing: boolean): string {
 
 /** What is written down for people would be a tenth of the bytecode of every verb that has a plan. */
 function withoutDocs(path: string, text: string): string {
-  return path.endsWith("/src/runtime/plan/ops.ts") ? text.replace(/\bdoc: "(?:[^"\\]|\\.)*",?/g, "") : text;
+  return path.includes("/src/shared/protocol/operations/") ? text.replace(/\bdoc: "(?:[^"\\]|\\.)*",?/g, "") : text;
 }
 
 /** Name -> absolute path of the file behind the index. */

@@ -122,7 +122,7 @@ long answer_process(enum call call, const long *arguments, const struct answer *
 /* Bytes for the caller: those of the rule, or the usual text from an offset on. Returns how many. */
 long give_bytes(const struct answer *answer, void *to, size_t size, const char *usual, uint32_t *offset);
 
-/* What the answers know of src/runtime/plan/ops.ts; watch.c holds them against the generated numbers. */
+/* What the answers know of src/shared/protocol/operations; watch.c holds them against the generated numbers. */
 #define OPERATION_JOIN 34
 #define OPERATION_CLONE 40
 #define MESSAGE_FILTER_ 12

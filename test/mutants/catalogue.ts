@@ -1,6 +1,5 @@
 /** The mutants: runt with one kind of operation, or one row of a table, taken away. Each is a change of one source file. */
 import { MOUNT_OPTIONS } from "../../src/runtime/config/mount-options.ts";
-import { OPS } from "../../src/runtime/plan/ops.ts";
 import { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "../../src/runtime/spec/names.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../../src/runtime/spec/seccomp.ts";
 import { CAPABILITIES } from "../../src/shared/linux/capabilities.ts";
@@ -12,6 +11,7 @@ import {
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
 } from "../../src/shared/linux/policies.ts";
+import { OPS } from "../../src/shared/protocol/index.ts";
 
 export interface Mutant {
   /** "op/mount.bind", "mount option/noexec": unique. */

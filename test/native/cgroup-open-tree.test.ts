@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MESSAGES } from "../../src/runtime/plan/ops.ts";
+import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, runPlan } from "../support/helper.ts";
 import { init } from "../support/pack.ts";
 import { container, PROC } from "../support/plans.ts";

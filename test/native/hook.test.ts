@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type OpArgs, SLOT } from "../../src/runtime/plan/ops.ts";
+import { type OpArgs, SLOT } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { init, outer, type TestOp } from "../support/pack.ts";
 import { container, type Parts, PROC } from "../support/plans.ts";

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CREATE } from "../../src/runtime/plan/ops.ts";
+import { CREATE } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { init, outer, type TestOp } from "../support/pack.ts";
 import { ATTR, container, DEV, DEVPTS, NULL_DEVICE, PROC, S_IFCHR, S_IFIFO } from "../support/plans.ts";

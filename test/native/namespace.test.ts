@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MESSAGES } from "../../src/runtime/plan/ops.ts";
+import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { hostMounts } from "../support/host-mounts.ts";
 import { init, outer, type TestOp } from "../support/pack.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Actor, OPS } from "../../src/runtime/plan/ops.ts";
+import { type Actor, OPS } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, runPlan } from "../support/helper.ts";
 import { init, outer, packPlan } from "../support/pack.ts";
 import { container, PROC } from "../support/plans.ts";

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { OpArgs } from "../../src/runtime/plan/ops.ts";
+import type { OpArgs } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { init, outer, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW, container, NAMESPACES } from "../support/plans.ts";

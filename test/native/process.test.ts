@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, syml
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MESSAGES, type OpArgs } from "../../src/runtime/plan/ops.ts";
+import { MESSAGES, type OpArgs } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { init, outer, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW, container, NAMESPACES, type Parts, PROC } from "../support/plans.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MESSAGES, type OpArgs } from "../../src/runtime/plan/ops.ts";
+import { MESSAGES, type OpArgs } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { init, type TestOp } from "../support/pack.ts";
 import { container } from "../support/plans.ts";

@@ -1,5 +1,5 @@
 /** Plans for tests of the helper: short to write, packed by Node in the wire form of src/runtime/plan/encode.ts. */
-import { type FieldType, NO_SLOT, OPS, type OpArgs, type OpName, PLAN_VERSION, SLOT } from "../../src/runtime/plan/ops.ts";
+import { type FieldType, NO_SLOT, OPS, type OpArgs, type OpName, PLAN_VERSION, SLOT } from "../../src/shared/protocol/index.ts";
 
 const MAGIC = 0x544e_5552;
 

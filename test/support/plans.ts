@@ -1,6 +1,7 @@
 /** Pieces of plans for tests of the helper: a container of busybox, bent by each test where it matters. */
-import { MESSAGES } from "../../src/runtime/plan/ops.ts";
+
 import { CLONE_NEW, MS as LINUX_MS, MOUNT_ATTR, S } from "../../src/shared/linux/index.ts";
+import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { init, outer, type TestOp } from "./pack.ts";
 
 export { CLONE_NEW };

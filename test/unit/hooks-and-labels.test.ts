@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup } from "../../src/runtime/cgroup/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import { compile, type HostFacts, hookState, type Invocation, type Op, type OpName } from "../../src/runtime/plan/index.ts";
+import { compile, type HostFacts, hookState, type Invocation, type Op } from "../../src/runtime/plan/index.ts";
 import type { Spec } from "../../src/runtime/spec/index.ts";
+import type { OpName } from "../../src/shared/protocol/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 
 const INVOCATION: Invocation = { id: "c", mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0 };

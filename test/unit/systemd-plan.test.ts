@@ -7,7 +7,8 @@ import { type CgroupFacts, cgroupSources } from "../../src/runtime/cgroup/index.
 import { compileUnit, type SystemdFacts } from "../../src/runtime/cgroup/systemd/compile/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
 import type { ContainerConfig } from "../../src/runtime/config/types.ts";
-import { compile, compileExec, MESSAGES, type Plan } from "../../src/runtime/plan/index.ts";
+import { compile, compileExec, type Plan } from "../../src/runtime/plan/index.ts";
+import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 import { REPOSITORY } from "../support/programs.ts";

@@ -2,13 +2,15 @@
  * The runtime's half of a plan: its own operations in list order, the helper's between `helper.spawn` and `commit`.
  * Anything that throws here is undone by the caller from the state record.
  */
+
+import { HELPER_ACTORS, MESSAGES, OPS, type OpArgs, type OpName, PLAN_MAGIC } from "../../shared/protocol/index.ts";
 import { attachDeviceProgram, createCgroup, delegateCgroup, markContainer, writeCgroupFile } from "../cgroup/index.ts";
 import { refusesUnknownCalls, refuseUnknownCalls } from "../config/unknown-calls.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import { operation } from "../host/tracing.ts";
-import { HELPER_ACTORS, MESSAGES, OPS, type Op, type OpArgs, type OpName, PLAN_MAGIC, type Plan, SHAPES } from "../plan/index.ts";
+import { type Op, type Plan, SHAPES } from "../plan/index.ts";
 import { notifyListener, prepareFilter } from "../seccomp/index.ts";
 import { keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
 import { commit, recordLate, stage } from "./commit.ts";

@@ -4,12 +4,13 @@
  * this process, so nothing has been done to the host yet. Where it cannot be started ahead, or the plan wants another, `helper.spawn` starts one.
  */
 import { CLONE_NEW } from "../../shared/linux/index.ts";
+import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
 import { isUnified, readHierarchies } from "../cgroup/index.ts";
 import { deriveNamespaces } from "../config/namespaces.ts";
 import type { NamespaceConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { cloneFlags, MESSAGES, type OpArgs, type Plan } from "../plan/index.ts";
+import { cloneFlags, type Plan } from "../plan/index.ts";
 import { member, type SpecNamespace } from "../spec/index.ts";
 import { NAMESPACE_TYPES } from "../spec/names.ts";
 import type { HelperAhead } from "./execution.ts";

@@ -1,10 +1,11 @@
 /** What the helper reports, in the words that people and engines expect. */
 
 import { RLIMIT } from "../../shared/linux/index.ts";
+import type { OpName } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import type { Op, OpName, Plan } from "../plan/index.ts";
+import type { Op, Plan } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";

@@ -1,7 +1,8 @@
 /** The maps of a user namespace that is joined by path, against those that the configuration names too (containerd and CRI-O do). */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import type { OpArgs } from "../plan/index.ts";
 
 /** @throws RuntError "config-invalid" */
 export function verifyIdMaps(pid: number, { uidMap, gidMap }: OpArgs<"idmap.verify">): void {

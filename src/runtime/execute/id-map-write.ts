@@ -1,7 +1,8 @@
 /** Write the maps of init's user namespace: by hand, or by the setuid programs of shadow-utils. */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import type { OpArgs } from "../plan/index.ts";
 
 const TIMEOUT_MS = 30_000;
 

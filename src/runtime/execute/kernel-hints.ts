@@ -1,5 +1,5 @@
 /** What a bare errno of an operation most likely means, where the errno alone does not tell. */
-import type { OpName } from "../plan/index.ts";
+import type { OpName } from "../../shared/protocol/index.ts";
 
 const TOO_LARGE =
   "process.args and process.env together, with a pointer to each, may take a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; one string 128 KiB";

@@ -1,4 +1,6 @@
 /** linux.netDevices: into the container's network namespace by create, and back when create fails. delete leaves them where they are. */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -13,7 +15,6 @@ import {
   settle,
   takenName,
 } from "../network/index.ts";
-import type { OpArgs } from "../plan/index.ts";
 import { type NetDevicesRecord, writeRecord } from "../state/index.ts";
 import type { Execution, NetDeviceMoves } from "./execution.ts";
 import { warn } from "./warn.ts";

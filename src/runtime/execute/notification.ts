@@ -2,9 +2,11 @@
  * Readiness of a container whose caller is a service (sd_notify(3)). The container has a socket of its own, and only its READY=1 is
  * told to the host's: what else a service may say (MAINPID, FDSTORE) is not for a container to decide.
  */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { notifyDirectory, type OpArgs } from "../plan/index.ts";
+import { notifyDirectory } from "../plan/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import type { Execution, NotificationSockets } from "./execution.ts";
 

@@ -28,7 +28,7 @@ export interface Progress {
   /** Descriptor of the page, for the helper. */
   readonly fd: number;
   readonly page: ArrayBuffer;
-  /** The runtime begins this operation. `id`: its number in src/runtime/plan/ops.ts. */
+  /** The runtime begins this operation. `id`: its number in src/shared/protocol/operations. */
   enter(index: number, id: number): void;
   helper(pid: number): void;
   init(pid: number): void;

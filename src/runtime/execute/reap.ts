@@ -1,5 +1,5 @@
+import { MESSAGES } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
-import { MESSAGES } from "../plan/index.ts";
 import type { Execution } from "./execution.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 

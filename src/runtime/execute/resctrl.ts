@@ -1,5 +1,5 @@
 /** The resctrl operations of a plan. The record names only what this container has made, whoever else is at it at the same time. */
-import type { OpArgs } from "../plan/index.ts";
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
 import type { ResctrlRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";

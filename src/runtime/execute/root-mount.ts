@@ -2,9 +2,10 @@
  * The root of a container that shares the caller's mount namespace, bound on itself: whatever is mounted for the container is mounted in it and
  * ends with it. docs/decisions/0037-mounts-in-a-shared-namespace.md
  */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import type { OpArgs } from "../plan/index.ts";
 import { decodeMountPath } from "../spec/path.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";

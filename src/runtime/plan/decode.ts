@@ -1,6 +1,5 @@
 /** The wire form of a plan -> the helper's operations, each with its place in the printed plan: the other way of encode.ts. Pure. */
-import { PLAN_MAGIC } from "./encode.ts";
-import { type FieldType, OPS, type OpDefinition, type OpName, PLAN_VERSION } from "./ops.ts";
+import { type FieldType, OPS, type OpDefinition, type OpName, PLAN_MAGIC, PLAN_VERSION } from "../../shared/protocol/index.ts";
 
 export interface DecodedOp {
   /** In the whole plan. */

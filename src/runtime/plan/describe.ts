@@ -1,4 +1,6 @@
 /** One line in words about each operation: what it is done to, without what can be seen from its name. Pure. */
+
+import { CREATE, NO_SLOT, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
 import { fileFlags, mountOptions, places, triples } from "./describe-parts.ts";
 import {
   capabilityList,
@@ -16,7 +18,7 @@ import {
   schedulerFlags,
   schedulerPolicy,
 } from "./names.ts";
-import { CREATE, NO_SLOT, type Op, type OpArgs, type OpName } from "./ops.ts";
+import type { Op } from "./plan.ts";
 
 type Describers = { readonly [K in OpName]: (args: OpArgs<K>) => string };
 

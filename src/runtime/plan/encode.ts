@@ -1,13 +1,6 @@
-/**
- * The wire form of a plan, as `host.packPlan` writes it: only the helper's operations, each with its place in the printed plan.
- * u32 magic, version, total length, op count, slots; per operation u32 kind, actor, index, payload length, payload.
- */
-import { type FieldType, OPS, type OpDefinition, type OpName } from "./ops.ts";
+/** The wire form of a plan (src/shared/protocol/plan.ts), as `host.packPlan` is told it. */
+import { type FieldType, OPS, type OpDefinition, type OpName } from "../../shared/protocol/index.ts";
 
-/** "RUNT", little endian. */
-export const PLAN_MAGIC = 0x544e_5552;
-/** Their numbers on the wire are their places here. */
-export const HELPER_ACTORS = ["outer", "init"] as const;
 const LETTER: Readonly<Record<FieldType, string>> = { u32: "u", bool: "u", slot: "u", u64: "q", i64: "q", str: "s", strs: "S", u32s: "U" };
 
 export type Shape = readonly [id: number, letters: string, ...names: string[]];

@@ -7,6 +7,6 @@ export { compile } from "./compile/index.ts";
 export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
 export { cloneFlags } from "./compile/namespaces.ts";
 export { notifyDirectory } from "./compile/notify.ts";
-export { HELPER_ACTORS, PLAN_MAGIC, SHAPES } from "./encode.ts";
-export { MESSAGES, NO_SLOT, OPS, type Op, type OpArgs, type OpName, type Phase, PLAN_VERSION, type Plan, SLOT } from "./ops.ts";
+export { SHAPES } from "./encode.ts";
+export type { Op, Phase, Plan } from "./plan.ts";
 export { printPlan } from "./print.ts";

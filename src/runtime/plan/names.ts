@@ -13,7 +13,7 @@ import {
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
 } from "../../shared/linux/index.ts";
-import { MESSAGES } from "./ops.ts";
+import { MESSAGES } from "../../shared/protocol/index.ts";
 
 type Names = Readonly<Record<string, number>>;
 

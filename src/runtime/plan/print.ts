@@ -1,7 +1,7 @@
 /** A plan as a person reads it: operations in order, grouped by phase, each with the place in config.json it comes from. Pure. */
 import { printable } from "../errors/printable.ts";
 import { describeOperation } from "./describe.ts";
-import type { Op, Phase, Plan } from "./ops.ts";
+import type { Op, Phase, Plan } from "./plan.ts";
 
 const WIDTH = 100;
 

@@ -8,8 +8,10 @@
  * fields; `+` once or more often; `>` in the process that the operation makes; `<` perhaps earlier, while the actor would only wait.
  * test/e2e/plan-calls.test.ts holds it against what strace(1) sees.
  */
+
+import { NO_SLOT, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
 import { messageName, namespaceNames } from "./names.ts";
-import { NO_SLOT, type Op, type OpArgs, type OpName } from "./ops.ts";
+import type { Op } from "./plan.ts";
 
 const FIND = "+openat2(_, $path, _)";
 const TARGET = "+openat2(_, $target, _)";

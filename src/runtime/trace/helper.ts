@@ -1,6 +1,6 @@
 /** The helper's times: memory that it stores into while it executes the plan (native-bindings/init/trace.c), and the spans they make. */
 import { describeOperation } from "../plan/describe.ts";
-import type { Op, Plan } from "../plan/ops.ts";
+import type { Op, Plan } from "../plan/plan.ts";
 import type { Instant, Span } from "./events.ts";
 
 /** struct trace_area of native-bindings/init/run.h: 64 bytes, and 16 for each operation of the plan. */

@@ -5,10 +5,12 @@
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
  * for behind it there is nothing more of this program.
  */
+
+import { MESSAGES } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { observe } from "../host/tracing.ts";
-import { MESSAGES, type Plan } from "../plan/ops.ts";
+import type { Plan } from "../plan/plan.ts";
 import { type Instant, type Span, traceText } from "./events.ts";
 import { areaSize, type Helper, helperSpans, operationArgs, prepareArea } from "./helper.ts";
 import { parseTraceParent } from "./traceparent.ts";

@@ -1,5 +1,6 @@
 /** restore: a container from the files of a checkpoint, by criu (docs/decisions/0021-checkpoint.md). */
 
+import type { OpName } from "../../shared/protocol/index.ts";
 import { refuseUsed, writeCgroupFile } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import {
@@ -25,7 +26,6 @@ import { callerStreams } from "../execute/streams.ts";
 import { separateDescriptors } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
 import { raiseLoopback } from "../network/index.ts";
-import type { OpName } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "../prepare/compile.ts";
 import { execRecord } from "../prepare/exec-defaults.ts";
 import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";

@@ -1,10 +1,11 @@
 /** In which operations a container's creation is: read from the memory that its runtime shares (progress.ts). */
 
+import { OPS, type OpDefinition } from "../../../shared/protocol/index.ts";
 import { PLAN_NAME, PROGRESS_NAME, WORD } from "../../execute/progress.ts";
 import * as host from "../../host/index.ts";
 import { type DecodedOp, decodePlan } from "../../plan/decode.ts";
 import { describeOperation } from "../../plan/describe.ts";
-import { OPS, type Op, type OpDefinition } from "../../plan/ops.ts";
+import type { Op } from "../../plan/plan.ts";
 import { names } from "../../prepare/host-facts/read.ts";
 import { holdersOf } from "../../state/holders.ts";
 

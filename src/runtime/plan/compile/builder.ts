@@ -1,4 +1,5 @@
-import { NO_SLOT, type OPS, type Op, type OpArgs, type OpName, type Phase, SLOT } from "../ops.ts";
+import { NO_SLOT, type OPS, type OpArgs, type OpName, SLOT } from "../../../shared/protocol/index.ts";
+import type { Op, Phase } from "../plan.ts";
 
 /** Collects operations in order and numbers descriptor slots. */
 export interface Builder {

@@ -5,8 +5,8 @@
  */
 
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
+import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { CgroupMount } from "../../config/types.ts";
-import { CREATE, NO_SLOT } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { CgroupMountSource } from "./context.ts";
 import { contextData } from "./mount-label.ts";

@@ -1,6 +1,6 @@
 /** Making and joining the container's cgroup. */
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
-import { MESSAGES } from "../ops.ts";
+import { MESSAGES } from "../../../shared/protocol/index.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
 import { openFifo } from "./fifo.ts";
 import type { Scope } from "./scope.ts";

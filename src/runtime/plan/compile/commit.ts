@@ -1,4 +1,4 @@
-import { MESSAGES } from "../ops.ts";
+import { MESSAGES } from "../../../shared/protocol/index.ts";
 import { addPidfd } from "./pidfd.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";

@@ -4,8 +4,9 @@
  */
 
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../shared/protocol/index.ts";
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
-import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, type Plan, SLOT } from "../ops.ts";
+import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
 import type { GroupPlace, HostFacts, Invocation } from "./context.ts";

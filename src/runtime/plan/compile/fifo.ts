@@ -1,6 +1,6 @@
 /** exec.fifo, by which `start` lets an init go on that `create` has made. */
 import { O } from "../../../shared/linux/index.ts";
-import { SLOT } from "../ops.ts";
+import { SLOT } from "../../../shared/protocol/index.ts";
 import type { Scope } from "./scope.ts";
 
 /** The mode of exec.fifo: root writes, everybody may open it for writing only (runc uses the same). */

@@ -1,8 +1,9 @@
 /** Hooks as operations, each at its place (config, POSIX-platform hooks). Those of other verbs are kept in the state record. */
 
 import { O } from "../../../shared/linux/index.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/index.ts";
 import type { HookKind } from "../../config/types.ts";
-import { MESSAGES, NO_SLOT, type OpArgs, type Phase, SLOT } from "../ops.ts";
+import type { Phase } from "../plan.ts";
 import { type HookState, hookState } from "./hook-state.ts";
 import type { Scope } from "./scope.ts";
 import { hookFilter } from "./seccomp.ts";

@@ -2,7 +2,8 @@
  * ContainerConfig + host facts -> Plan. Pure: the same input gives the same plan, and nothing is touched.
  * The functions below append operations in the order in which things happen; see docs/architecture.md for the picture.
  */
-import { PLAN_VERSION, type Plan } from "../ops.ts";
+import { PLAN_VERSION } from "../../../shared/protocol/index.ts";
+import type { Plan } from "../plan.ts";
 import { createBuilder } from "./builder.ts";
 import { addLastJoin, addLateJoin, addUnit } from "./cgroups.ts";
 import { addCommit, addEarlyReady, addReady } from "./commit.ts";

@@ -4,8 +4,9 @@
  */
 
 import { CLONE_NEW, MS, SIGNALS } from "../../../shared/linux/index.ts";
+import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION } from "../../../shared/protocol/index.ts";
 import type { BindMount } from "../../config/types.ts";
-import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION, type Plan } from "../ops.ts";
+import type { Plan } from "../plan.ts";
 import { attributes } from "./attributes.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { createBuilder } from "./builder.ts";

@@ -1,6 +1,7 @@
 /** config.mounts in order, as operations. */
+
+import { CREATE } from "../../../shared/protocol/index.ts";
 import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/types.ts";
-import { CREATE } from "../ops.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
 import { addLateJoin } from "./cgroups.ts";

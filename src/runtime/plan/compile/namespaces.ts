@@ -1,8 +1,8 @@
 /** From the helper's start to the moment init stands in all its namespaces with its identity. */
 
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
+import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
-import { MESSAGES, NO_SLOT } from "../ops.ts";
 import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";

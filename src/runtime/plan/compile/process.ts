@@ -1,4 +1,4 @@
-import { NO_SLOT } from "../ops.ts";
+import { NO_SLOT } from "../../../shared/protocol/index.ts";
 import { addStartContainerHooks } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";

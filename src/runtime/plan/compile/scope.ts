@@ -1,5 +1,5 @@
+import { NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/types.ts";
-import { NO_SLOT } from "../ops.ts";
 import type { Builder } from "./builder.ts";
 import type { CgroupSteps, CompileInput, HostFacts, Invocation } from "./context.ts";
 

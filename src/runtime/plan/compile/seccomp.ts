@@ -1,6 +1,6 @@
 /** The system call filter: compiled by the runtime, loaded by init as late as its errors can still be told. */
 import { capabilityBit } from "../../../shared/linux/index.ts";
-import { MESSAGES, type OpArgs } from "../ops.ts";
+import { MESSAGES, type OpArgs } from "../../../shared/protocol/index.ts";
 import type { Scope } from "./scope.ts";
 import { profileText } from "./seccomp-profile.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { CREATE } from "../../../shared/protocol/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import { compile, type HostFacts } from "../index.ts";
-import { CREATE } from "../ops.ts";
 
 const MAP = [{ containerID: 0, hostID: 100_000, size: 1000 }];
 const MAPPED = { uidMappings: MAP, gidMappings: MAP };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { MESSAGES } from "../../../shared/protocol/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
-import { compile, type HostFacts, MESSAGES } from "../index.ts";
+import { compile, type HostFacts } from "../index.ts";
 
 const TASKS = ["/cg/memory/x/tasks"];
 const CGROUP: NonNullable<HostFacts["cgroup"]> = {

@@ -1,0 +1,91 @@
+/** Mounts, by descriptor. */
+import type { FieldType, OpDefinition } from "../fields.ts";
+
+/**
+ * What `mount.bind` and `mount.filesystem` make when the target is absent. notFollowed: like the source, and a symlink at the end of the
+ * path is itself the target. withMode: a directory, and the root of the mount takes the mode of the directory it covers if that was there.
+ */
+export const CREATE = { directory: 0, file: 1, likeSource: 2, never: 3, notFollowed: 4, withMode: 5 } as const;
+
+const MOUNT_ATTRIBUTES = {
+  /** MOUNT_ATTR_* to set and to clear on the mount itself. */
+  attrSet: "u64",
+  attrClear: "u64",
+  /** The same, applied to the whole tree (AT_RECURSIVE). */
+  recursiveSet: "u64",
+  recursiveClear: "u64",
+  /** MS_SHARED, MS_SLAVE, MS_PRIVATE or MS_UNBINDABLE, each with or without MS_REC; applied in order after attaching. */
+  propagation: "u32s",
+} as const satisfies Record<string, FieldType>;
+
+export const MOUNTS = {
+  "mount.open": {
+    id: 38,
+    actors: ["outer", "init"],
+    doc: "open_tree(OPEN_TREE_CLONE) of a host path into a slot: a detached copy of the mount, with submounts if recursive. Outcome of EACCES and EINVAL (mounts that are locked below it) in init, where there is a source.serve: that opens it; without submounts from the host's mount namespace, if the mount has no flag that would have to be locked.",
+    fields: { source: "str", recursive: "bool", slot: "slot" },
+  },
+  "mount.bind": {
+    id: 60,
+    actors: ["init"],
+    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error. attrDrop: more MOUNT_ATTR_* bits to clear, that nobody named. Outcome where flags of the source are locked (mount_namespaces(7)): those of attrDrop stay, one of attrClear or another access time is an error.",
+    fields: { slot: "slot", target: "str", create: "u32", attrDrop: "u64", ...MOUNT_ATTRIBUTES },
+  },
+  "mount.filesystem": {
+    id: 61,
+    actors: ["init"],
+    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers, unless data has mode= or that directory was missing and is made. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
+    fields: {
+      fstype: "str",
+      source: "str",
+      target: "str",
+      data: "strs",
+      superFlags: "u64",
+      inheritMode: "bool",
+      ordinaryDirectory: "bool",
+      ...MOUNT_ATTRIBUTES,
+    },
+  },
+  "mount.remount": {
+    id: 62,
+    actors: ["init"],
+    doc: "Change the attributes of the mount that is already at the path; with superblock also its superblock (MS_REMOUNT with data).",
+    fields: { target: "str", superblock: "bool", data: "strs", superFlags: "u64", ...MOUNT_ATTRIBUTES },
+  },
+  "mount.cgroup": {
+    id: 108,
+    actors: ["init"],
+    doc: "Mount cgroup2 inside the root: it shows what the cgroup namespace shows. Outcome of EPERM and EBUSY (the user namespace does not own the cgroup namespace): the directory of the slot is bound, or without a slot an empty read-only tmpfs covers the place.",
+    fields: { target: "str", slot: "slot", ...MOUNT_ATTRIBUTES },
+  },
+  "mount.idmap": {
+    id: 123,
+    actors: ["outer", "init"],
+    doc: "Map the ids of a detached mount by the user namespace of a slot (MOUNT_ATTR_IDMAP), with recursive those of the mounts below it too. Outcome: a link to copy has no ids to map.",
+    fields: { slot: "slot", userNamespace: "slot", recursive: "bool" },
+  },
+  "mount.make": {
+    id: 124,
+    actors: ["outer", "init"],
+    doc: "Make a new filesystem instance as mount.filesystem does, and keep its detached mount in a slot.",
+    fields: { fstype: "str", source: "str", data: "strs", superFlags: "u64", attrSet: "u64", slot: "slot" },
+  },
+  "mount.openLink": {
+    id: 125,
+    actors: ["outer", "init"],
+    doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
+    fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
+  },
+  "mount.propagation": {
+    id: 142,
+    actors: ["outer"],
+    doc: "Change the propagation of a slot's detached mount and of all below it (MS_* flags), so that it is no peer of the host's mounts when it appears in a running container. Outcome where open_tree(2) or mount_setattr(2) is refused: an error.",
+    fields: { slot: "slot", flags: "u32" },
+  },
+  "mount.detach": {
+    id: 143,
+    actors: ["init"],
+    doc: "umount2(2) with MNT_DETACH of the mount that is at the path, resolved in the root without any symlink. Errors: EINVAL when the path is not the root of a mount, or is that of the container's root.",
+    fields: { target: "str" },
+  },
+} as const satisfies Record<string, OpDefinition>;
