@@ -21,6 +21,7 @@ check style node_modules/.bin/biome check --no-errors-on-unmatched
 check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
 check bytecode tools/check-bytecode.sh
 check tree node_modules/.bin/tsx tools/lint-tree.ts
+check docs node_modules/.bin/tsx tools/lint-docs.ts
 check in-root node_modules/.bin/tsx tools/lint-in-root.ts
 check man node_modules/.bin/tsx tools/gen-man.ts --check
 check reference node_modules/.bin/typedoc --emit none --logLevel Warn
