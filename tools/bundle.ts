@@ -60,6 +60,8 @@ const SELDOM: readonly string[] = [
   "src/runtime/cli/commands/schema.ts",
   "src/runtime/cli/commands/explain.ts",
   "src/runtime/prepare/unreadable-config.ts",
+  "src/runtime/config/host-destinations.ts",
+  "src/runtime/cgroup/driver/explain.ts",
   "src/runtime/verbs/kill-below.ts",
   "src/runtime/execute/terminal-sizes.ts",
   "src/runtime/verbs/checkpoint.ts",

@@ -1,6 +1,6 @@
 /** Words in mount options: crun's, mount(8)'s, the recursive ones, and flags that are locked. OPT-22 to OPT-65, MNT-12, MNT-13. */
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Config, Mount } from "../support/config.ts";
 import { call, isRoot, isRunt, type Result, RUNTIME, shell, useHarness } from "../support/harness.ts";
@@ -46,6 +46,21 @@ describe.skipIf(!isRoot || !isRunt)("words of mount options (needs root)", () =>
     expect(existsSync(join(root, name))).toBe(false);
     return stderr;
   }
+
+  test("a destination that is the host's path of a place below the root is that place", async () => {
+    const path = withMounts(`${flags("/mnt")}; ls /tmp`, [ROOM]);
+    const config = JSON.parse(readFileSync(join(path, "config.json"), "utf8")) as Config;
+    const rootfs = resolve(path, config.root.path);
+    config.mounts.push({ ...bind(["ro"]), destination: join(rootfs, "mnt") });
+    config.mounts.push({ ...bind([]), destination: join(rootfs, "tmp/x"), source: join(rootfs, "tmp") });
+    writeFileSync(join(path, "config.json"), JSON.stringify(config));
+    const { status, stdout, stderr } = await runtime(["--log-level", "warning", "run", "-b", path, id()]);
+    expect({ status, lines: stdout.split("\n") }).toEqual({ status: 0, lines: [expect.stringMatching(/^ro,/), "x", ""] });
+    expect(stderr.match(/is a path of the host below the root/g)).toHaveLength(2);
+    config.mounts.push({ ...bind([]), destination: join(rootfs, "proc/sys") });
+    writeFileSync(join(path, "config.json"), JSON.stringify(config));
+    expect((await runtime(["run", "-b", path, id()])).stderr).toContain("because it is inside /proc");
+  });
 
   test("remount needs a mount, also when it changes nothing", async () => {
     expect(await refusal(ROOM, { destination: "/tmp/a", type: "tmpfs", options: ["remount"] })).toContain("mount target");

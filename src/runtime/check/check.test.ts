@@ -184,7 +184,7 @@ describe("refused", () => {
     ["device-number-missing", { linux: { devices: [{ path: "/dev/x", type: "c", major: 1 }] } }, "/linux/devices/0/minor"],
     ["device-number-range", { linux: { devices: [{ path: "/dev/x", type: "b", major: 4096, minor: 1 }] } }, "/linux/devices/0/major"],
     ["device-rule-type", { linux: { resources: { devices: [{ allow: true, type: "p" }] } } }, "/linux/resources/devices/0/type"],
-    ["device-rule-access", { linux: { resources: { devices: [{ allow: true, access: "rwx" }] } } }, "/linux/resources/devices/0/access"],
+    ["device-rule-access", { linux: { resources: { devices: [{ allow: true, access: "xR" }] } } }, "/linux/resources/devices/0/access"],
     ["device-rule-number", { linux: { resources: { devices: [{ allow: true, major: -2 }] } } }, "/linux/resources/devices/0"],
     ["memory-negative", { linux: { resources: { memory: { limit: -2 } } } }, "/linux/resources/memory/limit"],
     ["memory-swap-low", { linux: { resources: { memory: { limit: 9223372036854775807n, swap: 100 } } } }, "/linux/resources/memory/swap"],
@@ -233,6 +233,11 @@ describe("refused", () => {
     ["seccomp-notify", { linux: { seccomp: { defaultAction: "SCMP_ACT_NOTIFY", listenerPath: "/l" } } }, "/linux/seccomp/defaultAction"],
     ["seccomp-listener", seccomp({ syscalls: [NOTIFY] }), "/linux/seccomp/syscalls/0/action"],
     ["seccomp-notify", seccomp({ syscalls: [{ ...NOTIFY, names: ["sendmsg"] }], listenerPath: "/l" }), "/linux/seccomp/syscalls/0/action"],
+    [
+      "seccomp-notify",
+      seccomp({ syscalls: [MKDIR, { ...NOTIFY, names: ["read", "write"] }], listenerPath: "/l" }),
+      "/linux/seccomp/syscalls/1/names",
+    ],
     ["annotation-key-empty", { annotations: { "": "x" } }, "/annotations/"],
   ])("%s", (code, change, pointer) => {
     expect(findProblems({ ...MINIMAL, ...change })).toEqual([
@@ -254,6 +259,11 @@ describe("warned about", () => {
     ["oci-version-newer", { ociVersion: "1.99.0" }],
     ["ambient-not-inheritable", { process: { ...PROCESS, capabilities: { ambient: ["CAP_KILL"], permitted: ["CAP_KILL"] } } }],
     ["hidden-path-relative", { linux: { namespaces: namespaces("mount"), readonlyPaths: ["x"] } }],
+    ["device-rule-letters", { linux: { resources: { devices: [{ allow: true, access: "rwa" }] } } }],
+    [
+      "field-case-taken",
+      { linux: { resources: { hugepageLimits: [{ pageSize: "2MB", pagesize: "2MB", limit: 1 }] } } } as unknown as Partial<Spec>,
+    ],
     ["mappings-ignored", { linux: { namespaces: [{ type: "user", path: "/x" }], uidMappings: [MAP] } }],
     [
       "device-duplicate",

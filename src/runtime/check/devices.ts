@@ -1,6 +1,6 @@
 import type { Spec, SpecIdMapping } from "../spec/index.ts";
 import { cleanPath, cleanTarget } from "../spec/path.ts";
-import type { Check } from "./finding.ts";
+import type { Check, Report } from "./finding.ts";
 import { namespaceOf } from "./namespaces.ts";
 
 /** Limits of makedev(3) on Linux. */
@@ -86,16 +86,16 @@ export const deviceRules: Check = ({ linux }, report) => {
     if (type && (type.length !== 1 || !"abc".includes(type))) {
       report.error("device-rule-type", `${pointer}/type`, `linux.resources.devices: unknown type "${type}"`, "a, b or c");
     }
-    for (const letter of access ?? "") {
-      if ("rwm".includes(letter)) continue;
-      report.error(
-        "device-rule-access",
-        `${pointer}/access`,
-        `linux.resources.devices: unknown access "${letter}" in "${access}"`,
-        "letters of rwm",
-      );
-      break;
-    }
+    if (access && access !== "rwm") checkAccess(access, `${pointer}/access`, report);
     if ((major ?? -1) < -1 || (minor ?? -1) < -1) report.error("device-rule-number", pointer, "linux.resources.devices: a number below -1");
   });
 };
+
+/** As in runc, other letters count for nothing, and configurations have them; without any of the three nothing is asked for. */
+function checkAccess(access: string, pointer: string, report: Report): void {
+  const unknown = [...access].find((letter) => !"rwm".includes(letter));
+  if (unknown === undefined) return;
+  const message = `linux.resources.devices: unknown access "${unknown}" in "${access}"`;
+  if (/[rwm]/.test(access)) report.warning("device-rule-letters", pointer, `${message} counts for nothing`);
+  else report.error("device-rule-access", pointer, message, "letters of rwm");
+}

@@ -23,6 +23,21 @@ describe("examine", () => {
     ]);
   });
 
+  it("looks at destinations below the host's path of the root as at the container's", () => {
+    const below = (destination: string) => JSON.stringify({ ...CONFIG, mounts: [...CONFIG.mounts, { ...MOUNT, destination }] });
+    const found = (path: string) => examine(below(path), {}, "/b").findings.map(({ code, severity }) => `${severity} ${code}`);
+    expect(found("/b/rootfs/x")).toEqual(["warning mount-destination-host"]);
+    expect(found("/b/rootfs/proc/sys")).toEqual(["warning mount-destination-host", "error mount-inside-proc"]);
+    expect(found("/b/rootfs")).toEqual(["warning mount-destination-host", "error mount-on-root"]);
+    expect(examine(below("/b/rootfs/x")).findings).toEqual([]);
+  });
+
+  it("says of pagesize that it is taken", () => {
+    const limits = (entry: object) => codes({ ...CONFIG, linux: { ...CONFIG.linux, resources: { hugepageLimits: [entry] } } });
+    expect(limits({ pagesize: "2MB", limit: 0 })).toEqual(["field-case-taken /linux/resources/hugepageLimits/0/pagesize"]);
+    expect(limits({ pageSize: "2MB", pagesize: "1GB", limit: 0 })).toEqual(["field-case /linux/resources/hugepageLimits/0/pagesize"]);
+  });
+
   it("leaves out what only a broken part could tell", () => {
     // The broken namespace may be the UTS namespace, the broken mount that of /proc.
     expect(codes({ ...CONFIG, hostname: "web", linux: { namespaces: [...CONFIG.linux.namespaces, { type: 7 }] } })).toEqual([

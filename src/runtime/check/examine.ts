@@ -1,9 +1,11 @@
 /** From the text of config.json to every finding that the text itself gives: syntax, structure, and the checks over what is sound. */
+import { destinationsInRoot } from "../config/host-destinations.ts";
 import { RuntError } from "../errors/index.ts";
+import { lookup } from "../spec/explain.ts";
 import { type JsonValue, parseJson, pointerToken } from "../spec/json.ts";
-import { flatCapabilities } from "../spec/old-forms.ts";
+import { completePageSize, flatCapabilities } from "../spec/old-forms.ts";
 import { parsePlain } from "../spec/plain-json.ts";
-import { findStructure, type StrangeName } from "../spec/structure.ts";
+import { findStructure, type StrangeName, type Structure } from "../spec/structure.ts";
 import type { Spec } from "../spec/types.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
 import { CHECKS } from "./index.ts";
@@ -23,8 +25,11 @@ export interface Examination {
   readonly spec?: Spec;
 }
 
-/** @param facts of the caller; `rootless` alone needs no host */
-export function examine(text: string, facts: CheckFacts = {}): Examination {
+/**
+ * @param facts of the caller; `rootless` alone needs no host
+ * @param bundle where a relative root starts; undefined: there is none
+ */
+export function examine(text: string, facts: CheckFacts = {}, bundle?: string): Examination {
   const findings: Finding[] = [];
   const report = reportInto(findings);
   const parsed = parse(text, report);
@@ -35,7 +40,10 @@ export function examine(text: string, facts: CheckFacts = {}): Examination {
     report.error("document-kind", "", `this is ${other.what}, not an OCI runtime configuration`, other.remedy);
     return { findings, places, broken: true, value };
   }
-  const { spec, broken } = examineStructure(value, text, parsed.isPlain ? undefined : places, report);
+  const { spec: written, broken } = examineStructure(value, text, parsed.isPlain ? undefined : places, report);
+  const moved = written && !broken && bundle !== undefined ? destinationsInRoot(written, bundle) : undefined;
+  for (const { code, pointer, message } of moved?.warnings ?? []) report.warning(code, pointer, message);
+  const spec = moved?.spec ?? written;
   if (spec !== undefined) runChecks([...CHECKS, ...SPEC_CHECKS], (check) => check(spec, report, facts), findings, broken);
   return { findings, places, broken, value, ...(spec && { spec }) };
 }
@@ -98,7 +106,7 @@ function examineStructure(
   report: Report,
 ): { readonly spec: Spec | undefined; readonly broken: boolean } {
   const flat = flatCapabilities(value);
-  const { violations, strangers } = findStructure(flat.value);
+  const { taken, violations, strangers } = findUnsound(flat.value);
   if (flat.changed)
     report.warning("capabilities-list", "/process/capabilities", "a plain list is the form of before version 1.0, and fills all five sets");
   const codes = { type: "field-type", missing: "field-missing", range: "field-range" } as const;
@@ -107,9 +115,21 @@ function examineStructure(
     if (flat.changed && /^\/process\/capabilities\/(?!bounding)/.test(pointer)) continue;
     report.error(codes[kind], flat.changed ? pointer.replace("/capabilities/bounding", "/capabilities") : pointer, reason);
   }
-  for (const stranger of strangers) reportStranger(stranger, report);
+  // What is taken all the same is the business of a check.
+  for (const stranger of strangers) if (!taken.includes(stranger.pointer)) reportStranger(stranger, report);
   if (places) reportNumbers(value, text, places, report);
   return { spec: soundParts(flat.value, violations), broken: violations.length > 0 };
+}
+
+/** As create takes it: what is completed is missing no more. `taken`: pointers to what it was completed by. */
+function findUnsound(value: JsonValue): Structure & { readonly taken: readonly string[] } {
+  const first = findStructure(value);
+  const taken = first.violations
+    .filter(({ kind, pointer }) => kind === "missing" && pointer.endsWith("/pageSize"))
+    .map(({ pointer }) => pointer.slice(0, pointer.lastIndexOf("/")))
+    .filter((entry) => completePageSize(lookup(value, entry)))
+    .map((entry) => `${entry}/pagesize`);
+  return { ...(taken.length === 0 ? first : findStructure(value)), taken };
 }
 
 function reportStranger({ pointer, name, inCase, close }: StrangeName, report: Report): void {

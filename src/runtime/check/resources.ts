@@ -64,7 +64,14 @@ const isGiven = (value: unknown): boolean => value !== null && value !== undefin
 
 /** config-linux, huge pages: a page size is a number and its unit, as in the names of the kernel's files (2MB, 64KB). */
 export const pageSizes: Check = ({ linux }, report) => {
-  (linux?.resources?.hugepageLimits ?? []).forEach(({ pageSize }, index) => {
+  const limits: readonly { readonly pageSize: string; readonly pagesize?: string }[] = linux?.resources?.hugepageLimits ?? [];
+  limits.forEach(({ pageSize, pagesize }, index) => {
+    if (pagesize === pageSize)
+      report.warning(
+        "field-case-taken",
+        `/linux/resources/hugepageLimits/${index}/pagesize`,
+        'hugepageLimits: "pagesize" is taken for "pageSize"',
+      );
     if (/^[1-9][0-9]*[KMGT]B$/.test(pageSize)) return;
     report.error(
       "page-size",

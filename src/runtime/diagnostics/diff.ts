@@ -1,14 +1,12 @@
 /** diff: the effective settings of two sides, each a bundle, a config.json or a container. */
 import { type Difference, differences } from "../config/diff.ts";
 import { type Effective, effectiveSettings } from "../config/effective.ts";
-import { deriveConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { readConfig } from "../prepare/bundle.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
-import { parseSpec } from "../spec/index.ts";
 import { readRecord } from "../state/index.ts";
-import { keptConfig } from "./inspect/kept-config.ts";
+import { configOf, keptConfig } from "./inspect/kept-config.ts";
 
 export type { Difference };
 
@@ -31,8 +29,7 @@ function parentOf(path: string): string {
 }
 
 function settingsOfFile(path: string, bundle: string): Effective {
-  const text = readConfig(path);
-  return effectiveSettings(deriveConfig(parseSpec(text, host.needsExactParser(text)), { bundle }));
+  return effectiveSettings(configOf(readConfig(path), bundle));
 }
 
 function settingsOfContainer({ root }: RuntimeOptions, id: string): Effective {

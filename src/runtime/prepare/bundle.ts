@@ -1,12 +1,14 @@
 /** From a bundle directory to a ContainerConfig: load, check, derive. Nothing is changed on the host. */
 import { type CheckFacts, checkSpec } from "../check/index.ts";
+import type { InRoot } from "../config/host-destinations.ts";
 import { deriveConfig } from "../config/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import { weakened } from "../host/testing.ts";
 import { phase } from "../host/tracing.ts";
-import { parseSpec } from "../spec/index.ts";
+import { parseSpec, type Spec } from "../spec/index.ts";
+import { absolutePath } from "../spec/path.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
 export interface LoadedBundle {
@@ -22,13 +24,23 @@ export type ParsedListener = (value: unknown) => void;
 export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, parsed?: ParsedListener): LoadedBundle {
   phase?.("config");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
-  const spec = parseSpec(text, host.needsExactParser(text), parsed);
+  const written = parseSpec(text, host.needsExactParser(text), parsed);
+  const moved = withHostPaths(written, bundle);
+  const spec = moved?.spec ?? written;
   phase?.("check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
   phase?.("derive");
   const config = deriveConfig(spec, { bundle });
   knowledge.refuse(config);
-  return { text, config: findings.length === 0 ? config : { ...config, warnings: [...findings, ...config.warnings] } };
+  if (findings.length === 0 && !moved) return { text, config };
+  return { text, config: { ...config, warnings: [...(moved?.warnings ?? []), ...findings, ...config.warnings] } };
+}
+
+/** undefined: no destination begins like the root's own path, as nearly always. */
+function withHostPaths(spec: Spec, bundle: string): InRoot | undefined {
+  const rootfs = absolutePath(bundle, spec.root?.path ?? "");
+  if (!spec.mounts?.some(({ destination }) => destination.startsWith(rootfs))) return undefined;
+  return loadedNow(import("../config/host-destinations.ts")).destinationsInRoot(spec, bundle);
 }
 
 /** The only way for a NUL byte into a string: JSON takes no control character as it is. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RuntError } from "../errors/index.ts";
 import containerd from "./fixtures/containerd.json";
 import podman from "./fixtures/podman.json";
-import { parseSpec } from "./load.ts";
+import { parsePart, parseSpec } from "./load.ts";
 
 const MINIMAL = { ociVersion: "1.0.2", process: { cwd: "/", args: ["sh"] }, root: { path: "rootfs" } };
 
@@ -26,6 +26,16 @@ describe("parseSpec", () => {
     const text = JSON.stringify(document);
     expect(parseSpec(text, false)).toEqual(document);
     expect(parseSpec(text, true)).toEqual(document);
+  });
+
+  it("takes pagesize for pageSize, and nothing for what is not there", () => {
+    const limits = (entry: object) => withField({ linux: { resources: { hugepageLimits: [entry] } } });
+    expect(parseSpec(limits({ pagesize: "2MB", limit: 1 }), false).linux?.resources?.hugepageLimits?.[0]?.pageSize).toBe("2MB");
+    expect(parsePart('{"hugepageLimits":[{"pagesize":"2MB","limit":1}]}', true, "resources", "f").linux?.resources).toMatchObject({
+      hugepageLimits: [{ pageSize: "2MB" }],
+    });
+    expect(refusal(limits({ limit: 1 })).message).toContain("/linux/resources/hugepageLimits/0/pageSize: required but missing");
+    expect(refusal(limits({ pagesize: 2, limit: 1 })).message).toContain("/pageSize: required but missing");
   });
 
   it("names file, line and column of a syntax error", () => {

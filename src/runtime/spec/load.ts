@@ -1,9 +1,9 @@
 /** From the text of config.json to a Spec whose structure is checked. What the fields mean is src/runtime/check's business. */
-import validate from "../../../build/gen/validate.js";
+import validate, { type SchemaError } from "../../../build/gen/validate.js";
 import { RuntError } from "../errors/index.ts";
-import { explain } from "./explain.ts";
-import { parseJson } from "./json.ts";
-import { flatCapabilities } from "./old-forms.ts";
+import { explain, lookup } from "./explain.ts";
+import { type JsonValue, parseJson } from "./json.ts";
+import { completePageSize, flatCapabilities } from "./old-forms.ts";
 import type { Spec } from "./types.ts";
 
 /**
@@ -17,9 +17,8 @@ export function parseSpec(text: string, exact: boolean, parsed?: (value: unknown
   parsed?.(json);
   const { value, changed } = flatCapabilities(json);
   if (value === null) throw new RuntError("config-schema", "config cannot be null", { pointer: "" });
-  if (!validate(value)) {
-    const error = validate.errors?.[0];
-    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+  const error = violation(value);
+  if (error !== undefined) {
     // The list stands where the text has it.
     throw explain(
       text,
@@ -39,12 +38,18 @@ export function parsePart(text: string, exact: boolean, part: "process" | "resou
   const value = exact ? parseJson(text, { file }) : parseFast(text, file);
   if (value === null) throw new RuntError("config-schema", `${file}: ${part} cannot be null`, { pointer: "" });
   const [spec, place] = PARTS[part](value);
-  if (!validate(spec)) {
-    const error = validate.errors?.[0];
-    if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
-    throw explain(text, { ...error, instancePath: error.instancePath.slice(place.length) }, file);
-  }
+  const error = violation(spec);
+  if (error !== undefined) throw explain(text, { ...error, instancePath: error.instancePath.slice(place.length) }, file);
   return spec as Spec;
+}
+
+/** The first. */
+function violation(spec: unknown): SchemaError | undefined {
+  if (validate(spec)) return undefined;
+  const error = validate.errors?.[0];
+  if (error === undefined) throw new RuntError("internal", "the validator gave no reason");
+  const completed = error.params.missingProperty === "pageSize" && completePageSize(lookup(spec as JsonValue, error.instancePath));
+  return completed ? violation(spec) : error;
 }
 
 /** A spec with nothing else, and the JSON pointer in it of what the document is. */

@@ -54,8 +54,10 @@ export const DEVICES_AND_IDS: readonly Case[] = [
   ),
   rule("device-rule-type", "/type", { allow: true, type: "p", access: "r" }),
   rule("device-rule-type", "/type", { allow: true, type: "all", access: "r" }),
-  rule("device-rule-access", "/access", { allow: true, type: "c", access: "rwx" }),
+  rule("device-rule-access", "/access", { allow: true, type: "c", access: "xyz" }),
   rule("device-rule-access", "/access", { allow: true, type: "c", access: "R" }),
+  rule("device-rule-letters", "/access", { allow: true, type: "c", access: "rwa" }),
+  rule("device-rule-letters", "/access", { allow: true, type: "c", access: "Rw" }),
   rule("device-rule-number", "", { allow: true, type: "c", major: -2, access: "r" }),
   rule("device-rule-number", "", { allow: true, type: "c", major: 1, minor: -9, access: "r" }),
 

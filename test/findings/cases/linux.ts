@@ -53,6 +53,7 @@ export const LINUX: readonly Case[] = [
   broken("mount-option-contradiction", { [NEW]: { ...TMPFS, options: ["suid", "nosuid"] } }, { at: `${AT}/options/0` }),
   broken("mount-option-contradiction", { [NEW]: { ...TMPFS, options: ["noexec", "exec"] } }, { at: `${AT}/options/0` }),
   broken("mount-destination-relative", { [NEW]: { ...TMPFS, destination: "tmp/x" } }, { at: `${AT}/destination` }),
+  broken("mount-destination-host", { [NEW]: { ...TMPFS, destination: "/bundle/rootfs/tmp/x" } }, { at: `${AT}/destination` }),
   broken("mount-on-root", { [NEW]: { ...TMPFS, destination: "/tmp/.." } }, { at: `${AT}/destination` }),
   broken("mount-inside-proc", { [NEW]: { ...TMPFS, destination: "/proc/sys" } }, { at: `${AT}/destination` }),
   broken("mount-on-proc", { "/mounts/0": { destination: "/proc", type: "sysfs", source: "sysfs" } }, { at: "/mounts/0/destination" }),

@@ -36,6 +36,7 @@ export const STRUCTURE: readonly Case[] = [
   broken("field-case", { "/linux/maskedpaths": [] }),
   broken("field-case", { [`${R}/blockio`]: {} }),
   broken("field-case", { "/Annotations": {} }),
+  broken("field-case-taken", { [`${R}/hugepageLimits`]: [{ pagesize: "2MB", limit: 2097152 }] }, { at: `${R}/hugepageLimits/0/pagesize` }),
   broken("field-type", { "/process/env": "PATH=/bin" }),
   broken("field-type", { "/process/user/uid": "0" }),
   broken("field-type", { "/process/user": "root" }),

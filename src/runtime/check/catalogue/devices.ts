@@ -168,7 +168,19 @@ export const DEVICES_AND_RULES: Entries = {
     "r is read, w is write, m is mknod.",
     "use letters of rwm",
     {
-      broken: { "/linux/resources/devices": [{ allow: false, access: "rx" }] },
+      broken: { "/linux/resources/devices": [{ allow: false, access: "x" }] },
+      at: "/linux/resources/devices/0/access",
+    },
+  ),
+  "device-rule-letters": entry(
+    "warning",
+    "A device rule with a letter that is no access",
+    RULES,
+    "r is read, w is write, m is mknod. Other letters beside these count for nothing, as in runc.",
+    "use letters of rwm",
+    {
+      broken: { "/linux/resources/devices": [{ allow: false, access: "rwma" }] },
+      fixed: { "/linux/resources/devices": [{ allow: false, access: "rwm" }] },
       at: "/linux/resources/devices/0/access",
     },
   ),

@@ -28,6 +28,18 @@ export const MOUNTS: Entries = {
     "begin it with /",
     { broken: { [NEW]: { ...TMPFS, destination: "cache" } }, fixed: { [NEW]: TMPFS }, at: `${AT}/destination` },
   ),
+  "mount-destination-host": entry(
+    "warning",
+    "A destination that is a path of the host",
+    "config.md#mounts",
+    "The destination is a path in the container. One that begins with the host's path of root.path is taken from there, as runc does.",
+    "leave the path of the root out",
+    {
+      broken: { [NEW]: { ...TMPFS, destination: "/bundle/rootfs/cache" } },
+      fixed: { [NEW]: TMPFS },
+      at: `${AT}/destination`,
+    },
+  ),
   "mount-on-root": entry(
     "error",
     "A mount on the container's root",

@@ -129,8 +129,8 @@ export const SECCOMP: Entries = {
     "error",
     "SCMP_ACT_NOTIFY that would stop the runtime itself",
     section,
-    "The listener is handed over by a system call, behind the filter.",
-    "name single calls instead, and allow sendmsg",
+    "The listener is handed over by a system call, and a start that fails is told by another one, behind the filter.",
+    "name single calls instead, without write, and allow sendmsg",
     {
       broken: { [S]: { defaultAction: "SCMP_ACT_NOTIFY", listenerPath: "/run/agent.sock" } },
       fixed: {

@@ -66,6 +66,18 @@ export const TEXT: Entries = {
     "write the name as the specification does",
     { broken: { "/hostName": "web" } },
   ),
+  "field-case-taken": entry(
+    "warning",
+    "A required field in the wrong letter case, and taken",
+    "config-linux.md#huge-page-limits",
+    "JSON names are exact. pagesize is taken for pageSize all the same, because configurations for runtimes written in Go have it.",
+    "write the name as the specification does",
+    {
+      broken: { "/linux/resources/hugepageLimits": [{ pagesize: "2MB", limit: 4194304 }] },
+      fixed: { "/linux/resources/hugepageLimits": [{ pageSize: "2MB", limit: 4194304 }] },
+      at: "/linux/resources/hugepageLimits/0/pagesize",
+    },
+  ),
   "field-type": entry(
     "error",
     "A value of another type than the field has",

@@ -1,4 +1,5 @@
 /** What a container was asked to be: from the config.json that create has kept. */
+import { destinationsInRoot } from "../../config/host-destinations.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { ContainerConfig } from "../../config/types.ts";
 import * as host from "../../host/index.ts";
@@ -14,5 +15,11 @@ export function keptConfig(root: string, { id, bundle }: Pick<StateRecord, "id" 
     if (host.isErrno(error, "ENOENT")) return undefined;
     throw error;
   }
-  return deriveConfig(parseSpec(text, host.needsExactParser(text)), { bundle });
+  return configOf(text, bundle);
+}
+
+/** As create derives it, without its checks. */
+export function configOf(text: string, bundle: string): ContainerConfig {
+  const spec = parseSpec(text, host.needsExactParser(text));
+  return deriveConfig(destinationsInRoot(spec, bundle)?.spec ?? spec, { bundle });
 }

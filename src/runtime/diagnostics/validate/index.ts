@@ -22,7 +22,7 @@ export interface ValidateOptions {
 
 /** In the order of the file. Never throws, whatever the text is. */
 export function validate(text: string, { view, rootless, systemd: bySystemd }: ValidateOptions): readonly LocatedFinding[] {
-  const { findings, places, value, spec, broken } = examine(text, callerFacts(text, view, rootless));
+  const { findings, places, value, spec, broken } = examine(text, callerFacts(text, view, rootless), view?.bundle);
   if (spec === undefined) return locate(text, places, value, [findings]);
   const derived = examineDerivation(spec, view?.bundle ?? "/", broken);
   const stages = [
