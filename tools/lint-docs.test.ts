@@ -41,8 +41,8 @@ describe("what pages and comments name", () => {
   });
 
   it("is looked at in the comments of sources, not in their code", () => {
-    const text = 'const a = "src/gone.ts";\n/** See src/lost.ts. */\n';
-    expect(problems("src/b.ts", text)).toEqual(["src/b.ts:2: src/lost.ts: it is not there"]);
-    expect(problems("tools/c.sh", "x=src/gone.ts\n# src/lost.ts\n")).toEqual(["tools/c.sh:2: src/lost.ts: it is not there"]);
+    const lost = "src/lost.ts";
+    expect(problems("x/b.ts", `const a = "src/gone.ts";\n/** See ${lost}. */\n`)).toEqual([`x/b.ts:2: ${lost}: it is not there`]);
+    expect(problems("tools/c.sh", `x=src/gone.ts\n# ${lost}\n`)).toEqual([`tools/c.sh:2: ${lost}: it is not there`]);
   });
 });

@@ -275,7 +275,7 @@ declare module "runt:host" {
     /** Descriptors received, close-on-exec. */
     readonly fds: readonly number[];
   }
-  /** Send one rendezvous message (wire form of src/runtime/plan/ops.ts MESSAGES), with a descriptor if given; in `page` stands that there is one. */
+  /** Send one rendezvous message (wire form: src/shared/protocol/messages.ts), with a descriptor if given; in `page` stands that there is one. */
   export function sendMessage(fd: number, type: number, descriptor?: number, page?: ArrayBuffer): void;
   /** Receive one; undefined at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. `page`: looked at for a while before sleeping. */
   export function receiveMessage(fd: number, timeoutMs: number, page?: ArrayBuffer): Message | undefined;

@@ -1,4 +1,4 @@
-/* The pair between this process and the helper, and the mapped plan. Wire form: src/runtime/plan/ops.ts MESSAGES. */
+/* The pair between this process and the helper, and the mapped plan. Wire form: src/shared/protocol/messages.ts. */
 #include "host.h"
 
 #include "../shared/doorbell.h"
