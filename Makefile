@@ -32,7 +32,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 # docs/decisions/0028-hardening.md. The libraries get them too, the interpreter of QuickJS only the first.
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
-CPPFLAGS := -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
+CPPFLAGS := -D_GNU_SOURCE -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,native-bindings/program/text.ld -Wl,-e,host_start
 
 .PHONY: all
@@ -94,8 +94,8 @@ FORCE:
 BYTECODE_COMPILER := $(B)/bytecode-compiler
 HOST_CFLAGS := $(CFLAGS) $(CPPFLAGS)
 
-$(BYTECODE_COMPILER): tools/bytecode.c native-bindings/host/host.h $(B)/quickjs/version | $(B)/kernel-headers
-	$(Q)$(CC) $(HOST_CFLAGS) -Inative-bindings/host $< -o $@ $(B)/quickjs/lib/libquickjs.a -lm -static
+$(BYTECODE_COMPILER): tools/bytecode.c $(B)/quickjs/version | $(B)/kernel-headers
+	$(Q)$(CC) $(HOST_CFLAGS) $< -o $@ $(B)/quickjs/lib/libquickjs.a -lm -static
 
 # A change between the two kinds of build makes the bytecode anew.
 $(B)/.mode: FORCE

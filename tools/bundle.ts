@@ -101,7 +101,7 @@ const BY_HAND: readonly string[] = [
   "src/runtime/cli/commands/validate.ts",
 ];
 
-/** The last column of the table of modules (host.h). */
+/** The last column of the table of modules (native-bindings/program/embedded.h). */
 const IMAGE = { read: 0, evaluated: 1, leftOut: 2 } as const;
 
 /** Data files that the program reads with host.resource(NAME). */
@@ -201,7 +201,7 @@ function compile(chunks: readonly Chunk[]): void {
   if (status !== 0) throw new Error(`${compiler}: ${stderr}`);
 }
 
-/** The tables of host.h in assembly: the assembler includes the files as they are. */
+/** The tables of native-bindings/program/embedded.h in assembly: the assembler includes the files as they are. */
 function writeEmbed(chunks: readonly Chunk[]): void {
   const helper = process.env["RUNT_HELPER"] ?? "build/runt-init";
   const resources = Object.entries(RESOURCES).filter(([, file]) => existsSync(file));

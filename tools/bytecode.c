@@ -2,7 +2,7 @@
  * ES modules -> QuickJS bytecode, many in one run.
  * Usage: bytecode [-g] OUTPUT-DIRECTORY SOURCE-DIRECTORY NAME...   (NAME.js -> NAME.bin; -g keeps names, lines and source)
  */
-#include "host.h"
+#include <quickjs.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,6 +23,7 @@ check bytecode tools/check-bytecode.sh
 check tree node_modules/.bin/tsx tools/lint-tree.ts
 check docs node_modules/.bin/tsx tools/lint-docs.ts
 check in-root node_modules/.bin/tsx tools/lint-in-root.ts
+check includes node_modules/.bin/tsx tools/lint-includes.ts
 check man node_modules/.bin/tsx tools/gen-man.ts --check
 check reference node_modules/.bin/typedoc --emit none --logLevel Warn
 exit $failed

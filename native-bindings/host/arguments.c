@@ -1,5 +1,7 @@
 /* Conversion of JavaScript arguments, always with lengths checked. */
-#include "host.h"
+#include "arguments.h"
+
+#include "error.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* bpf(2) for the device programs of cgroup v2. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <linux/bpf.h>
 #include <string.h>
@@ -48,7 +50,6 @@ static int load_with_memlock(const uint8_t *code, size_t length) {
 }
 
 HOST_FUNCTION(host_bpf_load_device_program) {
-    (void)this_value;
     size_t length;
     const uint8_t *code = JS_GetArrayBuffer(ctx, &length, host_arg(argc, argv, 0));
     if (!code) return JS_EXCEPTION;
@@ -64,7 +65,6 @@ HOST_FUNCTION(host_bpf_load_device_program) {
 }
 
 HOST_FUNCTION(host_bpf_attach_device) {
-    (void)this_value;
     int cgroup, program, replaced;
     uint32_t flags;
     if (!host_int(ctx, host_arg(argc, argv, 0), &cgroup) || !host_int(ctx, host_arg(argc, argv, 1), &program) ||
@@ -81,7 +81,6 @@ HOST_FUNCTION(host_bpf_attach_device) {
 }
 
 HOST_FUNCTION(host_bpf_detach_device) {
-    (void)this_value;
     int cgroup, program;
     if (!host_int(ctx, host_arg(argc, argv, 0), &cgroup) || !host_int(ctx, host_arg(argc, argv, 1), &program)) return JS_EXCEPTION;
     union bpf_attr attributes;
@@ -93,7 +92,6 @@ HOST_FUNCTION(host_bpf_detach_device) {
 }
 
 HOST_FUNCTION(host_bpf_query_device) {
-    (void)this_value;
     int cgroup;
     uint32_t ids[QUERY_LIMIT];
     union bpf_attr attributes;

@@ -2,7 +2,11 @@
  * Steps of the cgroup layer that are made for each of ten or so hierarchies of v1 and mostly find the usual: one call for all of them, and what
  * is unusual is left to TypeScript (src/runtime/cgroup).
  */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "fetch.h"
+#include "files.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -175,7 +179,6 @@ static enum outcome open_mounts(struct mounts *mounts, const char *path) {
 }
 
 HOST_FUNCTION(host_v1_hierarchies) {
-    (void)this_value;
     struct mounts mounts = { .ctx = ctx, .list = JS_UNDEFINED };
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     mounts.controllers = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
@@ -253,7 +256,6 @@ static bool add_all(struct levels *levels, JSValueConst paths) {
 }
 
 HOST_FUNCTION(host_find_levels) {
-    (void)this_value;
     struct levels levels = { .ctx = ctx, .attribute = host_text(ctx, host_arg(argc, argv, 1)) };
     if (!levels.attribute) return JS_EXCEPTION;
     levels.kept = JS_NewArray(ctx);
@@ -296,7 +298,6 @@ static JSValue copy_control(JSContext *ctx, const char *from, const char *to) {
 }
 
 HOST_FUNCTION(host_copy_control) {
-    (void)this_value;
     const char *from = host_text(ctx, host_arg(argc, argv, 0));
     const char *to = from ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
     JSValue result = to ? copy_control(ctx, from, to) : JS_EXCEPTION;

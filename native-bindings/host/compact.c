@@ -6,7 +6,8 @@
  * What looks at architecture and number alone is written anew, as a binary search; what looks at arguments is copied. At the end both programs are
  * followed for every architecture and every number: only one that is the same for all of them is handed out.
  */
-#include "host.h"
+#include "arguments.h"
+#include "function.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -251,7 +252,6 @@ static bool compact(struct compaction *c) {
 }
 
 HOST_FUNCTION(host_compact_filter) {
-    (void)this_value;
     size_t size;
     uint8_t *data = JS_GetArrayBuffer(ctx, &size, host_arg(argc, argv, 0));
     if (!data) return JS_EXCEPTION;

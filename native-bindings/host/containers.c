@@ -3,7 +3,14 @@
  * unusual (another schema, damage, an error, a verb at work) is left to the caller, whose way says the same and more:
  * src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
  */
-#include "host.h"
+#include "arguments.h"
+#include "copy.h"
+#include "files.h"
+#include "function.h"
+#include "proc_stat.h"
+#include "rows.h"
+#include "scan.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -210,7 +217,6 @@ static enum outcome add(struct list *list, struct row_cell id) {
 }
 
 HOST_FUNCTION(host_add_containers) {
-    (void)this_value;
     struct list list = { .ctx = ctx, .owner_name = host_arg(argc, argv, 6) };
     uint32_t index, count;
     if (!host_int(ctx, host_arg(argc, argv, 0), &list.directory) || !host_length(ctx, host_arg(argc, argv, 1), &count) ||

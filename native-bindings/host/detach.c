@@ -1,5 +1,6 @@
 /* Go on in a process of an own session, while the caller's waits for its word. */
-#include "host.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -47,9 +48,6 @@ static _Noreturn void wait_for_word(pid_t pid, int word) {
 }
 
 HOST_FUNCTION(host_detach) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     int word[2];
     if (pipe2(word, O_CLOEXEC) < 0) return host_throw(ctx, errno, "pipe2", NULL);
     pid_t pid = fork();

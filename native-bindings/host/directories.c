@@ -1,5 +1,7 @@
 /* Names in the file system: make, remove, rename, list and follow. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -24,7 +26,6 @@ static const char *path_and_mode(JSContext *ctx, int argc, JSValueConst *argv, m
 }
 
 HOST_FUNCTION(host_mkdir) {
-    (void)this_value;
     mode_t mode;
     const char *path = path_and_mode(ctx, argc, argv, &mode);
     return path ? finish(ctx, mkdir(path, mode), "mkdir", path) : JS_EXCEPTION;
@@ -32,7 +33,6 @@ HOST_FUNCTION(host_mkdir) {
 
 /* What is expected makes no error object, which costs more than the call. */
 HOST_FUNCTION(host_try_mkdir) {
-    (void)this_value;
     mode_t mode;
     const char *path = path_and_mode(ctx, argc, argv, &mode);
     if (!path) return JS_EXCEPTION;
@@ -44,39 +44,33 @@ HOST_FUNCTION(host_try_mkdir) {
 }
 
 HOST_FUNCTION(host_mkfifo) {
-    (void)this_value;
     mode_t mode;
     const char *path = path_and_mode(ctx, argc, argv, &mode);
     return path ? finish(ctx, mkfifo(path, mode), "mkfifo", path) : JS_EXCEPTION;
 }
 
 HOST_FUNCTION(host_chmod) {
-    (void)this_value;
     mode_t mode;
     const char *path = path_and_mode(ctx, argc, argv, &mode);
     return path ? finish(ctx, chmod(path, mode), "chmod", path) : JS_EXCEPTION;
 }
 
 HOST_FUNCTION(host_rmdir) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     return path ? finish(ctx, rmdir(path), "rmdir", path) : JS_EXCEPTION;
 }
 
 HOST_FUNCTION(host_unlink) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     return path ? finish(ctx, unlink(path), "unlink", path) : JS_EXCEPTION;
 }
 
 HOST_FUNCTION(host_chdir) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     return path ? finish(ctx, chdir(path), "chdir", path) : JS_EXCEPTION;
 }
 
 HOST_FUNCTION(host_chown) {
-    (void)this_value;
     uint32_t uid, gid;
     if (!host_u32(ctx, host_arg(argc, argv, 1), &uid) || !host_u32(ctx, host_arg(argc, argv, 2), &gid)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
@@ -93,17 +87,14 @@ static JSValue two_paths(JSContext *ctx, int argc, JSValueConst *argv, int (*cal
 }
 
 HOST_FUNCTION(host_rename) {
-    (void)this_value;
     return two_paths(ctx, argc, argv, rename, "rename");
 }
 
 HOST_FUNCTION(host_link) {
-    (void)this_value;
     return two_paths(ctx, argc, argv, link, "link");
 }
 
 HOST_FUNCTION(host_symlink) {
-    (void)this_value;
     return two_paths(ctx, argc, argv, symlink, "symlink");
 }
 
@@ -171,7 +162,6 @@ static JSValue name_list(JSContext *ctx, const struct names *names, bool sorted)
 }
 
 HOST_FUNCTION(host_readdir) {
-    (void)this_value;
     bool directories = JS_ToBool(ctx, host_arg(argc, argv, 1)) > 0;
     bool allowed[UCHAR_MAX + 1] = { false }, restricted = !JS_IsUndefined(host_arg(argc, argv, 2));
     if (restricted) {
@@ -199,7 +189,6 @@ HOST_FUNCTION(host_readdir) {
 }
 
 HOST_FUNCTION(host_readlink) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     char target[PATH_MAX];
@@ -210,7 +199,6 @@ HOST_FUNCTION(host_readlink) {
 }
 
 HOST_FUNCTION(host_realpath) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     char resolved[PATH_MAX];
@@ -220,15 +208,11 @@ HOST_FUNCTION(host_realpath) {
 }
 
 HOST_FUNCTION(host_cwd) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     char path[PATH_MAX];
     return getcwd(path, sizeof(path)) ? JS_NewString(ctx, path) : host_throw(ctx, errno, "getcwd", NULL);
 }
 
 HOST_FUNCTION(host_umask) {
-    (void)this_value;
     uint32_t mask;
     if (!host_u32(ctx, host_arg(argc, argv, 0), &mask)) return JS_EXCEPTION;
     return JS_NewUint32(ctx, umask(mask & 0777));

@@ -1,5 +1,8 @@
 /* Errors of system calls: names, texts (errno(3), first letter in lower case as Go prints them) and the HostError. */
-#include "host.h"
+#include "error.h"
+
+#include "arguments.h"
+#include "function.h"
 
 #include <stdio.h>
 
@@ -187,14 +190,12 @@ JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const ch
 }
 
 HOST_FUNCTION(host_strerror) {
-    (void)this_value;
     int error;
     if (!host_int(ctx, host_arg(argc, argv, 0), &error)) return JS_EXCEPTION;
     return text_value(ctx, error);
 }
 
 HOST_FUNCTION(host_errno_name_js) {
-    (void)this_value;
     int error;
     if (!host_int(ctx, host_arg(argc, argv, 0), &error)) return JS_EXCEPTION;
     return name_value(ctx, error);

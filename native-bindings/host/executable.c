@@ -8,8 +8,10 @@
  * 3. Rootless with neither: a file without a name, made for this one start. It can be changed by the user who owns it, but
  *    nothing else ever runs it.
  */
-#include "host.h"
+#include "executable.h"
 
+#include "files.h"
+#include "function.h"
 #include "raw.h"
 
 #include "../testing/weaken.h"

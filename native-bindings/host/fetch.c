@@ -2,9 +2,10 @@
  * /proc/self/mountinfo, which takes the kernel some microseconds a mount, read by the helper's process before its execve: it shares this memory,
  * has its own processor, and would wait to be told what to make.
  */
-#include "host.h"
+#include "fetch.h"
 
 #include "raw.h"
+#include "spawn.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,7 +1,13 @@
 /* Files by path and by descriptor. Every descriptor made here is close-on-exec. */
-#include "host.h"
+#include "files.h"
 
 #include "../testing/weaken.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "members.h"
+#include "text.h"
+#include "wait.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -125,7 +131,6 @@ bool host_read_whole(JSContext *ctx, const char *path, uint8_t **data, size_t *l
 }
 
 HOST_FUNCTION(host_read_file) {
-    (void)this_value;
     int64_t limit;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
@@ -154,7 +159,6 @@ static bool optional_directory(JSContext *ctx, JSValueConst value, int *director
 }
 
 HOST_FUNCTION(host_read_members) {
-    (void)this_value;
     int directory;
     if (!optional_directory(ctx, host_arg(argc, argv, 2), &directory)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
@@ -165,7 +169,6 @@ HOST_FUNCTION(host_read_members) {
 }
 
 HOST_FUNCTION(host_read_fd) {
-    (void)this_value;
     int fd;
     int64_t limit;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
@@ -192,7 +195,6 @@ static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *p
 }
 
 HOST_FUNCTION(host_read_bytes) {
-    (void)this_value;
     int64_t limit;
     if (!optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
@@ -237,7 +239,6 @@ int host_write_path(const char *path, const uint8_t *data, size_t length, int fl
 }
 
 HOST_FUNCTION(host_write_file) {
-    (void)this_value;
     int flags, mode;
     struct bytes bytes;
     if (!host_int(ctx, host_arg(argc, argv, 2), &flags) || !host_int(ctx, host_arg(argc, argv, 3), &mode)) return JS_EXCEPTION;
@@ -259,7 +260,6 @@ HOST_FUNCTION(host_write_file) {
  * more than the write. It is close-on-exec, and holds nothing: a cgroup can be removed meanwhile.
  */
 HOST_FUNCTION(host_write_control) {
-    (void)this_value;
     static char last[512];
     static int open_fd = -1;
     struct bytes bytes;
@@ -300,19 +300,16 @@ static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *ar
 }
 
 HOST_FUNCTION(host_open) {
-    (void)this_value;
     return open_in(ctx, AT_FDCWD, argc, argv);
 }
 
 HOST_FUNCTION(host_openat) {
-    (void)this_value;
     int directory;
     if (!host_int(ctx, host_arg(argc, argv, 0), &directory)) return JS_EXCEPTION;
     return open_in(ctx, directory, argc - 1, argv + 1);
 }
 
 HOST_FUNCTION(host_close) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     if (close(fd) < 0 && errno != EINTR) return host_throw(ctx, errno, "close", NULL);
@@ -320,7 +317,6 @@ HOST_FUNCTION(host_close) {
 }
 
 HOST_FUNCTION(host_write) {
-    (void)this_value;
     int fd;
     struct bytes bytes;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) return JS_EXCEPTION;
@@ -331,21 +327,18 @@ HOST_FUNCTION(host_write) {
 }
 
 HOST_FUNCTION(host_fsync) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     return fsync(fd) < 0 ? host_throw(ctx, errno, "fsync", NULL) : JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_isatty) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     return JS_NewBool(ctx, isatty(fd));
 }
 
 HOST_FUNCTION(host_window_size) {
-    (void)this_value;
     int fd;
     struct winsize size;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
@@ -358,7 +351,6 @@ HOST_FUNCTION(host_window_size) {
 }
 
 HOST_FUNCTION(host_fd_is_open) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     return JS_NewBool(ctx, fcntl(fd, F_GETFD) >= 0);
@@ -379,7 +371,6 @@ static int mark_close_on_exec(unsigned int first) {
 }
 
 HOST_FUNCTION(host_close_on_exec_from) {
-    (void)this_value;
     int first;
     if (!host_int(ctx, host_arg(argc, argv, 0), &first)) return JS_EXCEPTION;
     if (first < 0) return host_throw(ctx, EINVAL, "close_range", NULL);

@@ -1,9 +1,13 @@
 /* Start the embedded helper, or become it. */
-#include "host.h"
-
 #include "../shared/doorbell.h"
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
+#include "arguments.h"
+#include "error.h"
+#include "executable.h"
+#include "function.h"
+#include "rendezvous.h"
+#include "spawn.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -53,7 +57,6 @@ static bool has_another_processor(void) {
 }
 
 HOST_FUNCTION(host_spawn_helper_ahead) {
-    (void)this_value;
     /* Both outlive this call: the child may still read them. */
     static struct helper_arguments arguments;
     static struct spawn_request request;
@@ -80,7 +83,6 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
 }
 
 HOST_FUNCTION(host_ahead_runs) {
-    (void)this_value;
     volatile uint32_t *page;
     if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
     if (!host_ahead_executes()) return JS_FALSE;
@@ -90,7 +92,6 @@ HOST_FUNCTION(host_ahead_runs) {
 }
 
 HOST_FUNCTION(host_spawn_helper) {
-    (void)this_value;
     struct helper_arguments arguments;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
     struct spawn_request request = {
@@ -129,7 +130,6 @@ HOST_FUNCTION(host_spawn_helper) {
 }
 
 HOST_FUNCTION(host_exec_helper) {
-    (void)this_value;
     struct helper_arguments arguments;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
     int first_error = 0;

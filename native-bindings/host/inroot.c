@@ -1,7 +1,8 @@
 /* Looking into a root file system, which is hostile: no link leads out of it. */
-#include "host.h"
-
 #include "../shared/inroot.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -53,7 +54,6 @@ static int open_by_walk(int root, const char *path, int flags) {
 }
 
 HOST_FUNCTION(host_open_in_root) {
-    (void)this_value;
     int root, flags;
     if (!host_int(ctx, host_arg(argc, argv, 0), &root) || !host_int(ctx, host_arg(argc, argv, 2), &flags)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 1));
@@ -66,7 +66,6 @@ HOST_FUNCTION(host_open_in_root) {
 }
 
 HOST_FUNCTION(host_pread) {
-    (void)this_value;
     int fd;
     uint64_t offset;
     uint32_t length;

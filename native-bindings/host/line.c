@@ -1,5 +1,9 @@
 /* One line of a file of the kernel, and of many that lie next to each other. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "files.h"
+#include "function.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +56,6 @@ ssize_t host_read_once(const char *path, void *buffer, size_t size, const char *
 }
 
 HOST_FUNCTION(host_read_line) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     static uint8_t line[LONGEST_LINE];

@@ -1,5 +1,10 @@
 /* Hand a descriptor with a text to whoever listens on a unix stream socket. */
-#include "host.h"
+#include "listener.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "stream.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -42,7 +47,6 @@ static int send_all(int fd, const struct bytes *bytes, int descriptor) {
 }
 
 HOST_FUNCTION(host_send_descriptor) {
-    (void)this_value;
     int descriptor;
     struct bytes bytes;
     if (!host_int(ctx, host_arg(argc, argv, 2), &descriptor)) return JS_EXCEPTION;

@@ -1,5 +1,8 @@
 /* flock(2), at once or within a time: whoever waits keeps its place among the others. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "wait.h"
 
 #include <signal.h>
 #include <string.h>
@@ -38,7 +41,6 @@ static int flock_within(int fd, int operation, int timeout_ms) {
 }
 
 HOST_FUNCTION(host_flock) {
-    (void)this_value;
     int fd, operation, timeout_ms = 0, status;
     const bool waits = !JS_IsUndefined(host_arg(argc, argv, 2));
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &operation)) return JS_EXCEPTION;

@@ -1,5 +1,8 @@
 /* Members of a JSON object by their names, as JavaScript values, without building the rest of it. Those that are not plain are given to the engine's parser. */
-#include "host.h"
+#include "members.h"
+
+#include "arguments.h"
+#include "scan.h"
 
 #include <string.h>
 

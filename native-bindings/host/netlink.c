@@ -1,5 +1,7 @@
 /* rtnetlink(7): a socket in this or another network namespace, and one request at a time on it. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -41,7 +43,6 @@ static int route_socket_in(int namespace) {
 }
 
 HOST_FUNCTION(host_netlink_open) {
-    (void)this_value;
     int namespace = -1;
     JSValueConst given = host_arg(argc, argv, 0);
     if (!JS_IsUndefined(given) && !host_int(ctx, given, &namespace)) return JS_EXCEPTION;
@@ -182,7 +183,6 @@ static JSValue answer_of(JSContext *ctx, int fd, uint8_t *request, size_t length
 }
 
 HOST_FUNCTION(host_netlink_request) {
-    (void)this_value;
     int fd;
     size_t length;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;

@@ -1,20 +1,18 @@
 /* Descriptors by which the kernel tells that something has happened: eventfd(2) and inotify(7). */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 HOST_FUNCTION(host_eventfd) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return fd < 0 ? host_throw(ctx, errno, "eventfd", NULL) : JS_NewInt32(ctx, fd);
 }
 
 HOST_FUNCTION(host_watch_modified) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     JSValue result;
@@ -33,7 +31,6 @@ HOST_FUNCTION(host_watch_modified) {
 }
 
 HOST_FUNCTION(host_drain) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     _Alignas(struct inotify_event) char buffer[4096];

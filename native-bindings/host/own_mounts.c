@@ -1,5 +1,7 @@
 /* A mount namespace of this process's own for a while: what is mounted there ends with whoever is in it, and the host never has it. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -25,7 +27,6 @@ static const char *go_to(int namespace) {
 }
 
 HOST_FUNCTION(host_enter_own_mounts) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     const char *call = "open";
@@ -42,7 +43,6 @@ HOST_FUNCTION(host_enter_own_mounts) {
 }
 
 HOST_FUNCTION(host_leave_own_mounts) {
-    (void)this_value;
     int former;
     if (!host_int(ctx, host_arg(argc, argv, 0), &former)) return JS_EXCEPTION;
     const char *call = go_to(former);

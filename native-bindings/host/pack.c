@@ -1,5 +1,7 @@
 /* host.pack: values to the wire form of a plan in one call, because byte work in the engine is slow. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +142,6 @@ static void free_buffer(JSRuntime *rt, void *opaque, void *data) {
 }
 
 HOST_FUNCTION(host_pack) {
-    (void)this_value;
     const char *format = host_text(ctx, host_arg(argc, argv, 0));
     if (!format) return JS_EXCEPTION;
     struct writer out = { js_malloc(ctx, 16384), 0, 16384 };
@@ -288,7 +289,6 @@ static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst sha
 
 /* The list of operations is gone through several times: a turn of a loop in the interpreter costs ten of this one. */
 HOST_FUNCTION(host_find_next) {
-    (void)this_value;
     uint32_t length, from;
     if (!host_length(ctx, host_arg(argc, argv, 0), &length) || !host_u32(ctx, host_arg(argc, argv, 3), &from)) return JS_EXCEPTION;
     JSAtom member = JS_ValueToAtom(ctx, host_arg(argc, argv, 1));
@@ -305,7 +305,6 @@ HOST_FUNCTION(host_find_next) {
 }
 
 HOST_FUNCTION(host_pack_plan) {
-    (void)this_value;
     struct writer out = { js_malloc(ctx, 16384), 0, 16384 };
     uint32_t magic, version, slots;
     bool ok = out.data && host_u32(ctx, host_arg(argc, argv, 0), &magic) && host_u32(ctx, host_arg(argc, argv, 1), &version) &&

@@ -1,5 +1,9 @@
 /* A program that is talked to over a SOCK_SEQPACKET pair in a protocol of its own (criu). */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "spawn.h"
+#include "wait.h"
 
 #include <poll.h>
 #include <string.h>
@@ -14,7 +18,6 @@ extern char **environ;
 #define DESCRIPTOR_LIMIT 4
 
 HOST_FUNCTION(host_spawn_peer) {
-    (void)this_value;
     struct string_vector arguments, environment = { 0, NULL };
     struct int_vector inherit;
     JSValueConst environment_value = host_arg(argc, argv, 3);
@@ -63,7 +66,6 @@ static JSValue descriptors_of(JSContext *ctx, struct msghdr *message) {
 }
 
 HOST_FUNCTION(host_receive_packet) {
-    (void)this_value;
     static uint8_t buffer[PACKET_LIMIT];
     union {
         char space[CMSG_SPACE(DESCRIPTOR_LIMIT * sizeof(int))];

@@ -1,5 +1,9 @@
 /* State and start time of processes, of proc_pid_stat(5). */
-#include "host.h"
+#include "proc_stat.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -107,7 +111,6 @@ static int stat_of(JSContext *ctx, JSValueConst value, struct process_stat *stat
 }
 
 HOST_FUNCTION(host_proc_stat) {
-    (void)this_value;
     struct process_stat stat;
     int found = stat_of(ctx, host_arg(argc, argv, 0), &stat);
     if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
@@ -118,7 +121,6 @@ HOST_FUNCTION(host_proc_stat) {
 }
 
 HOST_FUNCTION(host_running_state) {
-    (void)this_value;
     struct process_stat stat;
     size_t length;
     double number;

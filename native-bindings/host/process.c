@@ -1,5 +1,7 @@
 /* This process and others: identity, signals, waiting, limits, time. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <linux/capability.h>
 #include <signal.h>
@@ -13,59 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-HOST_FUNCTION(host_js_argv) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
-    if (host_building_image) return JS_ThrowInternalError(ctx, "a module reads the command line when it is loaded");
-    JSValue list = JS_NewArray(ctx);
-    for (int i = 0; i < host_argc; i++)
-        JS_DefinePropertyValueUint32(ctx, list, (uint32_t)i, JS_NewString(ctx, host_argv[i]), JS_PROP_C_W_E);
-    return list;
-}
-
-HOST_FUNCTION(host_getenv) {
-    (void)this_value;
-    if (host_building_image) return JS_ThrowInternalError(ctx, "a module reads the environment when it is loaded");
-    const char *name = host_text(ctx, host_arg(argc, argv, 0));
-    if (!name) return JS_EXCEPTION;
-    const char *value = getenv(name);
-    JS_FreeCString(ctx, name);
-    return value ? JS_NewString(ctx, value) : JS_UNDEFINED;
-}
-
-HOST_FUNCTION(host_exit) {
-    (void)this_value;
-    int status;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &status)) return JS_EXCEPTION;
-    _exit(status);
-}
-
 HOST_FUNCTION(host_getpid) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewInt32(ctx, getpid());
 }
 
 HOST_FUNCTION(host_getppid) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewInt32(ctx, getppid());
 }
 
 HOST_FUNCTION(host_geteuid) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewUint32(ctx, geteuid());
 }
 
 HOST_FUNCTION(host_getegid) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewUint32(ctx, getegid());
 }
 
@@ -81,14 +43,12 @@ static bool one_process(JSContext *ctx, JSValueConst value, const char *call, in
 }
 
 HOST_FUNCTION(host_kill) {
-    (void)this_value;
     int pid, number;
     if (!one_process(ctx, host_arg(argc, argv, 0), "kill", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
     return kill(pid, number) < 0 ? host_throw(ctx, errno, "kill", NULL) : JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_pidfd_open) {
-    (void)this_value;
     int pid;
     if (!one_process(ctx, host_arg(argc, argv, 0), "pidfd_open", &pid)) return JS_EXCEPTION;
     long fd = syscall(SYS_pidfd_open, pid, 0);
@@ -96,14 +56,12 @@ HOST_FUNCTION(host_pidfd_open) {
 }
 
 HOST_FUNCTION(host_pidfd_send_signal) {
-    (void)this_value;
     int pidfd, number;
     if (!host_int(ctx, host_arg(argc, argv, 0), &pidfd) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
     return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? host_throw(ctx, errno, "pidfd_send_signal", NULL) : JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_waitpid) {
-    (void)this_value;
     int pid, options, status;
     if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &options)) return JS_EXCEPTION;
     pid_t ended;
@@ -119,13 +77,11 @@ HOST_FUNCTION(host_waitpid) {
 }
 
 HOST_FUNCTION(host_set_child_subreaper) {
-    (void)this_value;
     unsigned long on = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
     return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0) < 0 ? host_throw(ctx, errno, "prctl", NULL) : JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_prlimit) {
-    (void)this_value;
     int pid, resource;
     uint64_t limits[2]; /* struct rlimit64 of the kernel */
     if (!one_process(ctx, host_arg(argc, argv, 0), "prlimit", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &resource) ||
@@ -135,9 +91,6 @@ HOST_FUNCTION(host_prlimit) {
 }
 
 HOST_FUNCTION(host_now) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     JSValue object = JS_NewObject(ctx);
@@ -147,7 +100,6 @@ HOST_FUNCTION(host_now) {
 }
 
 HOST_FUNCTION(host_sleep) {
-    (void)this_value;
     double milliseconds;
     if (JS_ToFloat64(ctx, &milliseconds, host_arg(argc, argv, 0)) < 0) return JS_EXCEPTION;
     if (!(milliseconds >= 0 && milliseconds <= 1e12)) return JS_ThrowRangeError(ctx, "not a time span");
@@ -158,9 +110,6 @@ HOST_FUNCTION(host_sleep) {
 }
 
 HOST_FUNCTION(host_effective_capabilities) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct data[2];
     if (syscall(SYS_capget, &header, data) < 0) return host_throw(ctx, errno, "capget", NULL);
@@ -168,9 +117,6 @@ HOST_FUNCTION(host_effective_capabilities) {
 }
 
 HOST_FUNCTION(host_kernel_release) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     struct utsname name;
     return uname(&name) < 0 ? host_throw(ctx, errno, "uname", NULL) : JS_NewString(ctx, name.release);
 }

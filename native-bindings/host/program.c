@@ -1,5 +1,9 @@
 /* Run a program to its end: hooks and tools. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "spawn.h"
+#include "wait.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -186,7 +190,6 @@ done:
 }
 
 HOST_FUNCTION(host_run_program) {
-    (void)this_value;
     int timeout_ms, limit = DEFAULT_OUTPUT_LIMIT;
     struct string_vector args, env = { 0 };
     if (!host_int(ctx, host_arg(argc, argv, 4), &timeout_ms)) return JS_EXCEPTION;

@@ -1,7 +1,13 @@
 /* The pair between this process and the helper, and the mapped plan. Wire form: src/shared/protocol/messages.ts. */
-#include "host.h"
+#include "rendezvous.h"
 
 #include "../shared/doorbell.h"
+#include "arguments.h"
+#include "error.h"
+#include "files.h"
+#include "function.h"
+#include "listener.h"
+#include "wait.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +33,6 @@ struct message_header {
 _Static_assert(sizeof(struct message_header) == 24, "wire form");
 
 HOST_FUNCTION(host_memfd) {
-    (void)this_value;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));
     if (!name) return JS_EXCEPTION;
     struct bytes bytes;
@@ -57,9 +62,6 @@ HOST_FUNCTION(host_memfd) {
 }
 
 HOST_FUNCTION(host_socketpair) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return host_throw(ctx, errno, "socketpair", NULL);
     JSValue list = JS_NewArray(ctx);
@@ -81,7 +83,6 @@ bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {
 }
 
 HOST_FUNCTION(host_send_message) {
-    (void)this_value;
     int fd, descriptor = -1;
     struct message_header header = { 0 };
     volatile uint32_t *page;
@@ -164,7 +165,6 @@ static JSValue message_value(JSContext *ctx, const struct received *received) {
 }
 
 HOST_FUNCTION(host_receive_message) {
-    (void)this_value;
     int fd, timeout_ms;
     static uint8_t buffer[MESSAGE_LIMIT];
     struct received received;
@@ -185,7 +185,6 @@ HOST_FUNCTION(host_receive_message) {
 }
 
 HOST_FUNCTION(host_poll) {
-    (void)this_value;
     struct int_vector fds = { 0, NULL }, events = { 0, NULL };
     int timeout_ms;
     JSValue result = JS_EXCEPTION;

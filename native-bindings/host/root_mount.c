@@ -1,5 +1,7 @@
 /* A directory bound on itself. The clone has its identity before anybody can see it, and a mount is ended by what it is, not by its path. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -21,7 +23,6 @@
 #define MNT_ID_UNIQUE 0x4000U
 
 HOST_FUNCTION(host_clone_mount) {
-    (void)this_value;
     int directory;
     if (!host_int(ctx, host_arg(argc, argv, 0), &directory)) return JS_EXCEPTION;
     long fd = syscall(SYS_open_tree, directory, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
@@ -29,7 +30,6 @@ HOST_FUNCTION(host_clone_mount) {
 }
 
 HOST_FUNCTION(host_attach_mount) {
-    (void)this_value;
     int mount, onto;
     if (!host_int(ctx, host_arg(argc, argv, 0), &mount) || !host_int(ctx, host_arg(argc, argv, 1), &onto)) return JS_EXCEPTION;
     long status = syscall(SYS_move_mount, mount, "", onto, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
@@ -38,7 +38,6 @@ HOST_FUNCTION(host_attach_mount) {
 
 /* Asked for its unique id, the kernel (6.8) gives that in the place of the other one. */
 HOST_FUNCTION(host_mount_ids) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     struct statx plain, unique;
@@ -55,7 +54,6 @@ HOST_FUNCTION(host_mount_ids) {
 }
 
 HOST_FUNCTION(host_detach_mount) {
-    (void)this_value;
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     char path[32];

@@ -1,7 +1,13 @@
 /* Rows of a table, kept as bytes until the widths of its columns are known: thousands of them as JavaScript values would be megabytes. */
-#include "host.h"
+#include "rows.h"
 
 #include "../shared/str.h"
+#include "arguments.h"
+#include "copy.h"
+#include "error.h"
+#include "files.h"
+#include "function.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -98,7 +104,6 @@ bool host_add_cells(JSContext *ctx, const struct row_cell *cells, unsigned count
 }
 
 HOST_FUNCTION(host_add_row) {
-    (void)this_value;
     struct row_cell cells[MOST_COLUMNS] = { 0 };
     int count = 0;
     bool ok = true;
@@ -160,7 +165,6 @@ static void put_block(struct output *out, const struct block *block, unsigned *c
 }
 
 HOST_FUNCTION(host_write_rows) {
-    (void)this_value;
     static struct output out;
     uint32_t minimum;
     out.error = 0;

@@ -4,7 +4,8 @@
  * Strict: only what RFC 8259 allows, no deeper than DEEPEST, no escapes in names, no wanted member twice. Whatever else there is makes it give up, and
  * the caller takes JSON.parse, whose word counts.
  */
-#include "host.h"
+#include "scan.h"
+
 
 #include <string.h>
 

@@ -1,5 +1,9 @@
 /* libseccomp: a canonical profile in, a BPF program out. Which profile that is, is decided in TypeScript. */
-#include "host.h"
+#include "seccomp.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <link.h>
 #include <seccomp.h>
@@ -210,7 +214,6 @@ static JSValue result_of(struct compiler *c, JSValue program) {
 }
 
 HOST_FUNCTION(host_seccomp_compile) {
-    (void)this_value;
     const char *profile = host_text(ctx, host_arg(argc, argv, 0));
     if (!profile) return JS_EXCEPTION;
     struct compiler compiler = { .ctx = ctx, .unknown = JS_NewArray(ctx) };

@@ -1,5 +1,6 @@
 /* SHA-256 (FIPS 180-4). */
-#include "host.h"
+#include "sha256.h"
+
 
 #include <string.h>
 

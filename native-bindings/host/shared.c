@@ -1,5 +1,7 @@
 /* Memory that others may read while it changes: in which operation a plan is (src/runtime/execute/progress.ts), the times of a trace. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,6 @@ static int make_pages(const char *name, size_t size) {
 
 /* It stays mapped until the program ends. */
 HOST_FUNCTION(host_shared_page) {
-    (void)this_value;
     uint32_t size = PAGE;
     if (argc > 1 && !host_u32(ctx, argv[1], &size)) return JS_EXCEPTION;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));

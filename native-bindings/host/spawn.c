@@ -1,10 +1,13 @@
 /* Start a process without copying this one: clone(CLONE_VM|CLONE_VFORK), the child only makes system calls until its exec. */
-#include "host.h"
+#include "spawn.h"
 
 #include "../shared/doorbell.h"
 #include "../testing/weaken.h"
+#include "executable.h"
+#include "fetch.h"
 #include "raw.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>

@@ -1,5 +1,9 @@
 /* What is known about a path: stat(2), statfs(2), access(2), extended attributes. */
-#include "host.h"
+#include "arguments.h"
+#include "error.h"
+#include "files.h"
+#include "function.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -40,17 +44,14 @@ static JSValue stat_path(JSContext *ctx, int argc, JSValueConst *argv, int flags
 }
 
 HOST_FUNCTION(host_stat) {
-    (void)this_value;
     return stat_path(ctx, argc, argv, 0, "stat");
 }
 
 HOST_FUNCTION(host_lstat) {
-    (void)this_value;
     return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW, "lstat");
 }
 
 HOST_FUNCTION(host_fstat) {
-    (void)this_value;
     int fd;
     struct stat status;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
@@ -82,7 +83,6 @@ static JSValue stream_of(JSContext *ctx, const char *path) {
 }
 
 HOST_FUNCTION(host_standard_streams) {
-    (void)this_value;
     const char *process = host_text(ctx, host_arg(argc, argv, 0));
     if (!process) return JS_EXCEPTION;
     JSValue streams = JS_NewArray(ctx);
@@ -102,7 +102,6 @@ HOST_FUNCTION(host_standard_streams) {
 }
 
 HOST_FUNCTION(host_statfs_type) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
     struct statfs status;
@@ -118,7 +117,6 @@ bool host_allows(int directory, const char *path, int mode) {
 }
 
 HOST_FUNCTION(host_access) {
-    (void)this_value;
     int mode, directory = AT_FDCWD;
     if (!host_int(ctx, host_arg(argc, argv, 1), &mode)) return JS_EXCEPTION;
     if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &directory)) return JS_EXCEPTION;
@@ -130,7 +128,6 @@ HOST_FUNCTION(host_access) {
 }
 
 HOST_FUNCTION(host_setxattr) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
     JSValue result = JS_EXCEPTION;
@@ -145,7 +142,6 @@ HOST_FUNCTION(host_setxattr) {
 }
 
 HOST_FUNCTION(host_getxattr) {
-    (void)this_value;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
     JSValue result = JS_EXCEPTION;

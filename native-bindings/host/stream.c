@@ -1,5 +1,10 @@
 /* Unix sockets by path, for a peer that speaks a protocol of its own. */
-#include "host.h"
+#include "stream.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "wait.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -81,14 +86,12 @@ static JSValue socket_at(JSContext *ctx, JSValueConst argument, int (*make)(cons
 }
 
 HOST_FUNCTION(host_connect) {
-    (void)this_value;
     return socket_at(ctx, host_arg(argc, argv, 0), host_connect_to, "connect");
 }
 
 static int connect_datagram(const char *path) { return connect_to(SOCK_DGRAM, path); }
 
 HOST_FUNCTION(host_connect_datagram) {
-    (void)this_value;
     return socket_at(ctx, host_arg(argc, argv, 0), connect_datagram, "connect");
 }
 
@@ -119,12 +122,10 @@ static int bind_datagram(const char *path) {
 }
 
 HOST_FUNCTION(host_bind_datagram) {
-    (void)this_value;
     return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind");
 }
 
 HOST_FUNCTION(host_receive) {
-    (void)this_value;
     static uint8_t buffer[RECEIVE_LIMIT];
     int fd, timeout_ms;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &timeout_ms)) return JS_EXCEPTION;
@@ -139,8 +140,5 @@ HOST_FUNCTION(host_receive) {
 }
 
 HOST_FUNCTION(host_monotonic) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewInt64(ctx, host_monotonic_ms());
 }

@@ -1,5 +1,10 @@
 /* Text and bytes: UTF-8 in both directions, hashing, and one scan of JSON text. */
-#include "host.h"
+#include "text.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
+#include "sha256.h"
 
 #include <string.h>
 
@@ -69,7 +74,6 @@ JSValue host_utf8_string(JSContext *ctx, const uint8_t *data, size_t length, con
 }
 
 HOST_FUNCTION(host_utf8_encode) {
-    (void)this_value;
     size_t length;
     const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
     if (!text) return JS_EXCEPTION;
@@ -79,7 +83,6 @@ HOST_FUNCTION(host_utf8_encode) {
 }
 
 HOST_FUNCTION(host_utf8_decode) {
-    (void)this_value;
     size_t size;
     const uint8_t *data = JS_GetArrayBuffer(ctx, &size, host_arg(argc, argv, 0));
     if (!data) return JS_EXCEPTION;
@@ -136,7 +139,6 @@ static bool may_be_deep(const char *text, size_t length) {
 }
 
 HOST_FUNCTION(host_needs_exact_parser) {
-    (void)this_value;
     size_t length;
     const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
     if (!text) return JS_EXCEPTION;
@@ -164,7 +166,6 @@ HOST_FUNCTION(host_needs_exact_parser) {
 }
 
 HOST_FUNCTION(host_sha256) {
-    (void)this_value;
     struct bytes bytes;
     if (!host_bytes(ctx, host_arg(argc, argv, 0), &bytes)) return JS_EXCEPTION;
     char hex[65];

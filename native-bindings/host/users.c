@@ -1,5 +1,8 @@
 /* Names of users, from /etc/passwd alone: no NSS. */
-#include "host.h"
+#include "arguments.h"
+#include "files.h"
+#include "function.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -17,7 +20,6 @@ static bool is_of(const char *line, const char *end, const char *uid, size_t uid
 }
 
 HOST_FUNCTION(host_user_name) {
-    (void)this_value;
     uint8_t *data;
     size_t length;
     const char *uid = host_text(ctx, host_arg(argc, argv, 0));

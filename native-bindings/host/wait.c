@@ -1,5 +1,9 @@
 /* Waiting, and the signals that end it. */
-#include "host.h"
+#include "wait.h"
+
+#include "arguments.h"
+#include "error.h"
+#include "function.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -32,9 +36,6 @@ int64_t host_monotonic_ms(void) {
 }
 
 HOST_FUNCTION(host_block_signals) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     sigset_t all, before;
     sigfillset(&all);
     if (sigprocmask(SIG_SETMASK, &all, &before) < 0) return host_throw(ctx, errno, "sigprocmask", NULL);
@@ -44,9 +45,6 @@ HOST_FUNCTION(host_block_signals) {
 }
 
 HOST_FUNCTION(host_unblock_signals) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     signals.ends_waits = false;
     if (signals.blocked && sigprocmask(SIG_SETMASK, &signals.before, NULL) < 0) return host_throw(ctx, errno, "sigprocmask", NULL);
     signals.blocked = false;
@@ -54,15 +52,11 @@ HOST_FUNCTION(host_unblock_signals) {
 }
 
 HOST_FUNCTION(host_end_waits_by_signal) {
-    (void)this_value;
     signals.ends_waits = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
     return JS_UNDEFINED;
 }
 
 HOST_FUNCTION(host_ending_signal) {
-    (void)this_value;
-    (void)argc;
-    (void)argv;
     return JS_NewInt32(ctx, signals.ended_by);
 }
 

@@ -4,7 +4,8 @@
  * The heap of one verb is 1-3 MB and the process ends soon, so memory never goes back to the kernel; freed blocks are
  * kept in a list per class. The first arena is part of the image of the started engine (image.c).
  */
-#include "../host/host.h"
+#include "alloc.h"
+
 
 #include <string.h>
 #include <sys/mman.h>

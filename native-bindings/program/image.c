@@ -8,7 +8,14 @@
  *
  * The same sources must give the same bytes (make reproducible), so neither the time nor the place of the stack may get into it.
  */
-#include "../host/host.h"
+#include "image.h"
+
+#include "../host/files.h"
+#include "../host/function.h"
+#include "alloc.h"
+#include "main.h"
+#include "module.h"
+#include "modules.h"
 
 #include <linux/seccomp.h>
 #include <sched.h>

@@ -1,9 +1,15 @@
 /* bin/runt: run the module "main". */
-#include "../host/host.h"
+#include "main.h"
 
+#include "../host/function.h"
+#include "../host/spawn.h"
+#include "../shared/str.h"
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
-#include "../shared/str.h"
+#include "image.h"
+#include "modules.h"
+#include "stack.h"
+#include "trace.h"
 
 #include <fcntl.h>
 #include <poll.h>

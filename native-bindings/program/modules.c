@@ -1,5 +1,10 @@
 /* Modules and blobs that are part of the executable. */
-#include "../host/host.h"
+#include "modules.h"
+
+#include "../host/arguments.h"
+#include "../host/function.h"
+#include "../host/text.h"
+#include "embedded.h"
 
 #include <string.h>
 
@@ -101,7 +106,6 @@ bool host_preload_modules(JSContext *ctx) {
 }
 
 HOST_FUNCTION(host_js_load_module) {
-    (void)this_value;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));
     if (!name) return JS_EXCEPTION;
     JSValue namespace = load_module(ctx, name);
@@ -110,7 +114,6 @@ HOST_FUNCTION(host_js_load_module) {
 }
 
 HOST_FUNCTION(host_resource) {
-    (void)this_value;
     const char *name = host_text(ctx, host_arg(argc, argv, 0));
     if (!name) return JS_EXCEPTION;
     const struct embedded *found = find(embedded_resources, name);

@@ -3,7 +3,8 @@
  * takes up to 8 KiB at random). The limit itself stays as it is: the program of the container gets it. No thread: namespaces and ids must be
  * those of the first one.
  */
-#include "../host/host.h"
+#include "stack.h"
+
 
 #include <stdint.h>
 #include <sys/mman.h>

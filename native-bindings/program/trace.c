@@ -1,5 +1,9 @@
 /* What --trace measures with (src/runtime/trace): nothing here is called without it. */
-#include "../host/host.h"
+#include "trace.h"
+
+#include "../host/arguments.h"
+#include "../host/function.h"
+#include "alloc.h"
 
 #include <string.h>
 #include <time.h>
@@ -19,12 +23,10 @@ void host_note_start(int argc, char **argv) {
 }
 
 HOST_FUNCTION(host_clock) {
-    (void)this_value, (void)argc, (void)argv;
     return JS_NewFloat64(ctx, microseconds());
 }
 
 HOST_FUNCTION(host_usage) {
-    (void)this_value, (void)argc, (void)argv;
     JSValue result = JS_NewObject(ctx);
     host_set(ctx, result, "started", JS_NewFloat64(ctx, started));
     host_set(ctx, result, "heap", JS_NewInt64(ctx, (int64_t)host_heap_size()));

@@ -30,7 +30,7 @@ $(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version 
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
 
-$(T)/host/%.o: $(TESTING_DIR)/%.c $(TESTING_HEADERS) native-bindings/host/host.h $(B)/quickjs/version | $(B)/kernel-headers
+$(T)/host/%.o: $(TESTING_DIR)/%.c $(TESTING_HEADERS) $(wildcard native-bindings/host/*.h) $(B)/quickjs/version | $(B)/kernel-headers
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -c $< -o $@
 -include $(TESTING_PROGRAM_OBJECTS:.o=.d)

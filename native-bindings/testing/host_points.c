@@ -1,5 +1,8 @@
 #include "host_points.h"
 
+#include "../host/arguments.h"
+#include "../host/error.h"
+
 #include <string.h>
 #include <unistd.h>
 

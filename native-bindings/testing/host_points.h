@@ -3,7 +3,8 @@
 #define RUNT_HOST_POINTS_H
 
 #ifdef RUNT_TESTING
-#include "../host/host.h"
+#include <quickjs.h>
+
 #include "testing.h"
 
 /* The table of exports with points around what has an effect, and in front of what only reads. */

@@ -1,5 +1,6 @@
 #include "points.h"
 
+#include "../init/run.h"
 #include "../shared/sys.h"
 
 static const char *operation_name(uint32_t operation) {

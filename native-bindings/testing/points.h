@@ -3,11 +3,13 @@
 #define RUNT_POINTS_H
 
 #ifdef RUNT_TESTING
-#include "../init/run.h"
+#include <stdint.h>
+
 #include "testing.h"
 
 #define TESTING_BEGIN(environment, process) testing_begin(environment, process)
 #define TESTING_BECOME(process) testing_become(process)
+struct run;
 /* Each gives 0, or the negative errno that the operation or the message fails with. */
 long point_operation(struct run *run, const char *when, uint32_t operation);
 long point_message(const char *when, uint32_t type);

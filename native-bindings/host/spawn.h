@@ -1,0 +1,40 @@
+#ifndef RUNT_HOST_SPAWN_H
+#define RUNT_HOST_SPAWN_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct spawn_request {
+    int program_fd; /* execveat of this descriptor, or -1 */
+    bool fills;     /* ahead: the child first fills it with the helper */
+    const char *path;
+    char *const *argv;
+    char *const *envp;
+    const int *inherit;
+    uint32_t inherit_count;
+    const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
+    const char *cwd; /* or NULL */
+    bool die_with_parent;
+    /* Do not wait for the exec: the request stays as it is for good, and host_ahead_executes() says what became of it. One a process. */
+    bool ahead;
+    /* Of a child that was started ahead: memory that it shares (native-bindings/shared/doorbell.h), or NULL. */
+    volatile uint32_t *page;
+    bool in_cgroup;
+    int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
+};
+/* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
+pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
+/* The child that was started ahead has not executed yet, nor ended. */
+bool host_ahead_prepares(void);
+/* Waits for its exec. False: it has failed. */
+bool host_ahead_executes(void);
+/* Whether it has had a processor of its own since, and this process its. */
+bool host_ahead_is_undisturbed(void);
+/* A peer that went away, and RLIMIT_FSIZE, are errors of write(2), not the end of this process. */
+void host_ignore_signals(void);
+/* What this program changed for itself goes back to what it was, before an exec. */
+void host_reset_signals(void);
+/* execveat(2) of this very file, or execve(2) through /proc where that is refused. Returns with errno. */
+int host_execute(int fd, char *const *argv, char *const *envp);
+
+#endif

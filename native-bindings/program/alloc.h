@@ -1,0 +1,17 @@
+#ifndef RUNT_PROGRAM_ALLOC_H
+#define RUNT_PROGRAM_ALLOC_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <quickjs.h>
+
+extern const JSMallocFunctions host_allocator;
+/* Memory of the image at its beginning, for what is searched from anywhere. Only while the image is made. */
+void *host_allocate_apart(size_t size);
+void host_release_apart(void *pointer);
+/* What is allocated from now on goes elsewhere than what was before. False: there was something elsewhere already. */
+bool host_seal_arena(void);
+/* Bytes of the heap that this process has used at any time, without those of the image. */
+size_t host_heap_size(void);
+
+#endif

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { problemsOf } from "./lint-includes.ts";
+
+const problems = (files: Readonly<Record<string, string>>) => problemsOf(new Map(Object.entries(files)));
+
+describe("what a C file may include", () => {
+  it("is what lies below its room", () => {
+    const files = {
+      "shared/str.h": "",
+      "testing/weaken.h": "",
+      "host/spawn.h": '#include "../shared/str.h"\n',
+      "host/spawn.c": '#include "spawn.h"\n\n#include "../testing/weaken.h"\n#include <errno.h>\n',
+      "init/run.h": '#include "../shared/str.h"\n#include "ops.h"\n',
+      "program/main.c": '#include "../host/spawn.h"\n#include "../shared/str.h"\n',
+      "testing/points.c": '#include "../init/run.h"\n',
+    };
+    expect(problems(files)).toEqual([]);
+  });
+
+  it.each([
+    ["shared/a.c", "host/b.h"],
+    ["shared/a.c", "init/b.h"],
+    ["host/a.c", "program/b.h"],
+    ["host/a.h", "init/b.h"],
+    ["init/a.c", "host/b.h"],
+    ["init/a.c", "program/b.h"],
+    ["program/a.c", "init/b.h"],
+    ["testing/a.h", "shared/b.h"],
+  ])("is nothing else: %s, %s", (path, other) => {
+    expect(problems({ [path]: `  # include "../${other}"\n`, [other]: "" })).toEqual([
+      expect.stringMatching(new RegExp(`^native-bindings/${path}: includes ${other}: \\w+ may not include \\w+$`)),
+    ]);
+  });
+
+  it("is no circle", () => {
+    const files = {
+      "init/a.h": '#include "b.h"\n',
+      "init/b.h": '#include "c.h"\n',
+      "init/c.h": '#include "a.h"\n',
+      "init/d.c": '#include "a.h"\n',
+    };
+    expect(problems(files)).toEqual(["native-bindings/init/a.h -> init/b.h -> init/c.h -> init/a.h: a circle"]);
+  });
+});
