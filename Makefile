@@ -33,7 +33,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
 CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
 CPPFLAGS := -D_GNU_SOURCE -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
-LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,native-bindings/program/text.ld -Wl,-e,host_start
+LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,$(GEN)/text.ld -Wl,-e,host_start
 
 .PHONY: all
 all: bin/runt
@@ -136,8 +136,20 @@ $(B)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS)
 $(B)/embed.o: $(GEN)/embed.S $(B)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
+# Functions in the order of their first call: the pages of those that no verb calls are not mapped.
+$(GEN)/text.ld: native-bindings/program/text.order tools/text-order/linker-script.ts | $(SETUP)
+	@mkdir -p $(GEN)
+	$(Q)$(TSX) tools/text-order/linker-script.ts $< > $@
+
+# Records that order anew, as root on x86_64.
+.PHONY: profile-order
+profile-order: bin/runt bundles
+	@mkdir -p $(B)/text-order
+	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static tools/text-order/record.c -o $(B)/text-order/record
+	$(TSX) tools/text-order/record.ts
+
 # Under this name the program prints the memory of its started engine, which then becomes part of bin/runt (image.c).
-$(B)/runt-image-writer: $(PROGRAM_OBJECTS) $(B)/.objects $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/program/image.ld native-bindings/program/text.ld
+$(B)/runt-image-writer: $(PROGRAM_OBJECTS) $(B)/.objects $(B)/embed.o $(B)/quickjs/version $(B)/libseccomp/version native-bindings/program/image.ld $(GEN)/text.ld
 	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(PROGRAM_OBJECTS) $(B)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm \
 		-Wl,-Map=$(B)/runt.map -o $@
 

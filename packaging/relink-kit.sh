@@ -20,7 +20,8 @@ install -d "$kit/build/quickjs/lib" "$kit/build/libseccomp/lib" "$kit/native-bin
 for object in "$@"; do install -D -m 0644 "$object" "$kit/$object"; done
 install -m 0644 build/quickjs/lib/libquickjs.a "$kit/build/quickjs/lib/"
 install -m 0644 build/libseccomp/lib/libseccomp.a "$kit/build/libseccomp/lib/"
-install -m 0644 native-bindings/program/image.ld native-bindings/program/text.ld "$kit/native-bindings/program/"
+install -m 0644 native-bindings/program/image.ld "$kit/native-bindings/program/"
+install -D -m 0644 -t "$kit/build/gen" build/gen/text.ld
 install -m 0644 build/third-party/*.txt "$kit/third-party/"
 install -m 0644 NOTICE LICENSE "$kit/"
 install -m 0755 tools/libseccomp-compile.sh "$kit/"
