@@ -245,11 +245,11 @@ test-library: setup-test library $(TEST_TOOLS)
 test-library-long: setup-test library $(TEST_TOOLS)
 	RUNT_TEST_ADOPTIONS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
 
-# What the rows of the executor do, by the tests that show it, into docs/rows.md.
-.PHONY: rows
-rows: setup-test library $(TEST_TOOLS)
+# What the executor does, by the tests that show it, into docs/executor-behaviour.md.
+.PHONY: executor-behaviour
+executor-behaviour: setup-test library $(TEST_TOOLS)
 	tools/test.sh library
-	$(TSX) tools/gen-rows.ts
+	$(TSX) tools/gen-executor-behaviour.ts
 
 # 100,000 mutated configurations: none makes validate fail, none takes it long. FUZZ=1000000 SEED=7 for others.
 .PHONY: fuzz-config

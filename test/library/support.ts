@@ -77,7 +77,7 @@ export function useExecutors(): Executors {
   };
 }
 
-/** A test of rows of docs/rows.md. */
+/** A test whose title begins with its numbers in docs/executor-behaviour.md. */
 export function row(ids: string, title: string, body: () => unknown, timeout?: number): void {
   test(`${ids}: ${title}`, body as () => void, timeout);
 }

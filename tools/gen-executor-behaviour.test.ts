@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ROWS, rowsPage, shownByRow } from "./gen-rows.ts";
+import { ROWS, rowsPage, shownByRow } from "./gen-executor-behaviour.ts";
 
 const result = (title: string, status = "passed") => ({ title, status });
 const report = (titles: readonly ReturnType<typeof result>[]) => ({

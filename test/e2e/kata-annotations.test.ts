@@ -1,4 +1,4 @@
-/** Rows of the behaviour of Kata Containers' conversion of config.json (docs/rows-kata.md) that take a kernel, or the command line. */
+/** What Kata Containers' conversion of config.json (docs/kata-annotations.md) does, as far as it takes a kernel or the command line: K1, K5 and so on. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -1,8 +1,8 @@
 /**
- * Write docs/rows.md: the rows of the executor, what each does, the test that shows it, and what that test said when it ran last (its titles begin
- * with the ids). Fails when a row has no test.
+ * Write docs/executor-behaviour.md: what the executor does by numbers, the test that shows it, and what that test said when it ran last (its title
+ * begins with the number). Fails when a number has no test.
  *
- * Usage: tsx tools/gen-rows.ts [REPORT of vitest, default build/test/library.json]
+ * Usage: tsx tools/gen-executor-behaviour.ts [REPORT of vitest, default build/test/library.json]
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -49,10 +49,11 @@ export function rowsPage(report: Report, directory: string): string {
   return `${HEADING}\n${lines.join("\n")}\n`;
 }
 
-const HEADING = `# Rows of the executor
+const HEADING = `# Behaviour of the executor
 
-What the executor library does, row by row, and the test that shows it. Made by \`make rows\` from the titles and results of the tests. A test
-observes with something other than runt: procfs, cgroup files, a program inside. The tests are in test/library, which the npm package does not have.
+What the executor library does, and the test that shows it. Each line has a number, with which the title of its test begins (\`X8: ...\`). Written by
+\`make executor-behaviour\` from the titles and results of the tests. A test observes with something other than runt: procfs, cgroup files, a
+program inside. The tests are in test/library, which the npm package does not have.
 
 | row | behaviour | test | result |
 | --- | --- | --- | --- |`;
@@ -63,5 +64,5 @@ function escaped(text: string): string {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const report = JSON.parse(readFileSync(process.argv[2] ?? "build/test/library.json", "utf8")) as Report;
-  writeFileSync("docs/rows.md", rowsPage(report, process.cwd()));
+  writeFileSync("docs/executor-behaviour.md", rowsPage(report, process.cwd()));
 }
