@@ -27,6 +27,10 @@ function withNodes(c: Context): string {
 const ASK = (mode: string) =>
   `for n in first second; do case "$( (exec 3${mode}/mnt/$n) 2>&1)" in *"not permitted"*) echo no ;; *"No such device"*) echo yes ;; *) echo odd ;; esac; done`;
 
+/** Ends when one of its loops could not open the device. One alone may not run in the moment that matters. */
+const OPENING_ALWAYS = `trap 'exit 1' TERM
+for i in 1 2 3 4; do (while echo >/dev/null </dev/null; do :; done; kill $$) & done; wait`;
+
 /** How opening each node for reading (or writing) ends under these rules: "yes" or "no". */
 async function opens(c: Context, rules: readonly object[], mode = "<"): Promise<string> {
   const source = withNodes(c);
@@ -65,7 +69,7 @@ export const devicesAllowed = group("RES", "resources: devices", ({ must, should
   must(4, "access is made of r, w and m", async (c) => {
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "w" }]), "no\nno\n");
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "w" }], ">"), "yes\nno\n");
-    await c.refused(limits({ devices: [{ allow: true, type: "c", access: "rwx" }] }), /^\/linux\/resources\/devices\/0/);
+    await c.refused(limits({ devices: [{ allow: true, type: "c", access: "x" }] }), /^\/linux\/resources\/devices\/0/);
   });
   may(5, "access may be absent: a rule without it has no effect or stands for all of it", async (c) => {
     assert.match(await opens(c, [DENY_ALL, { allow: true, ...FIRST }]), /^(yes|no)\nno\n$/);
@@ -84,7 +88,7 @@ export const devicesAllowed = group("RES", "resources: devices", ({ must, should
   });
   should(7, "an update of other limits leaves no moment in which an allowed device cannot be opened", async (c) => {
     const container = await c.start((config) => {
-      config.process.args = ["/bin/sh", "-c", "while echo >/dev/null; do :; done"];
+      config.process.args = ["/bin/sh", "-c", OPENING_ALWAYS];
       limits({ devices: [DENY_ALL, { allow: true, type: "c", major: 1, minor: 3, access: "rw" }] })(config);
     });
     for (let limit = 50; limit < 70; limit++) await update(container, { pids: { limit } });
