@@ -23,7 +23,7 @@ struct standard {
   uint64_t super_flags, attributes;
 };
 
-/* In the order of the bits (src/runtime/execute/file-systems.ts), and of the usual configuration: the kernel lists mounts in the order of their making. */
+/* In the order of the bits (src/runtime/execute/head-start/file-systems.ts), and of the usual configuration: the kernel lists mounts in the order of their making. */
 static const struct standard STANDARD[PREPARED_COUNT] = {
     {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, 0},
     {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, SAFE},

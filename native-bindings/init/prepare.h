@@ -12,7 +12,7 @@ struct instance {
   uint64_t super_flags, attributes;
 };
 
-/* `wanted`: bits in the order of src/runtime/execute/file-systems.ts. */
+/* `wanted`: bits in the order of src/runtime/execute/head-start/file-systems.ts. */
 void prepare_filesystems(struct run *run, uint32_t wanted);
 /* One that is just so, or -1. The caller owns it. */
 int prepared_take(struct run *run, const struct instance *wanted);

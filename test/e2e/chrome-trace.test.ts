@@ -43,7 +43,20 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
     expect(indexes(operations(trace))).toEqual(ops.map((_, index) => index));
     for (const { name, args } of operations(trace)) expect(name).toBe(ops[args["index"] as number]!.op);
     const phases = spans(trace, "phase").map(({ name }) => name);
-    expect(phases).toEqual(["parse", "trace", "run", "config", "check", "derive", "facts", "compile", "execute", "monitor"]);
+    expect(phases).toEqual([
+      "parse",
+      "trace",
+      "run",
+      "verb",
+      "config",
+      "spec",
+      "check",
+      "derive",
+      "facts",
+      "compile",
+      "execute",
+      "monitor",
+    ]);
     expect(spans(trace, "monitor").map(({ name }) => name)).toEqual(["monitor", "watch", "cleanup"]);
     expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["outer", "init"]);
     const names = trace.events.filter(({ name }) => name === "thread_name").map(({ args }) => args["name"]);

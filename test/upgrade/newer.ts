@@ -12,13 +12,13 @@ const CHANGES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ["export const STATE_SCHEMA = 1;", "export const STATE_SCHEMA: number = 2;"],
     ["export const STATE_MINOR = 1;", "export const STATE_MINOR: number = 99;"],
   ],
-  "src/runtime/verbs/create.ts": [
+  "src/runtime/execute/intent-record.ts": [
     [
       "    schema: STATE_SCHEMA,\n",
       '    schema: config.annotations["org.runt.test.later"] === undefined ? 1 : 2,\n    later: { field: ["of", "a", "later", "day"] },\n',
     ],
   ],
-  "src/runtime/prepare/exec-defaults.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
+  "src/runtime/execute/exec-record.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
 };
 
 export const plugin: Plugin = {

@@ -157,11 +157,9 @@ const ROOT_ITSELF = "the root file system itself";
 const DOOR = "the in-root module";
 
 export const RUNTIME_CALLS: Allowed = {
-  "src/runtime/verbs/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
-  "src/runtime/verbs/restore.ts": {
-    "realpath(config.rootfs)": ROOT_ITSELF,
-    "enterOwnMounts(root)": `${ROOT_ITSELF}, bound on itself for criu`,
-  },
+  "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
+  "src/runtime/execute/criu/revive.ts": { "realpath(config.rootfs)": ROOT_ITSELF },
+  "src/runtime/execute/criu/surroundings.ts": { "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu` },
   "src/runtime/diagnostics/post-mortem/scene.ts": {
     "open(`/proc/${pid}/root`)": "the root of a process that is held, itself",
     "open(rootfs)": ROOT_ITSELF,

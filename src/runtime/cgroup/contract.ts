@@ -5,6 +5,7 @@
  */
 import type { ResourceConfig } from "../config/types.ts";
 import type { CgroupOptions, CgroupSteps } from "./compile/steps.ts";
+import type { UnfinishedCgroup } from "./driver/create.ts";
 import type { Join } from "./driver/exec-join.ts";
 import type { Left } from "./driver/kill.ts";
 import type { OomWatch } from "./driver/oom-watch.ts";
@@ -22,8 +23,9 @@ export interface CgroupDriver {
   // ---- create: what the plan's operations do
   /** @throws RuntError cgroup when it is in use or frozen */
   refuseUsed(cgroup: CgroupRef): CgroupBefore;
-  /** `later` gets what is left to do before a process can join. Returns whether the directory is new. */
-  createCgroup(directory: string, later?: (rest: () => void) => void): boolean;
+  /** `unfinished` gets the directory if finishCgroup has to be called before a process can join it. Returns whether it is new. */
+  createCgroup(directory: string, unfinished?: UnfinishedCgroup[]): boolean;
+  finishCgroup(cgroup: UnfinishedCgroup): void;
   writeCgroupFile(path: string, value: string, pointer?: string): void;
   attachDeviceProgram(directory: string, rules: readonly string[]): void;
   /** Returns a warning when the caller has no right to. */

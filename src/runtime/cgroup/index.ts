@@ -2,7 +2,7 @@
 export { compileCgroup } from "./compile/index.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
-export { createCgroup, levelsToMake, markedParents } from "./driver/create.ts";
+export { createCgroup, finishCgroup, levelsToMake, markedParents, type UnfinishedCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";

@@ -1,7 +1,7 @@
 /** The global flags, resolved: what every verb starts from. */
 
 import { RuntError } from "../errors/index.ts";
-import type { Beginning } from "../execute/beginning.ts";
+import type { HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
@@ -27,8 +27,8 @@ export interface VerbContext {
 
 const MANAGERS: ReadonlySet<string> = new Set(["cgroupfs", "systemd", "disabled"]);
 
-/** A verb: returns the exit status. `beginning`: what its `begin` returned. */
-export type Verb = (context: VerbContext, beginning?: Beginning) => number;
+/** A verb: returns the exit status. `headStart`: what its `beginEarly` returned. */
+export type Verb = (context: VerbContext, headStart?: HeadStart) => number;
 
 export function createContext({ global, flags, positionals }: CommandLine, reporter: Reporter): VerbContext {
   const manager = text(global["cgroup-manager"]) ?? (global["systemd-cgroup"] ? "systemd" : "cgroupfs");

@@ -1,16 +1,19 @@
 /** The flags that create, run and plan share -> CreateOptions. */
 
 import { RuntError } from "../errors/index.ts";
-import { type Beginning, beginCreate } from "../execute/beginning.ts";
+import { begin, cancel, type HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
 import type { CreateOptions } from "../prepare/options.ts";
 import { absolutePath, text, type VerbContext } from "./context.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 
-/** The first thing that create and run do; undefined where nothing is made, or there is more to be done first. */
-export function begin({ flags }: Pick<CommandLine, "flags">): Beginning | undefined {
-  if (flags["dry-run"] || flags["exit-record"] !== undefined || flags["expect-plan"] !== undefined) return undefined;
-  return beginCreate(preservedFds(flags), true);
+/** For a head start that comes to nothing. */
+export const cancelEarly = cancel;
+
+/** The first thing that create and run do; undefined where nothing is made, or run begins after it has left its caller. */
+export function beginEarly({ flags }: Pick<CommandLine, "flags">): HeadStart | undefined {
+  if (flags["dry-run"] || flags["exit-record"] !== undefined) return undefined;
+  return begin(preservedFds(flags), flags["expect-plan"] === undefined);
 }
 
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {

@@ -1,5 +1,5 @@
 /** --debug of create, run and exec: each step, as it is begun, to where errors are recorded, else to stderr. Loaded only when it is asked for. */
-import { observe, operation, phase } from "../host/tracing.ts";
+import { observe } from "../host/observer.ts";
 import { describeOperation } from "../plan/describe.ts";
 import type { Op, Plan } from "../plan/index.ts";
 import { SECCOMP_FLAGS } from "../spec/seccomp.ts";
@@ -15,17 +15,10 @@ export function wantsSteps({ global, verb }: CommandLine): boolean {
 /** From here on; what observes already goes on doing so. */
 export function debugTo(reporter: Reporter, verb: string): void {
   const say = (message: string): void => reporter.note("debug", message);
-  const [onPhase, onOperation] = [phase, operation];
-  observe(
-    (name) => {
-      onPhase?.(name);
-      say(`phase ${name}`);
-    },
-    (plan, index) => {
-      onOperation?.(plan, index);
-      tellOperation(plan as Pick<Plan, "ops">, index, verb === "exec", say);
-    },
-  );
+  observe({
+    phase: (name) => say(`phase ${name}`),
+    operation: (plan, index) => tellOperation(plan as Pick<Plan, "ops">, index, verb === "exec", say),
+  });
 }
 
 /** The helper's operations are all told when it is started: it works while the runtime does, and tells of what fails. */

@@ -1,9 +1,9 @@
 /** `runt`: parse, load the one verb that was asked for, run it, report. */
 
 import { RuntError } from "../errors/index.ts";
-import type { Beginning } from "../execute/beginning.ts";
+import type { HeadStart } from "../execute/head-start/index.ts";
 import { clock } from "../host/index.ts";
-import { phase } from "../host/tracing.ts";
+import { phase } from "../host/observer.ts";
 import { absolutePath, createContext, type Verb } from "./context.ts";
 import { print } from "./output.ts";
 import { type CommandLine, parseCommandLine } from "./parse.ts";
@@ -12,8 +12,9 @@ import type { VerbName } from "./table/index.ts";
 
 interface VerbModule {
   readonly verb: Verb;
-  /** Called first of all, where a verb has it. */
-  readonly begin?: (line: CommandLine) => Beginning | undefined;
+  /** Called first of all, where a verb has it; `cancelEarly` after an error. */
+  readonly beginEarly?: (line: CommandLine) => HeadStart | undefined;
+  readonly cancelEarly?: (headStart: HeadStart) => void;
 }
 
 const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
@@ -49,7 +50,8 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
 export async function main(words: readonly string[]): Promise<number> {
   let reporter: Reporter = createReporter({});
   let failureStatus: number | undefined;
-  let beginning: Beginning | undefined;
+  let module: VerbModule | undefined;
+  let headStart: HeadStart | undefined;
   let name: VerbName | undefined;
   try {
     const line = parseCommandLine(words);
@@ -77,11 +79,11 @@ export async function main(words: readonly string[]): Promise<number> {
       const { debugTo, wantsSteps } = await import("./debug.ts");
       if (wantsSteps(line)) debugTo(reporter, line.verb.name);
     }
-    const { begin, verb } = await LOADERS[line.verb.name]();
-    beginning = begin?.(line);
-    return verb(createContext(line, reporter), beginning);
+    module = await LOADERS[line.verb.name]();
+    headStart = module.beginEarly?.(line);
+    return module.verb(createContext(line, reporter), headStart);
   } catch (error) {
-    beginning?.end();
+    if (headStart) module?.cancelEarly?.(headStart);
     const told = error instanceof RuntError && name ? (await import("./version.ts")).inCalledName(error, name) : error;
     reporter.error(told, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
     if (!(error instanceof RuntError)) return failureStatus ?? 1;

@@ -1,6 +1,7 @@
 /** The record of a container that is made: written while init still works, in force with `commit`, and amended by what is known later. */
 import * as host from "../host/index.ts";
 import { publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { execRecord } from "./exec-record.ts";
 import type { Execution, Staged } from "./execution.ts";
 import { helperError } from "./on-failure.ts";
 import { callerStreams } from "./streams.ts";
@@ -9,8 +10,8 @@ import { callerStreams } from "./streams.ts";
 export function stage(execution: Execution): void {
   const started = host.procStat(execution.pid);
   if (!started) return;
-  const { pid } = execution;
-  const record = execution.forExec ? { ...execution.record, exec: execution.forExec() } : execution.record;
+  const { blueprint, pid } = execution;
+  const record = blueprint ? { ...execution.record, exec: execRecord(blueprint.config, blueprint.keyring) } : execution.record;
   const streams = callerStreams(record.exec.process?.["terminal"]);
   execution.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
   write(execution);

@@ -6,7 +6,7 @@ import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, t
 import { isFrozen } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/tracing.ts";
+import { phase } from "../host/observer.ts";
 import { type CgroupRecord, removeDirectory, type StateRecord } from "../state/index.ts";
 import { initState } from "../state/status.ts";
 import { resctrl, rootMount, systemd } from "./on-demand.ts";
@@ -19,7 +19,7 @@ const SOON_MS = 100;
 
 /** `tell` gets who is left alone, if there may be anybody. */
 export function destroy(root: string, record: StateRecord, tell: (left: Left) => void = (left) => warnLeft(record.id, left)): void {
-  phase?.("destroy");
+  phase?.("destroy", "execute");
   const { cgroup } = record;
   if (cgroup) {
     const owner = ownerOf(record, root);

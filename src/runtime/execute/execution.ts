@@ -1,8 +1,10 @@
 /** The state of one execution of a plan. Types only: every handler of an operation and every step after a failure needs them. */
+import type { CgroupRef, UnfinishedCgroup } from "../cgroup/index.ts";
+import type { ContainerConfig } from "../config/types.ts";
 import type * as host from "../host/index.ts";
 import type { MovedDevice, NamespacePair } from "../network/index.ts";
 import type { Plan } from "../plan/index.ts";
-import type { ExecRecord, StateRecord } from "../state/index.ts";
+import type { CgroupRecord, ResctrlRecord, StateRecord } from "../state/index.ts";
 import type { Progress } from "./progress.ts";
 
 /** How long what was sent into a container that runs may take: exec and mounts. */
@@ -13,8 +15,28 @@ export interface Patience {
   readonly asked?: string;
   /** Whether it ends when the process has not run at all for a minute (slow.ts). */
   readonly movesOn: boolean;
-  /** Called once, when a wait lasts. */
-  readonly meanwhile?: () => void;
+  /** A lock that is released when a wait lasts; Execution.released tells. */
+  readonly lock?: number;
+}
+
+/** A new container: its compiled bundle, and what its caller has said of it. */
+export interface Blueprint {
+  readonly id: string;
+  /** Absolute bundle directory. */
+  readonly bundle: string;
+  readonly config: ContainerConfig;
+  /** config.json as it was read, which is kept beside the record. */
+  readonly configText: string;
+  readonly plan: Plan;
+  readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
+  readonly resctrl?: ResctrlRecord;
+  /** It gets a session keyring of its own. */
+  readonly keyring: boolean;
+  readonly warnings: readonly string[];
+  /** See Execution. */
+  readonly demanded: readonly string[];
+  /** Of the plan that was expected. */
+  readonly digest?: string;
 }
 
 /** What execution knows so far; `record` grows from the intent to the committed state. */
@@ -23,18 +45,16 @@ export interface Execution {
   readonly plan: Plan;
   /** From `state.intent` on. */
   record: StateRecord;
-  /** The record to begin with; called once, before anything is done that lasts. */
-  readonly intent?: () => StateRecord;
-  /** What the record does not need to begin with, while init waits for its cgroups. */
-  forExec?: () => ExecRecord;
+  /** undefined: the container exists, and `record` is known from the beginning. */
+  blueprint?: Blueprint;
   lock: number;
   helper: number;
   /** outer, when it stays for source.serve until init is in its root; 0: it does not. */
   server: number;
   socket: number;
   pid: number;
-  /** Waits for the plan, until `helper.spawn`. */
-  ahead?: HelperAhead;
+  /** Adopted by `helper.spawn`. */
+  headStart?: HeadStart;
   /** Master side of an own terminal (foreground), -1 if there is none. */
   console: number;
   /** FIFO that the sizes of the terminal come from, for the monitor of an exec. */
@@ -51,24 +71,33 @@ export interface Execution {
   readonly demanded: string[];
   /** The state directory has more in it than every container's. */
   hasDirectory?: boolean;
-  /** What is left to do of cgroups that are made. */
-  readonly unfinished: (() => void)[];
+  /** Cgroups that are made and cannot be joined yet. */
+  readonly unfinished: UnfinishedCgroup[];
   /** What was last written of the record as it will be; undefined before there is an init. */
   staged?: Staged;
-  /** What can be made ready while init becomes the program. */
-  meanwhile?: () => void;
+  /** This process is to become the container's monitor. */
+  monitored?: { readonly keep: boolean };
+  /** What the monitor needs, made while init becomes the program. */
+  monitor?: MonitorPreparation;
   /** What bounds the wait for what the helper does; undefined: somebody who stops it. */
   patience?: Patience;
+  /** The lock of `patience` has been released. */
+  released?: boolean;
   /** A cgroup says whose it is. */
   marked?: boolean;
   /** Where whoever asks sees what is being done; undefined for exec. */
   progress?: Progress;
-  /** config.json as it was read, which is kept beside the record; undefined for exec. */
-  configText?: string;
 }
 
-/** A helper that was started before there is a plan. */
-export interface HelperAhead {
+/** What is begun of a container before anything is known of it. */
+export interface HeadStart {
+  readonly progress: Progress;
+  /** undefined: none was started, or it has been adopted or ended. */
+  helper: EarlyHelper | undefined;
+}
+
+/** A helper that waits for its plan. */
+export interface EarlyHelper {
   readonly pid: number;
   readonly socket: number;
   /** Memory that it shares. */
@@ -77,6 +106,13 @@ export interface HelperAhead {
   namespaces: number;
   /** Flags that it was told to clone init with; 0: that is left to the plan. */
   clone: number;
+}
+
+/** What the monitor needs and does not depend on the container's start. */
+export interface MonitorPreparation {
+  /** This program, for `runt delete`. */
+  readonly self: number;
+  readonly cleanup: readonly string[];
 }
 
 /** The network devices that have been moved or are about to be, in order. */

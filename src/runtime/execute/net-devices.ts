@@ -1,13 +1,12 @@
 /** linux.netDevices: into the container's network namespace by create, and back when create fails. delete leaves them where they are. */
 
 import type { OpArgs } from "../../shared/protocol/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import {
   describeDevice,
-  findLink,
   type MovedDevice,
+  missingDevice,
   moveBack,
   moveIn,
   type NamespacePair,
@@ -18,13 +17,6 @@ import {
 import { type NetDevicesRecord, writeRecord } from "../state/index.ts";
 import type { Execution, NetDeviceMoves } from "./execution.ts";
 import { warn } from "./warn.ts";
-
-/** Before anything is done. @throws RuntError "config-invalid" */
-export function refuseMissingDevices(netDevices: ContainerConfig["netDevices"]): void {
-  const socket = host.netlinkOpen();
-  for (const { device, from } of netDevices) if (findLink(socket, device) === undefined) throw missing(device, from);
-  host.close(socket);
-}
 
 /** The operation netdevice.move. @throws RuntError "config-invalid" or "operation" */
 export function moveNetDevice(execution: Execution, { device, name, namespace }: OpArgs<"netdevice.move">, pointer: string): void {
@@ -40,7 +32,7 @@ function move(execution: Execution, device: string, name: string, namespace: str
   execution.netDevices ??= { pair: openPair(`/proc/${execution.pid}/ns/net`), devices: [] };
   const { pair, devices } = execution.netDevices;
   const moved = describeDevice(pair, device);
-  if (moved === undefined) throw missing(device, pointer);
+  if (moved === undefined) throw missingDevice(device, pointer);
   // The device may have been named by an alternative name, which it keeps beside its own.
   const wanted = name === device ? moved.name : name;
   const taken = takenName(pair, [moved.temporary, ...(wanted.includes("%") ? [] : [wanted])]);
@@ -92,10 +84,6 @@ function bringBack(pair: NamespacePair, devices: readonly MovedDevice[]): void {
       warn(`network device ${moved.name} could not be brought back as it was: ${wordsOf(error)}`);
     }
   }
-}
-
-function missing(device: string, pointer: string): RuntError {
-  return new RuntError("config-invalid", `linux.netDevices: there is no network device "${device}"`, { pointer });
 }
 
 /** With what the kernel says beside the error number. */

@@ -8,7 +8,6 @@ import type { addHelperWarning } from "./helper-warning.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
-import type * as terminalRule from "./require-terminal.ts";
 import type * as resourceControl from "./resctrl.ts";
 import type * as sharedRoot from "./root-mount.ts";
 import type * as sizesOfTerminal from "./terminal-sizes.ts";
@@ -56,11 +55,6 @@ export function helperWarning(): typeof addHelperWarning {
 /** For an exec that has failed before it knew its process. */
 export function orphans(): typeof unknownChildren {
   return loadedNow(import("./orphans.ts"));
-}
-
-/** For a container or a process with a terminal, in the foreground. */
-export function terminalRules(): typeof terminalRule {
-  return loadedNow(import("./require-terminal.ts"));
 }
 
 /** For a terminal whose sizes come from a FIFO. */

@@ -34,7 +34,7 @@ export interface Progress {
   init(pid: number): void;
   /**
    * What is to be made before there is a plan: CLONE_NEW* of the namespaces that outer unshares, and of the clone of init (0: none), and the file
-   * systems that this init makes (file-systems.ts).
+   * systems that this init makes (head-start/file-systems.ts).
    */
   ahead(unshared: number, clone: number, fileSystems: number): void;
   /** One more of the container's cgroups is made: init, which looks at the page, need not wait for the message. */

@@ -1,6 +1,5 @@
 import { MESSAGES } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
-import type { Execution } from "./execution.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 
 /** How long the death of a killed child may take. */
@@ -9,14 +8,19 @@ const DEATH_MS = 10_000;
 /** Where they are frozen (v1), they die as they thaw, and whoever reaps orphans has them then. */
 export const FROZEN_DEATH_MS = 100;
 
+/** Children of this process; see Execution. */
+interface Children {
+  readonly socket: number;
+  readonly pid: number;
+  readonly helper: number;
+  readonly server: number;
+}
+
 /** What an execution that has failed leaves running ends, and is reaped if that does not take too long. */
-export function endChildren(
-  { socket, pid, helper, server }: Pick<Execution, "socket" | "pid" | "helper" | "server">,
-  milliseconds = DEATH_MS,
-): void {
+export function endChildren({ socket, pid, helper, server }: Children, milliseconds = DEATH_MS): void {
   end(helper, milliseconds);
   // Nobody clones any more.
-  end(pid > 0 || helper <= 0 ? pid : toldOf(socket), milliseconds);
+  end(pid > 0 || helper <= 0 ? pid : pidFromPendingMessage(socket), milliseconds);
   // It ends with init, and has a child of its own to reap.
   if (server > 0) host.waitpid(server, 0);
   if (socket !== -1) host.close(socket);
@@ -37,7 +41,7 @@ function end(child: number, milliseconds: number): void {
 }
 
 /** The init that outer has told of, and nobody has heard; 0: none. One that it could not tell of ends with the socket. */
-function toldOf(socket: number): number {
+function pidFromPendingMessage(socket: number): number {
   for (;;) {
     const message = nextMessage(socket);
     if (message === undefined || message.type === MESSAGES.pid) return message?.value ?? 0;

@@ -4,7 +4,7 @@ import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
 import type { ResctrlRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 
-export { joinGroup, locateGroups, pathOf, releaseGroups } from "../resctrl/index.ts";
+export { joinGroup, pathOf, releaseGroups } from "../resctrl/index.ts";
 
 export function prepareGroups(execution: Execution, { create, schemata, ...group }: OpArgs<"resctrl.prepare">, pointer: string): void {
   amend(execution, (resctrl) => ({ ...resctrl, made: false }));

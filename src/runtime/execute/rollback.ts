@@ -4,13 +4,13 @@ import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import { lockAgain } from "../state/lock-again.ts";
 import { destroy } from "./destroy.ts";
-import type { Execution, HelperAhead } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { runPoststop } from "./hooks.ts";
 import { netDevices } from "./on-demand.ts";
 import { endChildren } from "./reap.ts";
 
 /** The error that create ends with: what went wrong first, and that something may be left. */
-export function undone(execution: Execution, id: string, error: unknown): unknown {
+export function rollbackError(execution: Execution, id: string, error: unknown): unknown {
   try {
     undo(execution);
     return error;
@@ -25,7 +25,6 @@ export function undone(execution: Execution, id: string, error: unknown): unknow
 export function undo(execution: Execution): void {
   // A second signal does not stop it half-way.
   host.endWaitsBySignal(false);
-  if (execution.ahead) endAhead(execution.ahead);
   endChildren(execution);
   if (execution.lock === -1) return;
   if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
@@ -35,6 +34,7 @@ export function undo(execution: Execution): void {
   runPoststop(execution.record);
 }
 
-export function endAhead({ pid, socket }: HelperAhead): void {
+/** A helper that waits for its plan, and the init that it may have made. */
+export function endHelper({ pid, socket }: { readonly pid: number; readonly socket: number }): void {
   endChildren({ socket, helper: pid, pid: 0, server: 0 });
 }

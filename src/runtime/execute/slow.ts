@@ -41,11 +41,14 @@ const watches = new WeakMap<Execution, Watch>();
 
 /** To be called as long as the wait lasts. @throws RuntError timeout, or wrong-status when the container is gone */
 export function look(execution: Execution): void {
-  const { deadline, asked, movesOn, meanwhile } = execution.patience ?? {};
+  const { deadline, asked, movesOn, lock } = execution.patience ?? {};
   const now = host.monotonic();
   const pid = execution.pid > 0 ? execution.pid : execution.helper;
   const known = watches.get(execution);
-  if (!known) meanwhile?.();
+  if (lock !== undefined && !execution.released) {
+    host.flock(lock, host.LOCK.UN);
+    execution.released = true;
+  }
   // Whoever has joined it may wait for a file system of it still.
   if (execution.patience && !initState(execution.record)) throw new RuntError("wrong-status", WORDS.notRunning);
   if (deadline !== undefined && now >= deadline) throw late(`the program did not begin within ${asked} (--timeout)`);

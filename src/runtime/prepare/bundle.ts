@@ -5,9 +5,9 @@ import { deriveConfig } from "../config/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import * as host from "../host/index.ts";
 import { loadedNow } from "../host/lazy.ts";
+import { phase, reached } from "../host/observer.ts";
 import { weakened } from "../host/testing.ts";
-import { phase } from "../host/tracing.ts";
-import { parseSpec, type Spec } from "../spec/index.ts";
+import { parseConfig, type Spec, validateSpec } from "../spec/index.ts";
 import { absolutePath } from "../spec/path.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
@@ -17,20 +17,21 @@ export interface LoadedBundle {
   readonly text: string;
 }
 
-/** Who makes a container hears of its configuration as soon as it is JSON: not even its structure is known to be sound. */
-export type ParsedListener = (value: unknown) => void;
-
 /** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string, parsed?: ParsedListener): LoadedBundle {
-  phase?.("config");
+export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
+  phase?.("config", "prepare");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
-  const written = parseSpec(text, host.needsExactParser(text), parsed);
+  phase?.("spec", "spec");
+  const json = parseConfig(text, host.needsExactParser(text));
+  reached?.("parsed", json);
+  const written = validateSpec(text, json);
   const moved = withHostPaths(written, bundle);
   const spec = moved?.spec ?? written;
-  phase?.("check");
+  phase?.("check", "check");
   const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
-  phase?.("derive");
+  phase?.("derive", "config");
   const config = deriveConfig(spec, { bundle });
+  phase?.("facts", "prepare");
   knowledge.refuse(config);
   if (findings.length === 0 && !moved) return { text, config };
   return { text, config: { ...config, warnings: [...(moved?.warnings ?? []), ...findings, ...config.warnings] } };

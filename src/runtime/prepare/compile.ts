@@ -3,12 +3,12 @@ import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from ".
 import type { ContainerConfig } from "../config/types.ts";
 import { countListenFds } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
+import { phase, reached } from "../host/observer.ts";
 import { weakened } from "../host/testing.ts";
-import { phase } from "../host/tracing.ts";
 import { compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
-import { loadBundle, type ParsedListener } from "./bundle.ts";
+import { loadBundle } from "./bundle.ts";
 import { isDemanded } from "./demanded.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -27,15 +27,10 @@ export interface Compiled {
   readonly demanded: readonly string[];
 }
 
-export function compileBundle(
-  options: RuntimeOptions,
-  create: CreateOptions,
-  knowledge: HostKnowledge = LIVE,
-  parsed?: ParsedListener,
-): Compiled {
+export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostKnowledge = LIVE): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile, parsed);
-  phase?.("facts");
+  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
+  reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
   const facts = knowledge.cgroups();
   const { path, steps, unit } = placeContainer(options, create.id, config, facts, knowledge);
@@ -58,7 +53,7 @@ export function compileBundle(
   const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile, pidfdSocket } = create;
   const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
   const mayNotify = config.namespaces.some(({ type, path }) => type === "mount" && path === undefined);
-  phase?.("compile");
+  phase?.("compile", "plan");
   const plan = compile({
     config,
     host: hostFacts,
@@ -75,6 +70,7 @@ export function compileBundle(
       ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
     },
   });
+  reached?.("planned", plan);
   return {
     config,
     configText: text,

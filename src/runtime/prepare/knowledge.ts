@@ -3,12 +3,12 @@ import { type CgroupFacts, readHierarchies } from "../cgroup/index.ts";
 import type { SystemdFacts } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
 import { RuntError } from "../errors/index.ts";
-import { netDevices, resctrl, systemd } from "../execute/on-demand.ts";
 import * as host from "../host/index.ts";
 import { weakened } from "../host/testing.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { findIdProgram } from "./id-programs.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
+import { netDevices, resctrl, systemd } from "./on-demand.ts";
 import { refuseHostNamespaces } from "./own-namespaces.ts";
 
 export interface IdPrograms {

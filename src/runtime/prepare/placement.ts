@@ -4,10 +4,10 @@ import type { CgroupSteps } from "../cgroup/compile/steps.ts";
 import { type CgroupFacts, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/types.ts";
-import { systemd } from "../execute/on-demand.ts";
 import { weakened } from "../host/testing.ts";
 import type { CgroupRecord } from "../state/index.ts";
 import type { HostKnowledge } from "./knowledge.ts";
+import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 
 export interface Placement {

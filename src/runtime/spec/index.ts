@@ -1,5 +1,5 @@
 export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
-export { parsePart, parseSpec } from "./load.ts";
+export { parseConfig, parsePart, parseSpec, validateSpec } from "./load.ts";
 export { member } from "./member.ts";
 export type {
   Integer,

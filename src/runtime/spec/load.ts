@@ -7,14 +7,20 @@ import { completePageSize, flatCapabilities } from "./old-forms.ts";
 import type { Spec } from "./types.ts";
 
 /**
- * Parse and validate config.json.
+ * config.json as JSON.
  * @param exact the text is none for JSON.parse: it holds an integer of 16 or more digits, or is nested too deep (host.needsExactParser)
- * @param parsed gets the value before its structure is checked
- * @throws RuntError "config-syntax" (line, column) or "config-schema" (pointer, line, column)
+ * @throws RuntError "config-syntax" (line, column)
  */
-export function parseSpec(text: string, exact: boolean, parsed?: (value: unknown) => void): Spec {
-  const json = exact ? parseJson(text) : parseFast(text);
-  parsed?.(json);
+export function parseConfig(text: string, exact: boolean): unknown {
+  return exact ? parseJson(text) : parseFast(text);
+}
+
+/**
+ * Validate the structure of config.json.
+ * @param json what parseConfig has made of the text
+ * @throws RuntError "config-schema" (pointer, line, column)
+ */
+export function validateSpec(text: string, json: unknown): Spec {
   const { value, changed } = flatCapabilities(json);
   if (value === null) throw new RuntError("config-schema", "config cannot be null", { pointer: "" });
   const error = violation(value);
@@ -26,6 +32,11 @@ export function parseSpec(text: string, exact: boolean, parsed?: (value: unknown
     );
   }
   return value as Spec;
+}
+
+/** Parse and validate config.json. @throws RuntError "config-syntax" or "config-schema" */
+export function parseSpec(text: string, exact: boolean): Spec {
+  return validateSpec(text, parseConfig(text, exact));
 }
 
 /**

@@ -56,7 +56,7 @@ export interface RootMountRecord {
 export interface ExecRecord {
   /** True: the build that made the container kept nothing for exec; the rest means nothing then. */
   readonly unknown?: true;
-  /** ProcessConfig with 64-bit numbers as decimal strings (src/runtime/prepare/exec-defaults.ts); absent when config.json has no process. */
+  /** ProcessConfig with 64-bit numbers as decimal strings (src/runtime/config/stored-process.ts); absent when config.json has no process. */
   readonly process?: Readonly<Record<string, unknown>>;
   /** Types of linux.namespaces. */
   readonly namespaces: readonly string[];

@@ -1,7 +1,7 @@
 /**
  * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only when somebody asks for it.
  *
- * What is loaded by every call has two hooks (src/runtime/host/tracing.ts). All else is seen by taking the place of the functions of the host module
+ * What is loaded by every call has two hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
  * for behind it there is nothing more of this program.
  */
@@ -9,7 +9,7 @@
 import { MESSAGES } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { observe } from "../host/tracing.ts";
+import { observe, type Room } from "../host/observer.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Instant, type Span, traceText } from "./events.ts";
 import { areaSize, type Helper, helperSpans, operationArgs, prepareArea } from "./helper.ts";
@@ -57,29 +57,29 @@ export function traceTo(file: string, verb: string, parsed: number): (status: nu
   const recording: Recording = {
     file,
     verb,
-    spans: [{ name: "parse", category: "phase", begin: started, end: parsed, args: { includes: "start of the engine" } }],
+    spans: [{ name: "parse", category: "phase", begin: started, end: parsed, args: { room: "cli", includes: "start of the engine" } }],
     helpers: [],
-    phase: { name: "trace", begin: parsed, args: {} },
+    phase: { name: "trace", begin: parsed, args: { room: "trace" } },
     operation: undefined,
     plan: undefined,
     executed: 0,
   };
-  observe(
-    (name) => beginPhase(recording, name),
-    (plan, index) => beginOperation(recording, plan as Pick<Plan, "ops">, index),
-  );
+  observe({
+    phase: (name, room) => beginPhase(recording, name, room),
+    operation: (plan, index) => beginOperation(recording, plan as Pick<Plan, "ops">, index),
+  });
   host.replaceExports((name, original) => replacement(recording, name, original));
-  beginPhase(recording, verb);
+  beginPhase(recording, verb, "cli");
   return (status) => {
     write(recording, { status });
     return status;
   };
 }
 
-function beginPhase(recording: Recording, name: string, now = host.clock()): void {
+function beginPhase(recording: Recording, name: string, room: Room, now = host.clock()): void {
   endOperation(recording, now);
   if (recording.phase) recording.spans.push({ ...recording.phase, category: "phase", end: now });
-  recording.phase = { name, begin: now, args: {} };
+  recording.phase = { name, begin: now, args: { room } };
 }
 
 function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: number): void {
@@ -184,7 +184,7 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
   const { heap, started } = host.usage();
   const parent = parseTraceParent(host.getenv("TRACEPARENT"));
   const now = host.clock();
-  beginPhase(recording, "end", now);
+  beginPhase(recording, "end", "trace", now);
   const calls = [...recording.spans];
   const pid = host.getpid();
   const ids = parent ? { traceId: parent.traceId, parentId: parent.parentId } : {};

@@ -6,17 +6,18 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import { endBySignal } from "../execute/end-by-signal.ts";
 import { execute, newExecution } from "../execute/execute.ts";
 import type { Execution } from "../execute/execution.ts";
-import { orphans, resctrl, systemd, terminalRules, terminalSizes } from "../execute/on-demand.ts";
+import { orphans, resctrl, systemd, terminalSizes } from "../execute/on-demand.ts";
 import { pidfdOf } from "../execute/pidfd.ts";
 import { endChildren, FROZEN_DEATH_MS } from "../execute/reap.ts";
 import { countListenFds, separateDescriptors } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/tracing.ts";
+import { phase } from "../host/observer.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
 import { isDemanded } from "../prepare/demanded.ts";
 import { defaultProcess, namespaceTypes } from "../prepare/exec-defaults.ts";
 import { type ExecRequest, requestedProcess } from "../prepare/exec-request.ts";
 import { apparmorEnabled } from "../prepare/lsm.ts";
+import { terminalRules } from "../prepare/on-demand.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
 import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
 import { deriveStatus } from "../state/status.ts";
@@ -44,7 +45,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   if (record.exec.unknown) {
     throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });
   }
-  phase?.("compile");
+  phase?.("compile", "plan");
   const findings: Warning[] = [];
   const process = requestedProcess(request, () => defaultProcess(record.exec), findings);
   checkTerminal(process, request);
@@ -54,7 +55,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   const { timeout } = request;
   execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
   endBySignal();
-  phase?.("execute");
+  phase?.("execute", "execute");
   try {
     execute(execution);
   } catch (error) {

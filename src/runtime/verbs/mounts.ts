@@ -29,15 +29,10 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);
   const execution = newExecution(root, compileMounts(inputOf(root, record, action, mounts)), record);
-  let isLocked = true;
-  const letGo = (): void => {
-    host.flock(held, host.LOCK.UN);
-    isLocked = false;
-  };
   // The file systems may be the container's, and never answer.
-  execution.patience = { movesOn: true, meanwhile: letGo };
+  execution.patience = { movesOn: true, lock: held };
   perform(execution, action);
-  if (!isLocked && !lockAgain(held, directory)) throw new RuntError("wrong-status", WORDS.notRunning);
+  if (execution.released && !lockAgain(held, directory)) throw new RuntError("wrong-status", WORDS.notRunning);
   const fresh = [...warnings, ...execution.warnings].filter((warning) => !record.warnings.includes(warning));
   if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
 }

@@ -7,7 +7,7 @@ import { helperError, slowStart } from "../execute/on-failure.ts";
 import { awaitEnd } from "../execute/pidfd.ts";
 import { GO, readStartFailure, type StartFailure } from "../execute/start-failure.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/tracing.ts";
+import { phase } from "../host/observer.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
 import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
@@ -32,7 +32,7 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
   const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id, warnings) : undefined;
   const pidfd = sockets && host.pidfdOpen(record.pid);
-  phase?.("release");
+  phase?.("release", "execute");
   const failure = release(fifoPath(directory), (fd) => slowStart().awaitProgram(record, { fd, held, directory }));
   try {
     if (record.hooks?.startContainer) checkHooks(directory);

@@ -2,6 +2,7 @@
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
+import { stageKeptConfig } from "../execute/kept-config.ts";
 import { systemd } from "../execute/on-demand.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/options.ts";
@@ -9,7 +10,6 @@ import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
 import type { SpecResources } from "../spec/index.ts";
 import { containerDirectory, lock, publishRecord, readRecord, type StateRecord, stageRecord } from "../state/index.ts";
 import { deriveStatus } from "../state/status.ts";
-import { rememberUpdate } from "./remember-update.ts";
 
 export interface UpdateRequest {
   readonly resources: SpecResources;
@@ -44,7 +44,7 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
 function stage(root: string, record: StateRecord, resources: SpecResources, warnings: readonly string[]): () => void {
   const fresh = warnings.filter((warning) => !record.warnings.includes(warning));
   return told(() => {
-    const publishConfig = rememberUpdate(root, record.id, resources);
+    const publishConfig = stageKeptConfig(root, record.id, resources);
     if (fresh.length > 0) stageRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
     return () =>
       told(() => {

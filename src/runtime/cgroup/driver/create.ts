@@ -15,23 +15,28 @@ const ATTEMPTS = 16;
  * Make the directory of a cgroup and every missing level above it. An existing directory is used as it is.
  * v1 cpuset: a new level gets its parent's cpus and mems (the kernel refuses tasks without them).
  * v2: the controllers are enabled from the root down to the parent.
- * @param later gets what is left to do before a process can join; without it that is done at once
+ * @param unfinished gets the directory if finishCgroup has to be called before a process can join it; without it that is done at once
  * @returns whether the directory is new
- * @throws RuntError cgroup, `later`'s argument, too
+ * @throws RuntError cgroup
  */
-export function createCgroup(directory: string, later: Later = atOnce): boolean {
+export function createCgroup(directory: string, unfinished?: UnfinishedCgroup[]): boolean {
   const facts = readHierarchies();
   const hierarchy = hierarchyOf(facts, directory);
   if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
-  return named(directory, () =>
-    facts.version === 2
-      ? createUnified(hierarchy, directory)
-      : createV1(hierarchy, directory, (rest) => later(() => named(directory, rest))),
-  );
+  return named(directory, () => (facts.version === 2 ? createUnified(hierarchy, directory) : createV1(hierarchy, directory, unfinished)));
 }
 
-type Later = (rest: () => void) => void;
-const atOnce: Later = (rest) => rest();
+/** A directory of v1 that no process can join yet. */
+export interface UnfinishedCgroup {
+  readonly mountpoint: string;
+  readonly directory: string;
+  readonly isNew: boolean;
+}
+
+/** @throws RuntError cgroup */
+export function finishCgroup({ mountpoint, directory, isNew }: UnfinishedCgroup): void {
+  named(directory, () => inheritCpuset(mountpoint, directory, isNew));
+}
 
 function named<T>(directory: string, action: () => T): T {
   try {
@@ -54,10 +59,11 @@ function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHie
   return undefined;
 }
 
-function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, later: Later): boolean {
+function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, unfinished?: UnfinishedCgroup[]): boolean {
   if (!controllers.includes("cpuset")) return createLevels(mountpoint, directory);
   const isNew = createLevels(mountpoint, directory, inheritCpuset);
-  later(() => inheritCpuset(mountpoint, directory, isNew));
+  if (unfinished) unfinished.push({ mountpoint, directory, isNew });
+  else inheritCpuset(mountpoint, directory, isNew);
   return isNew;
 }
 

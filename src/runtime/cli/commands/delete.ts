@@ -1,6 +1,6 @@
 import { remove } from "../../verbs/delete.ts";
-import { forEachMatch } from "../../verbs/select.ts";
 import type { Verb } from "../context.ts";
+import { forEachMatch } from "../select.ts";
 
 export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;

@@ -1,8 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
+import { hasCriu } from "../../execute/criu/program.ts";
 import * as host from "../../host/index.ts";
 import { loadedNow } from "../../host/lazy.ts";
 import { featuresDocument } from "../../spec/features.ts";
-import { hasCriu } from "../../verbs/criu/program.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 

@@ -2,14 +2,14 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { loadedNow } from "../../host/lazy.ts";
 import { kill, killRunning } from "../../verbs/kill.ts";
-import { forEachMatch } from "../../verbs/select.ts";
 import type { Verb } from "../context.ts";
+import { forEachMatch } from "../select.ts";
 
 export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, word = "TERM"] = positionals as [string, string?];
   const signal = parseSignal(word);
   const all = flags["all"] === true;
-  if (flags["cgroup"] !== undefined) loadedNow(import("../../verbs/kill-below.ts")).killBelow(options, id, signal, flags);
+  if (flags["cgroup"] !== undefined) loadedNow(import("../../execute/kill-below.ts")).killBelow(options.root, id, signal, flags);
   else if (flags["regex"]) forEachMatch(options, id, (match) => killRunning(options, match, signal, all));
   else kill(options, id, signal, all);
   return 0;

@@ -1,13 +1,13 @@
 import type { Execution } from "../../execute/execution.ts";
 import * as host from "../../host/index.ts";
-import { run } from "../../verbs/run.ts";
+import { run, runRecorded } from "../../verbs/run.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";
 
-export { begin } from "../create-options.ts";
+export { beginEarly, cancelEarly } from "../create-options.ts";
 
-export const verb: Verb = (context, beginning) => {
+export const verb: Verb = (context, headStart) => {
   const id = context.positionals[0]!;
   const resizeFifo = text(context.flags["resize-fifo"]);
   const request = { ...createOptions(context, id, "run"), ...(resizeFifo === undefined ? {} : { resizeFifo: absolutePath(resizeFifo) }) };
@@ -16,10 +16,10 @@ export const verb: Verb = (context, beginning) => {
   const options = {
     keep: context.flags["keep"] === true,
     subreaper: context.flags["no-subreaper"] !== true,
-    ...(exitRecord === undefined ? {} : { exitRecord: absolutePath(exitRecord) }),
     deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
     made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
   };
-  run(context.options, request, options, beginning);
+  if (exitRecord === undefined) run(context.options, request, options, headStart!);
+  else runRecorded(context.options, request, options, absolutePath(exitRecord));
   return 0;
 };

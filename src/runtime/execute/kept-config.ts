@@ -10,7 +10,7 @@ type Json = { [key: string]: unknown };
  * Temp file and rename: this does the first and returns the second, which cannot fail for want of space. Nothing to do for a container whose
  * configuration was not kept.
  */
-export function rememberUpdate(root: string, id: string, resources: SpecResources): () => void {
+export function stageKeptConfig(root: string, id: string, resources: SpecResources): () => void {
   const path = configPath(root, id);
   let text: string;
   try {

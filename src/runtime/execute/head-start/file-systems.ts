@@ -2,7 +2,7 @@
  * The file systems that nearly every configuration mounts. An init that waits for its plan makes them in the meantime, with their usual options
  * (native-bindings/init/prepare.c), and the plan takes those that are as it wants them.
  */
-import { member } from "../spec/index.ts";
+import { member } from "../../spec/index.ts";
 
 const PROC = 1;
 /** With nosuid, nodev, noexec, as engines ask for it. */

@@ -1,9 +1,8 @@
 /** kill --cgroup: a signal to everything in a cgroup below a container's own, which exec --cgroup has put there. */
 import { signalBelow } from "../cgroup/driver/below.ts";
 import { RuntError } from "../errors/index.ts";
-import { ownerOf, warnLeft } from "../execute/owner.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
 import { readRecord } from "../state/index.ts";
+import { ownerOf, warnLeft } from "./owner.ts";
 
 /** The flags of kill. */
 interface Flags {
@@ -14,7 +13,7 @@ interface Flags {
  * `--cgroup`: as for exec. Who is there and is not the container's (src/runtime/cgroup/ownership.ts) is left alone, and named in a warning.
  * @throws RuntError usage; id-unknown; cgroup: the container has no such cgroup, or somebody in it does not end
  */
-export function killBelow({ root }: RuntimeOptions, id: string, signal: number, { cgroup, all, regex }: Flags): void {
+export function killBelow(root: string, id: string, signal: number, { cgroup, all, regex }: Flags): void {
   const wanted = String(cgroup);
   if (all || regex) throw new RuntError("usage", "--cgroup goes with neither --all nor --regex");
   const record = readRecord(root, id);

@@ -4,21 +4,32 @@
  */
 import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import type { Execution } from "../execute/execution.ts";
-import { type FreshFile, isAt, writeBeside } from "../execute/fresh-file.ts";
-import { terminalSizes } from "../execute/on-demand.ts";
-import { onFailure } from "../execute/on-failure.ts";
 import type { separateDescriptors } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
-import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
-import type { create } from "./create.ts";
-import type { BecomeMonitor, RunOptions } from "./run-options.ts";
+import type { Execution } from "./execution.ts";
+import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
+import type { MonitorRecord } from "./monitor.ts";
+import { terminalSizes } from "./on-demand.ts";
+import { onFailure } from "./on-failure.ts";
+
+/** What run is asked for, as far as the record needs it. */
+interface RunRequest {
+  readonly id: string;
+  readonly detach: boolean;
+  readonly consoleSocket?: string;
+  readonly resizeFifo?: string;
+  readonly preserveFds: number;
+}
 
 /** What run itself is made of: handed over, so that this module is small to load. */
-export interface RunSteps {
+export interface RunSteps<Request extends RunRequest> {
   readonly separateDescriptors: typeof separateDescriptors;
-  readonly create: typeof create;
-  readonly becomeMonitor: BecomeMonitor;
+  /** Make the container. */
+  readonly make: (request: Request & { readonly unattended: true }) => Execution;
+  /** Called when it is made. */
+  readonly made: ((execution: Execution) => void) | undefined;
+  /** Become its monitor. */
+  readonly watch: (execution: Execution, record: MonitorRecord) => void;
   readonly memoryPressure: typeof memoryPressure;
 }
 
@@ -28,31 +39,25 @@ const RECORD_SCHEMA = 1;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Does not return: the caller's process ends when the program runs, this one becomes the monitor. @throws RuntError */
-export function runRecorded(
-  options: RuntimeOptions,
-  request: CreateOptions,
-  path: string,
-  { keep, deleteCommand, made }: RunOptions,
-  steps: RunSteps,
-): void {
+export function recordRun<Request extends RunRequest>(root: string, request: Request, path: string, steps: RunSteps<Request>): void {
   if (!request.detach) throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
   if (request.consoleSocket !== undefined) throw new RuntError("usage", WORDS.consoleSocketUnused);
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
   const sizes = request.resizeFifo === undefined ? undefined : String(terminalSizes().openSizes(request.resizeFifo));
-  const begun = { schema: RECORD_SCHEMA, id: request.id, root: options.root, monitor: self() };
+  const begun = { schema: RECORD_SCHEMA, id: request.id, root, monitor: self() };
   const first = claim(path, { ...begun, phase: "creating" });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
   let execution: Execution;
   try {
-    execution = steps.create(options, { ...request, detach: false, unattended: true });
+    execution = steps.make({ ...request, detach: false, unattended: true });
   } catch (error) {
     if (isAt(path, first)) host.unlink(path);
     throw error;
   }
-  made?.(execution);
+  steps.made?.(execution);
   const { seconds, nanoseconds } = host.now();
   const running = {
     ...begun,
@@ -61,24 +66,19 @@ export function runRecorded(
     startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
   };
   const own = replaceOrUndo(path, first, { ...running, phase: "running" }, execution);
-  steps.becomeMonitor(
-    options,
-    execution,
-    { keep, deleteCommand },
-    {
-      args: [
-        ...(sizes === undefined ? [] : ["--sizes", sizes]),
-        "--record",
-        path,
-        JSON.stringify(running).slice(0, -1),
-        String(own),
-        ...oomArguments(execution, steps),
-        "--ready",
-        String(ready),
-      ],
-      fds: [ready, own, ...(sizes === undefined ? [] : [Number(sizes)])],
-    },
-  );
+  steps.watch(execution, {
+    args: [
+      ...(sizes === undefined ? [] : ["--sizes", sizes]),
+      "--record",
+      path,
+      JSON.stringify(running).slice(0, -1),
+      String(own),
+      ...oomArguments(execution, steps.memoryPressure),
+      "--ready",
+      String(ready),
+    ],
+    fds: [ready, own, ...(sizes === undefined ? [] : [Number(sizes)])],
+  });
 }
 
 /** What tells this process from a later one of its pid; execve(2) keeps both. */
@@ -110,7 +110,7 @@ function replaceOrUndo(path: string, before: number, fields: Fields, execution: 
     if (isAt(path, before)) host.unlink(path);
     // It is closed already.
     execution.socket = -1;
-    throw onFailure().undone(execution, execution.record.id, error);
+    throw onFailure().rollbackError(execution, execution.record.id, error);
   }
 }
 
@@ -145,8 +145,8 @@ function failure(path: string, error: unknown): RuntError {
 }
 
 /** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */
-function oomArguments({ record: { cgroup } }: Execution, steps: RunSteps): string[] {
-  if (cgroup === undefined || steps.memoryPressure(cgroup) === undefined) return [];
+function oomArguments({ record: { cgroup } }: Execution, pressureOf: typeof memoryPressure): string[] {
+  if (cgroup === undefined || pressureOf(cgroup) === undefined) return [];
   const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";
   const directory = cgroup.paths.find((path) => host.access(`${path}/${file}`, host.ACCESS.EXIST));
   return directory === undefined ? [] : ["--oom", `${directory}/${file}`, String(cgroup.oomKills ?? 0)];

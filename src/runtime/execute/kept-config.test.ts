@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeChanges, type RecordedPlan } from "../prepare/expect-plan.ts";
 import { parseJson } from "../spec/index.ts";
 import { printJson } from "../spec/print-json.ts";
-import { merge } from "./remember-update.ts";
+import { merge } from "./kept-config.ts";
 
 describe("merge", () => {
   it("changes what is given, and nothing else", () => {

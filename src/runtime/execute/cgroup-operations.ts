@@ -1,0 +1,48 @@
+/** The operations that make a container's cgroups. */
+
+import type { OpArgs } from "../../shared/protocol/index.ts";
+import { createCgroup, finishCgroup, markContainer } from "../cgroup/index.ts";
+import { writeRecord } from "../state/index.ts";
+import type { Execution } from "./execution.ts";
+import { systemd } from "./on-demand.ts";
+
+/**
+ * The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost, and nobody is killed in one that does
+ * not say it. One that was not there when it was looked for, and is now, is somebody else's. (Those of a unit systemd has made for it.)
+ */
+export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
+  const isNew = createCgroup(path, execution.unfinished);
+  execution.progress?.cgroup();
+  const { root, record } = execution;
+  const { kept, systemd: unit } = record.cgroup ?? {};
+  if (kept?.includes(path)) return;
+  if (!isNew && !unit && record.cgroup) {
+    execution.record = { ...record, cgroup: { ...record.cgroup, kept: [...(kept ?? []), path] } };
+    return;
+  }
+  if (execution.marked) return;
+  markContainer(path, { root, id: record.id, ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
+  execution.marked = true;
+}
+
+export function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {
+  const { startUnit: start, UnitExists } = systemd();
+  try {
+    start(unit, properties, withInit ? execution.pid : undefined);
+  } catch (error) {
+    if (error instanceof UnitExists) disown(execution);
+    throw error;
+  }
+}
+
+/** The cgroup is somebody else's: undoing must not touch it. */
+function disown(execution: Execution): void {
+  const { cgroup: _, ...rest } = execution.record;
+  execution.record = rest;
+  writeRecord(execution.root, rest);
+}
+
+/** init binds a cgroup as soon as it is there: all of them are made before what only a process that joins needs. */
+export function finishCgroups({ unfinished }: Execution): void {
+  for (const cgroup of unfinished.splice(0)) finishCgroup(cgroup);
+}

@@ -1,0 +1,189 @@
+/** A container comes back from a checkpoint: criu makes the processes, the operations of the plan what is around them. */
+
+import type { OpName } from "../../../shared/protocol/index.ts";
+import { writeCgroupFile } from "../../cgroup/index.ts";
+import type { ContainerConfig } from "../../config/types.ts";
+import { type CriuOptions, converse, encodeRequest, parseMounts, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { raiseLoopback } from "../../network/index.ts";
+import { writeRecord } from "../../state/index.ts";
+import { runOperations } from "../execute.ts";
+import type { Execution } from "../execution.ts";
+import { callerStreams } from "../streams.ts";
+import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
+import { externalSources } from "./external-sources.ts";
+import { namespaceIdentity } from "./image.ts";
+import { type CriuFlags, closeDirectories, commonOptions, criuFailure, openDirectories } from "./options.ts";
+import { readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
+import { prepareMountpoints } from "./restore-mounts.ts";
+import { goWhereRootIsMounted, joinedNamespaces, networkLockedBy, readStreams } from "./surroundings.ts";
+
+export interface RestoreFlags extends CriuFlags {
+  /** TYPE:NAME */
+  readonly lsmProfile?: string;
+  readonly lsmMountContext?: string;
+}
+
+const OUTPUT = { log: "restore.log", statistics: "stats-restore" };
+/** Operations of the plan that make what is around the processes; everything else comes out of the image. */
+const BEFORE: ReadonlySet<OpName> = new Set<OpName>(["state.intent", "seccomp.prepare", "notify.prepare"]);
+const CGROUPS: ReadonlySet<OpName> = new Set<OpName>([
+  "systemd.startUnit",
+  "systemd.attach",
+  "cgroup.create",
+  "cgroup.write",
+  "cgroup.devices",
+  "cgroup.delegate",
+  "cgroup.attach",
+  "resctrl.prepare",
+  "resctrl.monitor",
+  "resctrl.join",
+]);
+const HOOKS: ReadonlySet<OpName> = new Set<OpName>(["hook.run"]);
+const AFTER: ReadonlySet<OpName> = new Set<OpName>(["pidfile.write", "pidfd.send"]);
+
+export interface Revival {
+  readonly criu: string;
+  readonly flags: RestoreFlags;
+  /** Unix stream socket that receives the terminal. */
+  readonly consoleSocket: string | undefined;
+}
+
+/** On return the container runs. @throws RuntError */
+export function revive(execution: Execution, config: ContainerConfig, revival: Revival): void {
+  const streams = readStreams(revival.flags.imagePath);
+  runOperations(execution, BEFORE);
+  const { plan } = execution;
+  const table = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
+  const around = { table, places: prepareMountpoints(config) };
+  const externalMounts = requireReadableNames(externalSources(plan, config, around));
+  const readonly = readonlyMountpoints(plan, around);
+  const root = host.realpath(config.rootfs);
+  const leave = goWhereRootIsMounted(root, table);
+  try {
+    const joined = joinedNamespaces(config);
+    talk(execution, config, revival, leave, {
+      root,
+      externalMounts,
+      readonly,
+      inherit: [...streams, ...joined.inherited],
+      joinNamespaces: joined.rejoined,
+    });
+    for (const { fd } of joined.inherited) host.close(fd);
+  } finally {
+    leave();
+  }
+  runOperations(execution, AFTER);
+}
+
+type Around = Pick<CriuOptions, "root" | "externalMounts"> &
+  Required<Pick<CriuOptions, "inherit" | "joinNamespaces">> & {
+    /** Mount points. */
+    readonly readonly: ReadonlySet<string>;
+  };
+
+/** `leave` brings this process back to the host's mounts as soon as criu is where it shall be. */
+function talk(
+  execution: Execution,
+  config: ContainerConfig,
+  { criu, flags, consoleSocket }: Revival,
+  leave: () => void,
+  { readonly, ...around }: Around,
+): void {
+  const directories = openDirectories(flags, OUTPUT);
+  const { lsmProfile, lsmMountContext } = flags;
+  const options: CriuOptions = {
+    ...commonOptions({ flags, directories, root: around.root }, config.annotations),
+    ...around,
+    ...networkLockedBy(flags, config),
+    sibling: true,
+    ...(lsmProfile !== undefined && { lsmProfile }),
+    ...(lsmMountContext !== undefined && { lsmMountContext }),
+  };
+  const answer = converse(criu, {
+    inherit: around.inherit.map(({ fd }) => fd),
+    request: (pid) => {
+      leave();
+      placeCriu(execution, pid);
+      return encodeRequest(REQUEST.restore, {
+        ...options,
+        ...(flags.cgroupMode !== "ignore" && { cgroupRoots: restoreRoots(membershipsOf(pid)) }),
+      });
+    },
+    notified: (script, pid, fds) => {
+      if (script === "setup-namespaces") prepareNamespaces(execution, config, pid);
+      if (script === "post-restore") {
+        bringIntoCgroups(pid, execution.record.cgroup);
+        if (hasOwn(pid, "mnt")) requireReadonly(pid, readonly);
+        commit(execution, pid);
+      }
+      if (script === "orphan-pts-master") takeTerminal(execution, consoleSocket, fds);
+    },
+  });
+  closeDirectories(directories);
+  if (!answer.success) throw criuFailure("RESTORE", flags, OUTPUT.log, answer);
+  if (execution.pid === 0) throw new RuntError("criu", "criu has restored no process");
+}
+
+/** What is restored starts where criu is. */
+function placeCriu(execution: Execution, pid: number): void {
+  about(execution, pid, () => {
+    runOperations(execution, CGROUPS);
+    for (const path of execution.record.cgroup?.paths ?? []) writeCgroupFile(`${path}/cgroup.procs`, String(pid));
+  });
+}
+
+/** Operations on a process that criu has to end when they fail: it is not the container's yet. */
+function about(execution: Execution, pid: number, act: () => void): void {
+  execution.pid = pid;
+  try {
+    act();
+  } finally {
+    execution.pid = 0;
+  }
+}
+
+/** The container's processes are there, but nothing in its namespaces yet: the place of the hooks that prepare them. */
+function prepareNamespaces(execution: Execution, config: ContainerConfig, pid: number): void {
+  about(execution, pid, () => {
+    if (config.namespaces.some(({ type, path }) => type === "network" && path === undefined)) raiseLoopback(`/proc/${pid}/ns/net`);
+    runOperations(execution, HOOKS, (args) => "kind" in args && (args.kind === "prestart" || args.kind === "createRuntime"));
+  });
+}
+
+/** Whether a process is in another namespace than this one. `file`: as in /proc/PID/ns. */
+function hasOwn(pid: number, file: string): boolean {
+  return namespaceIdentity(`/proc/${pid}/ns/${file}`) !== namespaceIdentity(`/proc/self/ns/${file}`);
+}
+
+/** The processes stand still until criu has the answer to this: the record is there before they run. */
+function commit(execution: Execution, pid: number): void {
+  execution.pid = pid;
+  const started = host.procStat(pid);
+  if (!started) throw new RuntError("criu", "the restored process has gone");
+  const { record, warnings, root } = execution;
+  const { exec } = record;
+  const streams = callerStreams(exec.process?.["terminal"]);
+  execution.record = {
+    ...record,
+    // criu makes one whatever the bundle says: the clocks of the image go on in it. exec joins it.
+    ...(hasOwn(pid, "time") && { exec: { ...exec, namespaces: [...new Set([...exec.namespaces, "time"])] } }),
+    ...(streams && { streams }),
+    phase: "created",
+    pid,
+    startTime: String(started.startTime),
+    warnings: [...record.warnings, ...warnings],
+  };
+  writeRecord(root, execution.record);
+}
+
+/** The master side of a terminal whose slave the container has. */
+function takeTerminal(execution: Execution, consoleSocket: string | undefined, fds: readonly number[]): void {
+  const [master, ...others] = fds;
+  for (const fd of others) host.close(fd);
+  if (master === undefined) throw new RuntError("criu", "criu sent no terminal");
+  if (consoleSocket !== undefined) host.sendDescriptor(consoleSocket, "/dev/ptmx", master);
+  if (consoleSocket === undefined && execution.console === -1) execution.console = master;
+  else host.close(master);
+}

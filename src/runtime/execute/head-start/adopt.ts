@@ -1,0 +1,44 @@
+import { MESSAGES, type OpArgs } from "../../../shared/protocol/index.ts";
+import * as host from "../../host/index.ts";
+import type { Plan } from "../../plan/index.ts";
+import type { EarlyHelper, HeadStart } from "../execution.ts";
+import { cancel } from "./cancel.ts";
+
+/** What a helper gets beside its operations. */
+export interface Handover {
+  /** Descriptor of the packed plan. */
+  readonly plan: number;
+  /** The cgroup it must be started in; "": the runtime's. */
+  readonly cgroup: string;
+  /** It needs the runtime's environment. */
+  readonly environment: boolean;
+}
+
+/** Give the helper its plan: it is the caller's from now on. undefined: the plan needs another helper, and this one is gone. */
+export function adopt(headStart: HeadStart, { ops }: Plan, { plan, cgroup, environment }: Handover): EarlyHelper | undefined {
+  const { helper } = headStart;
+  if (helper === undefined) return undefined;
+  if (host.helperAheadRuns(helper.page) && cgroup === "" && !environment && fits(helper, ops)) {
+    try {
+      host.sendMessage(helper.socket, MESSAGES.plan, plan, helper.page);
+      headStart.helper = undefined;
+      return helper;
+    } catch (error) {
+      if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+    }
+  }
+  cancel(headStart);
+  return undefined;
+}
+
+/** Whether the plan wants what the helper was told to make. */
+function fits({ namespaces, clone }: EarlyHelper, ops: Plan["ops"]): boolean {
+  const planned = ops[host.findNext(ops, "op", "process.clone", 0)];
+  const flags = planned ? (planned.args as OpArgs<"process.clone">).flags : 0;
+  return clone === 0 ? (namespaces & ~flags) === 0 : clone === flags && onlyClones(ops);
+}
+
+function onlyClones(ops: Plan["ops"]): boolean {
+  const first = host.findNext(ops, "actor", "outer", 0);
+  return ops[first]?.op === "process.clone" && host.findNext(ops, "actor", "outer", first + 1) < 0;
+}

@@ -1,0 +1,92 @@
+import { CLONE_NEW } from "../../../shared/linux/index.ts";
+import { MESSAGES } from "../../../shared/protocol/index.ts";
+import { isUnified, readHierarchies } from "../../cgroup/index.ts";
+import { deriveNamespaces } from "../../config/namespaces.ts";
+import type { NamespaceConfig } from "../../config/types.ts";
+import { RuntError } from "../../errors/index.ts";
+import * as host from "../../host/index.ts";
+import { observe } from "../../host/observer.ts";
+import { cloneFlags } from "../../plan/index.ts";
+import { member, type SpecNamespace } from "../../spec/index.ts";
+import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import type { HeadStart } from "../execution.ts";
+import { usualFileSystems } from "./file-systems.ts";
+
+/** The global options that decide whether init may be cloned before there is a plan. */
+export interface HintOptions {
+  readonly rootless: boolean;
+  readonly systemd?: boolean;
+}
+
+/** The options of create and run that decide it. */
+export interface HintRequest {
+  readonly mode: "create" | "run";
+  readonly consoleSocket?: string;
+}
+
+/**
+ * As soon as the configuration is parsed, tell the helper what to make while it is checked. If it has errors, the helper is ended, and what it has
+ * made goes with it.
+ */
+export function hint(headStart: HeadStart, options: HintOptions, request: HintRequest): void {
+  if (headStart.helper === undefined) return;
+  observe({
+    reached(stage, value) {
+      if (stage === "parsed") tellHelper(headStart, options, request, value);
+    },
+  });
+}
+
+/** `value`: config.json as JSON, not checked in any way. */
+function tellHelper({ helper, progress }: HeadStart, options: HintOptions, request: HintRequest, value: unknown): void {
+  if (helper === undefined) return;
+  const listed = listedNamespaces(value);
+  if (listed) {
+    const namespaces = deriveNamespaces(listed);
+    const flags = cloneFlags(namespaces);
+    helper.namespaces = flags & CLONE_NEW.network;
+    if (mayClone(options, request, value, namespaces)) helper.clone = flags;
+  }
+  progress.ahead(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(member(value, "mounts")));
+  try {
+    host.sendMessage(helper.socket, MESSAGES.namespaces, undefined, helper.page);
+  } catch (error) {
+    // The helper could not be executed, which `adopt` finds.
+    if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+  }
+  // Reading mountinfo waits while a clone copies the mounts: it is read before the clone, unless the helper has read it before its exec.
+  if (helper.clone !== 0) readMounts();
+}
+
+/** undefined: made before a user namespace is entered, they would not be owned by it; or the configuration will be refused. */
+function listedNamespaces(value: unknown): readonly SpecNamespace[] | undefined {
+  const listed = member(member(value, "linux"), "namespaces") ?? [];
+  const isPlain = (namespace: unknown): namespace is SpecNamespace => {
+    const type = member(namespace, "type");
+    return type !== "user" && (NAMESPACE_TYPES as readonly unknown[]).includes(type);
+  };
+  return Array.isArray(listed) && listed.every(isPlain) ? listed : undefined;
+}
+
+function readMounts(): void {
+  try {
+    readHierarchies();
+  } catch (error) {
+    // It is read again when it is needed, and the error is reported then.
+    if (!(error instanceof RuntError) && !(error instanceof Error && "errno" in error)) throw error;
+  }
+}
+
+/** A guess at what the plan will say, from what is known so early: `adopt` compares. */
+function mayClone(
+  { rootless, systemd }: HintOptions,
+  { consoleSocket, mode }: HintRequest,
+  value: unknown,
+  namespaces: readonly NamespaceConfig[],
+): boolean {
+  if (rootless || host.geteuid() !== 0 || consoleSocket !== undefined || member(member(value, "linux"), "netDevices")) return false;
+  if (mode === "create" && member(member(value, "hooks"), "startContainer")) return false;
+  if (namespaces.some(({ path, type }) => path !== undefined || type === "time")) return false;
+  // On cgroup v2 init is born in its cgroup, unless systemd moves it there.
+  return namespaces.some(({ type }) => type === "mount") && (systemd === true || !isUnified());
+}

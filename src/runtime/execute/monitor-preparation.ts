@@ -1,0 +1,28 @@
+/** What the monitor of a foreground container is given: all that does not depend on the container's start. */
+import { markedParents } from "../cgroup/index.ts";
+import * as host from "../host/index.ts";
+import { containerDirectory } from "../state/index.ts";
+import type { Execution, MonitorPreparation } from "./execution.ts";
+
+/** @param keep state and cgroup stay after the container's end */
+export function prepareMonitor(execution: Execution, keep: boolean): MonitorPreparation {
+  // Hooks after the end are for `runt delete`, and so are a cgroup that stays or is systemd's, a directory in the state's, and mounts in the
+  // caller's mount namespace.
+  const { hooks, cgroup, rootMount } = execution.record;
+  const isUnusual = keep || execution.hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
+  return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(execution) };
+}
+
+/** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
+function cleanupArguments({ root, record, plan }: Execution): string[] {
+  const directory = containerDirectory(root, record.id);
+  const removals = (record.cgroup?.paths ?? []).flatMap((path) => [
+    "--rmdir",
+    path,
+    ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent]),
+  ]);
+  const filters = plan.ops.flatMap((step) =>
+    step.op === "seccomp.prepare" ? ["--unlink", step.args.path.slice(directory.length + 1)] : [],
+  );
+  return [...removals, ...filters, "--unlink", "config.json", "--unlink", "state.json", "--rmdir", directory];
+}

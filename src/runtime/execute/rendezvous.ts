@@ -1,0 +1,97 @@
+/** Messages to and from the helper: outer until it has cloned, then init. */
+
+import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
+import * as host from "../host/index.ts";
+import { recordLate, stage } from "./commit.ts";
+import type { Execution } from "./execution.ts";
+import { prepareMonitor } from "./monitor-preparation.ts";
+import { helperWarning } from "./on-demand.ts";
+import { helperError, slow } from "./on-failure.ts";
+
+export function send(execution: Execution, message: number, descriptor?: number): void {
+  try {
+    host.sendMessage(execution.socket, message, descriptor, execution.progress?.page);
+  } catch (error) {
+    if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+    // init has ended; its last words say why.
+    take(execution, MESSAGES.error);
+  }
+}
+
+export function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
+  if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
+  const received = take(execution, message);
+  if (message === MESSAGES.ready && execution.server > 0) {
+    host.waitpid(execution.server, 0);
+    execution.server = 0;
+  }
+  if (message === MESSAGES.pid) {
+    execution.pid = received.value;
+    execution.progress?.init(execution.pid);
+    // outer has nothing more to do, or will not when init is ready; it must be gone before create returns.
+    if (host.findNext(execution.plan.ops, "op", "source.serve", 0) >= 0) execution.server = execution.helper;
+    else if (execution.helper > 0) host.waitpid(execution.helper, 0);
+    execution.helper = 0;
+  }
+  if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
+  if (message === MESSAGES.listener && received.fds[0] !== undefined) execution.listener = received.fds[0];
+}
+
+function take(execution: Execution, type: number): host.Message {
+  const index = execution.early.findIndex((message) => message.type === type);
+  if (index !== -1) return execution.early.splice(index, 1)[0]!;
+  for (;;) {
+    const received = receive(execution, execution.progress?.page);
+    if (received === undefined) throw helperError().died(execution);
+    if (received.type === MESSAGES.error) throw helperError().reported(execution, received);
+    if (received.type === type) return received;
+    if (received.type === MESSAGES.warning) helperWarning()(execution, received);
+    else execution.early.push(received);
+  }
+}
+
+/** How long a message may be on its way before somebody looks what is in its way. */
+const LOOK_MS = 200;
+
+/** `page`: where the message is told of before it comes. undefined: there will be no more. As long as there is outer its end is looked for, for init alone keeps the socket open too. */
+function receive(execution: Execution, page: ArrayBuffer | undefined): host.Message | undefined {
+  for (;;) {
+    const { deadline } = execution.patience ?? {};
+    const left = deadline === undefined ? LOOK_MS : Math.max(0, Math.min(LOOK_MS, deadline - host.monotonic()));
+    try {
+      return host.receiveMessage(execution.socket, left, page);
+    } catch (error) {
+      if (!host.isErrno(error, "ETIMEDOUT")) throw error;
+      if (execution.helper === -1) return undefined;
+      // Its last message may have come in the meantime.
+      if (execution.helper > 0 && host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
+      else slow().look(execution);
+    }
+  }
+}
+
+/** The socket is close-on-exec in init, so its end of file says that execve happened, or that init was killed before. */
+export function awaitExecve(execution: Execution): void {
+  // In the meantime.
+  if (execution.monitored) execution.monitor = prepareMonitor(execution, execution.monitored.keep);
+  for (;;) {
+    // Nobody tells of an end of file.
+    const received = receive(execution, undefined);
+    if (received === undefined) {
+      if (!hasExecuted(execution.pid)) throw helperError().died(execution);
+      recordLate(execution);
+      return;
+    }
+    if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
+    helperWarning()(execution, received);
+  }
+}
+
+const PF_FORKNOEXEC = 0x40;
+
+/** Of the flags in /proc/PID/stat (include/linux/sched.h), which are there until the process is reaped. */
+function hasExecuted(pid: number): boolean {
+  const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
+  const flags = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]);
+  return (flags & PF_FORKNOEXEC) === 0;
+}

@@ -1,0 +1,42 @@
+/** The operation helper.spawn: the plan goes to the helper of the head start, or to a new one. */
+
+import { HELPER_ACTORS, type OpArgs, PLAN_MAGIC } from "../../shared/protocol/index.ts";
+import * as host from "../host/index.ts";
+import { type Op, SHAPES } from "../plan/index.ts";
+import type { Execution } from "./execution.ts";
+import { adopt } from "./head-start/index.ts";
+import { PLAN_NAME } from "./progress.ts";
+
+export function spawn(execution: Execution, args: OpArgs<"helper.spawn">): void {
+  const { version, slots, ops } = execution.plan;
+  const plan = host.memfd(PLAN_NAME, host.packPlan(PLAN_MAGIC, version, slots, SHAPES, HELPER_ACTORS, ops));
+  const environment = inheritsEnvironment(ops);
+  const { headStart } = execution;
+  const early = headStart && adopt(headStart, execution.plan, { plan, cgroup: args.cgroup, environment });
+  if (early) {
+    execution.socket = early.socket;
+    execution.helper = early.pid;
+  } else spawnNow(execution, args, plan, environment);
+  execution.progress?.helper(execution.helper);
+  // `inspect` reads it there, for as long as this process lives.
+  if (!execution.progress) host.close(plan);
+}
+
+function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan: number, environment: boolean): void {
+  const [ours, theirs] = host.socketpair();
+  execution.socket = ours;
+  const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
+  const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
+  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, environment);
+  if (directory !== undefined) host.close(directory);
+  host.close(theirs);
+}
+
+/** What init is to hand on to a hook that has no environment of its own. */
+function inheritsEnvironment(ops: readonly Op[]): boolean {
+  for (let at = host.findNext(ops, "op", "hook.run", 0); at >= 0; at = host.findNext(ops, "op", "hook.run", at + 1)) {
+    const { actor, args } = ops[at]!;
+    if (actor === "init" && (args as OpArgs<"hook.run">).inheritEnv) return true;
+  }
+  return false;
+}
