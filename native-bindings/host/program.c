@@ -1,4 +1,6 @@
 /* Run a program to its end: hooks and tools. */
+#include "../shared/child.h"
+#include "../shared/signal.h"
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -7,185 +9,88 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT_LIMIT (64 << 10)
-/* How long to sleep between two looks where pidfd_open(2) is refused. */
-#define STEP_MS 5
+#define NANOSECONDS_PER_MS 1000000
 
-struct output {
-    int fd;
-    size_t length, limit;
-    /* Mapped: only what is written costs memory. */
-    uint8_t *data;
-};
-
-struct run {
-    pid_t pid;
-    int pidfd;
-    int input_fd;
-    struct bytes input;
-    size_t written;
-    struct output output[2];
-};
-
-static void close_fd(int *fd) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
+static int64_t now(void) {
+    return host_monotonic_ms() * NANOSECONDS_PER_MS;
 }
 
-static void write_input(struct run *run) {
-    if (run->written < run->input.length) {
-        ssize_t put = write(run->input_fd, run->input.data + run->written, run->input.length - run->written);
-        if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        /* A program that does not read its input (EPIPE) is no error. */
-        if (put < 0) run->written = run->input.length;
-        else run->written += (size_t)put;
-    }
-    if (run->written == run->input.length) close_fd(&run->input_fd);
+static int poll_for(struct pollfd *fds, unsigned count, int64_t nanoseconds) {
+    int64_t milliseconds = nanoseconds < 0 ? -1 : nanoseconds / NANOSECONDS_PER_MS;
+    int ready = host_poll_until(fds, count, milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds);
+    return ready < 0 ? -errno : ready;
 }
 
-/* Read what is there; beyond the limit it is thrown away, so that the program never blocks. False at the end. */
-static bool read_output(struct output *output) {
-    uint8_t discarded[4096];
-    bool full = output->length == output->limit;
-    ssize_t got = full ? read(output->fd, discarded, sizeof(discarded))
-                       : read(output->fd, output->data + output->length, output->limit - output->length);
-    if (got < 0) return errno == EINTR;
-    if (!full) output->length += (size_t)got;
-    return got > 0;
-}
-
-static void drain(struct output *output) {
-    if (output->fd < 0) return;
-    while (output->length < output->limit && read_output(output)) continue;
-}
-
-enum outcome { ENDED, TIMED_OUT, INTERRUPTED };
-
-/* Serve the pipes until the program ends. What it left running may hold the pipes: nobody waits for that.
- * When the time is over, or a signal ends this wait, it is killed. */
-static enum outcome serve(struct run *run, int timeout_ms, int *status) {
-    int64_t end = timeout_ms < 0 ? INT64_MAX : host_monotonic_ms() + timeout_ms;
-    enum outcome outcome = ENDED;
-    for (;;) {
-        pid_t ended = waitpid(run->pid, status, WNOHANG);
-        if (ended == run->pid || (ended < 0 && errno != EINTR)) return outcome;
-        int64_t left = end == INT64_MAX ? -1 : end - host_monotonic_ms();
-        if (end != INT64_MAX && left <= 0) {
-            kill(run->pid, SIGKILL);
-            outcome = TIMED_OUT;
-            end = INT64_MAX;
-            left = -1;
-        }
-        int wait = left > INT32_MAX ? INT32_MAX : (int)left;
-        if (run->pidfd < 0 && (wait < 0 || wait > STEP_MS)) wait = STEP_MS;
-        struct pollfd fds[4] = {
-            { .fd = run->input_fd, .events = POLLOUT },
-            { .fd = run->output[0].fd, .events = POLLIN },
-            { .fd = run->output[1].fd, .events = POLLIN },
-            { .fd = run->pidfd, .events = POLLIN },
-        };
-        int ready = host_poll_until(fds, ARRAY_LENGTH(fds), wait);
-        if (ready < 0 && errno == EINTR) {
-            kill(run->pid, SIGKILL);
-            outcome = INTERRUPTED;
-            end = INT64_MAX;
-        }
-        if (ready <= 0) continue;
-        if (fds[0].revents) write_input(run);
-        for (int i = 0; i < 2; i++)
-            if (fds[i + 1].revents && !read_output(&run->output[i])) close_fd(&run->output[i].fd);
-    }
-}
-
-static int make_pipes(int pipes[3][2]) {
-    for (int i = 0; i < 3; i++) pipes[i][0] = pipes[i][1] = -1;
-    for (int i = 0; i < 3; i++)
-        if (pipe2(pipes[i], O_CLOEXEC) < 0) return -1;
-    fcntl(pipes[0][1], F_SETFL, O_NONBLOCK);
-    fcntl(pipes[1][0], F_SETFL, O_NONBLOCK);
-    fcntl(pipes[2][0], F_SETFL, O_NONBLOCK);
-    return 0;
-}
-
-/* As Go has it: "killed", where the C library says "Killed". */
 static void set_signal(JSContext *ctx, JSValue object, int number) {
-    char name[64];
-    strncpy(name, strsignal(number), sizeof name - 1);
-    name[sizeof name - 1] = 0;
-    if (name[0] >= 'A' && name[0] <= 'Z' && !(name[1] >= 'A' && name[1] <= 'Z')) name[0] += 'a' - 'A';
+    char name[32];
+    struct buffer out = BUFFER(name);
+    put_signal(&out, (unsigned)number);
     host_set(ctx, object, "signal", JS_NewString(ctx, name));
 }
 
-static JSValue result_value(JSContext *ctx, const struct run *run, int status, bool timed_out) {
+static JSValue result_value(JSContext *ctx, const struct child *child, int status, bool timed_out) {
     static const char *const names[] = { "stdout", "stderr" };
     JSValue object = JS_NewObject(ctx);
     host_set(ctx, object, "status", JS_NewInt32(ctx, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)));
     if (WIFSIGNALED(status)) set_signal(ctx, object, WTERMSIG(status));
     host_set(ctx, object, "timedOut", JS_NewBool(ctx, timed_out));
     for (int i = 0; i < 2; i++)
-        host_set(ctx, object, names[i], JS_NewStringLen(ctx, (const char *)run->output[i].data, run->output[i].length));
+        host_set(ctx, object, names[i], JS_NewStringLen(ctx, child->output[i].text, child->output[i].used));
     return object;
 }
 
-static bool map_outputs(JSContext *ctx, struct run *run) {
+/* Mapped: only what is written costs memory. */
+static bool map_outputs(JSContext *ctx, struct child *child) {
     for (int i = 0; i < 2; i++) {
-        void *mapped = mmap(NULL, run->output[i].limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        struct child_output *output = &child->output[i];
+        void *mapped = mmap(NULL, output->limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (mapped == MAP_FAILED) {
             host_throw(ctx, errno, "mmap", NULL);
             return false;
         }
-        run->output[i].data = mapped;
+        output->text = mapped;
     }
     return true;
 }
 
+static JSValue serve(JSContext *ctx, struct child *child, int timeout_ms) {
+    int status;
+    child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+    enum child_end end = child_serve(child, timeout_ms < 0 ? -1 : (int64_t)timeout_ms * NANOSECONDS_PER_MS, &status);
+    return end == CHILD_INTERRUPTED ? host_throw(ctx, EINTR, "poll", NULL) : result_value(ctx, child, status, end == CHILD_TIMED_OUT);
+}
+
 static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValueConst input, int timeout_ms, size_t limit) {
-    struct run run = { .pidfd = -1, .input_fd = -1, .output = { { .fd = -1, .limit = limit }, { .fd = -1, .limit = limit } } };
-    int pipes[3][2];
-    const char *call = "pipe";
+    struct child child = { .poll = poll_for, .now = now, .output = { { .limit = limit }, { .limit = limit } } };
+    struct bytes bytes;
+    int stdio[CHILD_STDIO];
     JSValue result = JS_EXCEPTION;
-    run.pid = -1;
-    if (!host_bytes(ctx, input, &run.input)) return JS_EXCEPTION;
-    if (!map_outputs(ctx, &run)) goto done;
-    if (make_pipes(pipes) == 0) {
-        int stdio[3] = { pipes[0][0], pipes[1][1], pipes[2][1] };
-        request->stdio = stdio;
-        run.pid = host_spawn(request, &call);
+    if (!host_bytes(ctx, input, &bytes)) return JS_EXCEPTION;
+    child.parts[0] = (struct child_part) { (const char *)bytes.data, bytes.length };
+    if (!map_outputs(ctx, &child)) goto done;
+    long error = child_pipes(&child, stdio);
+    if (error < 0) {
+        result = host_throw(ctx, (int)-error, "pipe", request->path);
+        goto done;
     }
-    int error = errno;
-    close_fd(&pipes[0][0]);
-    close_fd(&pipes[1][1]);
-    close_fd(&pipes[2][1]);
-    run.input_fd = pipes[0][1];
-    run.output[0].fd = pipes[1][0];
-    run.output[1].fd = pipes[2][0];
-    if (run.pid < 0) {
-        result = host_throw(ctx, error, call, request->path);
-    } else {
-        int status = 0;
-        run.pidfd = (int)syscall(SYS_pidfd_open, run.pid, 0);
-        if (run.input.length == 0) close_fd(&run.input_fd);
-        enum outcome outcome = serve(&run, timeout_ms, &status);
-        drain(&run.output[0]);
-        drain(&run.output[1]);
-        result = outcome == INTERRUPTED ? host_throw(ctx, EINTR, "poll", NULL) : result_value(ctx, &run, status, outcome == TIMED_OUT);
-    }
-    close_fd(&run.pidfd);
-    close_fd(&run.input_fd);
-    close_fd(&run.output[0].fd);
-    close_fd(&run.output[1].fd);
+    const char *call;
+    request->stdio = stdio;
+    child.pid = host_spawn(request, &call);
+    error = errno;
+    for (int i = 0; i < CHILD_STDIO; i++) close(stdio[i]);
+    result = child.pid < 0 ? host_throw(ctx, (int)error, call, request->path) : serve(ctx, &child, timeout_ms);
+    child_close(&child);
 done:
     for (int i = 0; i < 2; i++)
-        if (run.output[i].data) munmap(run.output[i].data, limit);
-    host_free_bytes(ctx, &run.input);
+        if (child.output[i].text) munmap(child.output[i].text, limit);
+    host_free_bytes(ctx, &bytes);
     return result;
 }
 
