@@ -22,6 +22,9 @@ SETUP := $(B)/.setup
 PROGRAM_SOURCES := $(sort $(wildcard native-bindings/program/*.c native-bindings/host/*.c))
 SHARED_SOURCES := $(sort $(wildcard native-bindings/shared/*.c))
 SHARED_HEADERS := $(wildcard native-bindings/shared/*.h)
+# What both languages know: the C headers are generated.
+PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.ts src/shared/linux/*.ts)
+PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,messages.h operations.h page.h plan.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The library runs on Node: no part of the program.
 TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
@@ -64,11 +67,8 @@ $(B)/kernel-headers: | $(SETUP)
 	$(Q)ln -sfn /usr/include/asm-generic $@/asm-generic
 	$(Q)ln -sfn /usr/include/$$(cc -print-multiarch)/asm $@/asm
 
-# What both languages know.
-PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.ts src/shared/linux/*.ts)
-$(GEN)/ops.h: tools/gen-ops.ts $(PROTOCOL_SOURCES) | $(SETUP)
-	@mkdir -p $(GEN)
-	$(Q)$(TSX) tools/gen-ops.ts > $@
+$(PROTOCOL_HEADERS) &: tools/gen-protocol.ts $(wildcard tools/gen-protocol/*.ts) $(PROTOCOL_SOURCES) | $(SETUP)
+	$(Q)$(TSX) tools/gen-protocol.ts $(GEN)/protocol
 
 SCHEMA_SOURCES := $(wildcard src/runtime/spec/schema/*.ts)
 $(GEN)/shape.js: tools/gen-shape.ts $(SCHEMA_SOURCES) | $(SETUP)
@@ -117,18 +117,18 @@ $(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) pac
 	@echo "  bundle $@"
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
-$(B)/program/%.o: native-bindings/program/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+$(B)/program/%.o: native-bindings/program/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
-$(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+$(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 -include $(PROGRAM_OBJECTS:.o=.d)
 
 SHARED_CFLAGS = $(INIT_WARNINGS) -O2 -ffreestanding $(HARDENING) -DRUNT_HOSTED -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -I$(GEN)
-$(B)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS)
+$(B)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS) $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -c $< -o $@

@@ -87,7 +87,7 @@ HOST_FUNCTION(host_ahead_runs) {
     if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
     if (!host_ahead_executes()) return JS_FALSE;
     kept = filled;
-    if (page) page[BELL_LOOKS] = host_ahead_is_undisturbed();
+    if (page) page[PAGE_SPINS] = host_ahead_is_undisturbed();
     return JS_TRUE;
 }
 

@@ -3,6 +3,8 @@
 #include "error.h"
 #include "function.h"
 
+#include "protocol/plan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +157,7 @@ HOST_FUNCTION(host_pack) {
 }
 
 /* Where the words of the header stand that are known at the end. */
-enum { TOTAL_AT = 8, COUNT_AT = 12 };
+enum { TOTAL_AT = offsetof(struct plan_head, bytes), COUNT_AT = offsetof(struct plan_head, operations) };
 
 /* What packing looks up for each operation, once: an atom takes as long to find as a field to write. */
 struct packer {

@@ -8,6 +8,7 @@
 #include "function.h"
 #include "listener.h"
 #include "wait.h"
+#include "protocol/messages.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,16 +22,6 @@
 
 #define MESSAGE_LIMIT ((size_t)64 << 10)
 #define DESCRIPTOR_LIMIT 16
-
-struct message_header {
-    uint32_t type;
-    uint32_t op;
-    int32_t error;
-    int32_t value;
-    uint32_t path_length;
-    uint32_t text_length;
-};
-_Static_assert(sizeof(struct message_header) == 24, "wire form");
 
 HOST_FUNCTION(host_memfd) {
     const char *name = host_text(ctx, host_arg(argc, argv, 0));
@@ -84,7 +75,7 @@ bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {
 
 HOST_FUNCTION(host_send_message) {
     int fd, descriptor = -1;
-    struct message_header header = { 0 };
+    struct message_head header = { 0 };
     volatile uint32_t *page;
     JSValueConst extra = host_arg(argc, argv, 2);
     if (!host_page(ctx, host_arg(argc, argv, 3), &page)) return JS_EXCEPTION;
@@ -92,12 +83,12 @@ HOST_FUNCTION(host_send_message) {
     if (!JS_IsUndefined(extra) && !host_int(ctx, extra, &descriptor)) return JS_EXCEPTION;
     struct iovec part = { &header, sizeof(header) };
     if (host_send_with(fd, &part, descriptor) < 0) return host_throw(ctx, errno, "sendmsg", NULL);
-    bell_ring(page, BELL_HELPER);
+    bell_ring(page, PAGE_SENT_TO_HELPER);
     return JS_UNDEFINED;
 }
 
 struct received {
-    struct message_header header;
+    struct message_head header;
     const uint8_t *path;
     const uint8_t *text;
     int fds[DESCRIPTOR_LIMIT];
@@ -171,7 +162,7 @@ HOST_FUNCTION(host_receive_message) {
     volatile uint32_t *page;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &timeout_ms)) return JS_EXCEPTION;
     if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
-    if (page) bell_await(page, BELL_RUNTIME, page[BELL_RUNTIME_HEARD]);
+    if (page) bell_await(page, PAGE_SENT_TO_RUNTIME, page[PAGE_RECEIVED_BY_RUNTIME]);
     if (timeout_ms >= 0) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         int ready = host_poll_until(&wait, 1, timeout_ms);
@@ -180,7 +171,7 @@ HOST_FUNCTION(host_receive_message) {
     }
     int status = receive(fd, buffer, &received);
     if (status < 0) return host_throw(ctx, errno, "recvmsg", NULL);
-    if (page && status > 0) page[BELL_RUNTIME_HEARD]++;
+    if (page && status > 0) page[PAGE_RECEIVED_BY_RUNTIME]++;
     return status == 0 ? JS_UNDEFINED : message_value(ctx, &received);
 }
 

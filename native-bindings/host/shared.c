@@ -1,4 +1,4 @@
-/* Memory that others may read while it changes: in which operation a plan is (src/runtime/execute/progress.ts), the times of a trace. */
+/* Memory that others may read while it changes: in which operation a plan is (src/shared/protocol/page.ts), the times of a trace. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"

@@ -194,7 +194,7 @@ static void place_elsewhere(pid_t child, volatile uint32_t *page) {
     CPU_CLR((size_t)cpu, &others);
     ahead.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
     /* For the plan; what comes after it, host_ahead_is_undisturbed says. */
-    page[BELL_LOOKS] = ahead.apart;
+    page[PAGE_SPINS] = ahead.apart;
     clock_gettime(CLOCK_MONOTONIC, &ahead.began);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ahead.used);
 }

@@ -19,10 +19,10 @@ long plan_await(struct run *run, int *plan_fd) {
   long error = wait_message(run, MESSAGE_NAMESPACES);
   if (error < 0) return error;
   if (run->progress != NULL) {
-    make_namespaces(run, run->progress[AHEAD_NAMESPACES]);
-    if (run->progress[AHEAD_CLONE] != 0) clone_ahead(run, run->progress[AHEAD_CLONE]);
+    make_namespaces(run, run->progress[PAGE_NAMESPACES]);
+    if (run->progress[PAGE_CLONE] != 0) clone_ahead(run, run->progress[PAGE_CLONE]);
   }
-  if (run->cloned_ahead != 0) prepare_filesystems(run, run->progress[AHEAD_FILESYSTEMS]);
+  if (run->cloned_ahead != 0) prepare_filesystems(run, run->progress[PAGE_FILE_SYSTEMS]);
   error = receive_message(run, MESSAGE_PLAN, plan_fd);
   // The runtime has kept this process away from its own processor until now (place_elsewhere in native-bindings/host/spawn.c).
   affinity_reset();

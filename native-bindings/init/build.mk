@@ -1,9 +1,9 @@
 # The helper `runt-init`: freestanding and static; and the same sources hosted, under the sanitizers, for the tests.
-# Included by the top Makefile, which makes build/gen/ops.h. Targets: build/runt-init, and native-test-tools for test/native.
+# Included by the top Makefile, which makes build/gen/protocol. Targets: build/runt-init, and native-test-tools for test/native.
 
 INIT_DIR := native-bindings/init
 INIT_SOURCES := $(wildcard $(INIT_DIR)/*.c) $(SHARED_SOURCES)
-INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h native-bindings/testing/*.h) $(SHARED_HEADERS) build/gen/ops.h
+INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h native-bindings/testing/*.h) $(SHARED_HEADERS) $(PROTOCOL_HEADERS)
 INIT_OBJECTS := $(addprefix build/init/,$(sort $(notdir $(INIT_SOURCES:.c=.o))))
 # Not $(CC): the top Makefile's musl-gcc hides the kernel headers, and the helper needs no libc at all.
 INIT_CC ?= gcc

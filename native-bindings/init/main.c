@@ -89,9 +89,6 @@ static bool init_waits_for(struct run *run, uint32_t message) {
   return false;
 }
 
-/* Words of the shared page, and its size. The same stand in src/runtime/execute/progress.ts. */
-enum { PROGRESS_OUTER = 1, PROGRESS_INIT = 2, PROGRESS_SIZE = 4096 };
-
 /*
  * Until the id maps are written the runtime needs init dumpable; from then on nobody may look into it. Where there are none to write it must be
  * born so: it may start its life in namespaces whose processes are waiting for it.
@@ -107,7 +104,7 @@ static long execute_all(struct run *run) {
   while (plan_next(&run->plan, &cursor, &operation)) {
     if ((operation.actor == ACTOR_INIT) != run->is_init) continue;
     run->index = operation.index;
-    if (run->progress != NULL) run->progress[run->is_init ? PROGRESS_INIT : PROGRESS_OUTER] = operation.index + 1;
+    if (run->progress != NULL) run->progress[run->is_init ? PAGE_INIT : PAGE_OUTER] = operation.index + 1;
     if (run->trace != NULL) trace_begin(run, &operation);
     run->failed_path = NULL;
     run->failed_text[0] = 0;
@@ -132,7 +129,7 @@ static long execute_all(struct run *run) {
 /* It is for onlookers: without it everything goes on. */
 static void map_progress(struct run *run, int fd) {
   if (fd < 0) return;
-  long address = sys(__NR_mmap, 0, PROGRESS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  long address = sys(__NR_mmap, 0, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (address >= 0 || address < -4095) run->progress = (volatile uint32_t *)address;
   sys_close(fd);
 }

@@ -76,19 +76,19 @@ static void take_signals(struct monitor *monitor) {
 
 /* init's last chance to say that execve failed; the end of file says that it did not. */
 static void take_message(struct monitor *monitor) {
-  char bytes[24 + PATH_MAX + 512];
+  char bytes[sizeof(struct message_head) + PATH_MAX + 512];
   long size = sys(__NR_recvfrom, monitor->socket, bytes, sizeof bytes, MSG_DONTWAIT_, NULL, 0);
   if (size == -EINTR || size == -EAGAIN) return;
-  uint32_t header[6];
-  if (size >= (long)sizeof header) {
-    memcpy(header, bytes, sizeof header);
-    if (header[0] != MESSAGE_ERROR || header[4] > size - sizeof header) return;
+  struct message_head head;
+  if (size >= (long)sizeof head) {
+    memcpy(&head, bytes, sizeof head);
+    if (head.type != MESSAGE_ERROR || head.path_length > size - sizeof head) return;
     char line[PATH_MAX + 512];
     struct buffer out = BUFFER(line);
     put_text(&out, "exec ");
-    put_printable(&out, bytes + sizeof header, header[4]);
+    put_printable(&out, bytes + sizeof head, head.path_length);
     put_text(&out, ": ");
-    put_error(&out, -(long)(int32_t)header[2]);
+    put_error(&out, -(long)head.error);
     put_text(&out, "\n");
     sys_write(2, line, out.used);
     monitor->exec_failed = true;

@@ -5,8 +5,6 @@
 #include "../shared/str.h"
 #include "../shared/sys.h"
 
-#define MAGIC 0x544e5552u
-#define HEADER_SIZE 20
 
 struct shape {
   uint32_t number;
@@ -32,6 +30,13 @@ static bool read32(struct reader *in, uint32_t *out) {
   if (in->end - in->at < 4) return false;
   *out = load32(in->at);
   in->at += 4;
+  return true;
+}
+
+static bool read_head(struct reader *in, void *head, size_t size) {
+  if ((size_t)(in->end - in->at) < size) return false;
+  memcpy(head, in->at, size);
+  in->at += size;
   return true;
 }
 
@@ -97,15 +102,17 @@ static const struct shape *find_shape(uint32_t number) {
 }
 
 static bool read_operation(struct reader *in, uint32_t slots, struct operation *out) {
-  uint32_t length;
-  if (!read32(in, &out->number) || !read32(in, &out->actor) || !read32(in, &out->index) || !read32(in, &length)) return false;
-  if ((uint64_t)(in->end - in->at) < length) return false;
+  struct operation_head head;
+  if (!read_head(in, &head, sizeof head) || (uint64_t)(in->end - in->at) < head.bytes) return false;
+  out->number = head.number;
+  out->actor = head.actor;
+  out->index = head.index;
   const struct shape *shape = find_shape(out->number);
   if (shape == NULL || out->actor > ACTOR_INIT || (shape->actors & 1u << out->actor) == 0) return false;
-  struct reader payload = {in->at, in->at + length};
+  struct reader payload = {in->at, in->at + head.bytes};
   for (const struct field *field = shape->fields; field->type != FIELD_END; field++)
     if (!read_field(&payload, field, slots, &out->arguments)) return false;
-  in->at += length;
+  in->at += head.bytes;
   return payload.at == payload.end;
 }
 
@@ -136,22 +143,21 @@ static bool is_sealed(int fd) {
 }
 
 static long check_plan(struct plan *plan, uint64_t size, const char **reason) {
-  struct reader header = {plan->at, plan->end};
-  uint32_t magic, version, length;
-  read32(&header, &magic);
-  read32(&header, &version);
-  read32(&header, &length);
-  read32(&header, &plan->op_count);
-  read32(&header, &plan->slot_count);
-  plan->at = header.at;
+  struct reader in = {plan->at, plan->end};
+  struct plan_head head;
+  *reason = "plan is shorter than its header";
+  if (!read_head(&in, &head, sizeof head)) return -EBADMSG;
+  plan->op_count = head.operations;
+  plan->slot_count = head.slots;
+  plan->at = in.at;
   *reason = "plan has the wrong magic number";
-  if (magic != MAGIC) return -EBADMSG;
+  if (head.magic != PLAN_MAGIC) return -EBADMSG;
   *reason = "plan is of another version";
-  if (version != PLAN_VERSION) return -EPROTONOSUPPORT;
+  if (head.version != PLAN_VERSION) return -EPROTONOSUPPORT;
   *reason = "plan has the wrong length";
-  if (length != size) return -EBADMSG;
+  if (head.bytes != size) return -EBADMSG;
   *reason = "plan has more slots than operations could fill";
-  if (plan->slot_count > SLOT_FIRST_FREE + length / 4) return -EBADMSG;
+  if (plan->slot_count > SLOT_FIRST_FREE + head.bytes / 4) return -EBADMSG;
   *reason = "plan has a malformed operation";
   return check_operations(plan) ? 0 : -EBADMSG;
 }
@@ -164,7 +170,7 @@ long plan_map(int fd, struct plan *out, const char **reason) {
   *reason = "plan is not a sealed memfd";
   if (!is_sealed(fd)) return -EPERM;
   *reason = "plan is shorter than its header or longer than 4 GiB";
-  if (info.st_size < HEADER_SIZE || info.st_size > UINT32_MAX) return -EBADMSG;
+  if (info.st_size < (long)sizeof(struct plan_head) || info.st_size > UINT32_MAX) return -EBADMSG;
   *reason = "mmap of the plan";
   long address = sys(__NR_mmap, 0, info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address < 0 && address > -4096) return address;

@@ -3,7 +3,7 @@
 #define RUNT_PLAN_H
 #include <stdbool.h>
 
-#include "ops.h"
+#include "protocol/operations.h"
 
 struct plan {
   const uint8_t *at, *end;

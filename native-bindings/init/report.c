@@ -4,7 +4,6 @@
 #include "run.h"
 #include "../shared/sys.h"
 
-#define HEADER_SIZE 24
 /* A SOCK_SEQPACKET message must fit the socket's buffer. */
 #define TEXT_MAX 16384u
 
@@ -54,22 +53,12 @@ long fail_detail(struct run *run, long error, const char *path, const char *text
 
 long fail(struct run *run, long error, const char *path, const char *text) { return fail_detail(run, error, path, text, NULL); }
 
-static void store32(uint8_t *at, uint32_t value) {
-  for (int i = 0; i < 4; i++) at[i] = (uint8_t)(value >> 8 * i);
-}
-
 long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, const char *path, const char *text, int descriptor) {
   size_t path_length = path == NULL ? 0 : strlen(path), text_length = text == NULL ? 0 : strlen(text);
   if (path_length > TEXT_MAX) path_length = TEXT_MAX;
   if (text_length > TEXT_MAX) text_length = TEXT_MAX;
-  uint8_t header[HEADER_SIZE];
-  store32(header, type);
-  store32(header + 4, run->index);
-  store32(header + 8, (uint32_t)error);
-  store32(header + 12, (uint32_t)value);
-  store32(header + 16, (uint32_t)path_length);
-  store32(header + 20, (uint32_t)text_length);
-  struct iovec parts[] = {{header, sizeof header}, {(void *)path, path_length}, {(void *)text, text_length}};
+  struct message_head head = {type, run->index, error, value, (uint32_t)path_length, (uint32_t)text_length};
+  struct iovec parts[] = {{&head, sizeof head}, {(void *)path, path_length}, {(void *)text, text_length}};
   struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
   struct message_header message = {.parts = parts, .part_count = 3};
   if (descriptor >= 0) {
@@ -79,7 +68,7 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
   long result = POINT_MESSAGE("before sending", type);
   if (result < 0) return result;
   sys_again(result, __NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
-  bell_ring(run->progress, BELL_RUNTIME);
+  bell_ring(run->progress, PAGE_SENT_TO_RUNTIME);
   return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
 
@@ -90,20 +79,19 @@ void warn(struct run *run, long error, const char *path, const char *text) {
 void bell_yield(void) { sys(__NR_sched_yield); }
 
 long receive_message(struct run *run, uint32_t type, int *descriptor) {
-  uint8_t header[HEADER_SIZE];
-  struct iovec part = {header, sizeof header};
+  struct message_head head;
+  struct iovec part = {&head, sizeof head};
   struct descriptor_control control = {.descriptor = -1};
   struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
   long size = POINT_MESSAGE("before receiving", type);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
-  bell_await(run->progress, BELL_HELPER, run->heard++);
+  bell_await(run->progress, PAGE_SENT_TO_HELPER, run->heard++);
   do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
   while (size == -EINTR);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
   if (size == 0 || size == -ECONNRESET) sys_exit(1);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
-  uint32_t got = (uint32_t)header[0] | (uint32_t)header[1] << 8 | (uint32_t)header[2] << 16 | (uint32_t)header[3] << 24;
-  if (size < 4 || got != type || (descriptor != NULL && control.descriptor < 0))
+  if (size < (long)sizeof head.type || head.type != type || (descriptor != NULL && control.descriptor < 0))
     return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
   if (descriptor != NULL) *descriptor = control.descriptor;
   // Nobody would close what was not asked for.

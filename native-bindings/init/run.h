@@ -3,6 +3,9 @@
 #define RUNT_RUN_H
 #include "../shared/kernel.h"
 #include "plan.h"
+#include "protocol/messages.h"
+#include "protocol/page.h"
+#include "protocol/trace_area.h"
 #include "../shared/str.h"
 
 /* Of prepare.c. */
@@ -25,18 +28,6 @@ struct slot {
   bool is_link;
 };
 
-/* What --trace knows of the helper, in nanoseconds; 0 = not yet. The same stands in src/runtime/trace/helper.ts. */
-struct trace_area {
-  /* CLOCK_MONOTONIC and CLOCK_REALTIME of outer's start, and of init's birth: init may be in another time namespace. */
-  uint64_t outer[2], init[2];
-  uint64_t count;
-  /* CLOCK_MONOTONIC when init was cloned before there was a plan. */
-  uint64_t cloned, reserved[2];
-  struct trace_times {
-    uint64_t begin, end;
-  } operations[];
-};
-
 struct run {
   struct plan plan;
   /* -1 once nobody listens any more. */
@@ -46,7 +37,7 @@ struct run {
   bool waits_for_start;
   /* Operation being executed, for reports; UINT32_MAX before the first. */
   uint32_t index;
-  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/runtime/execute/progress.ts); NULL = none. */
+  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/shared/protocol/page.ts); NULL = none. */
   volatile uint32_t *progress;
   /* Messages that have been waited for. */
   uint32_t heard;

@@ -8,8 +8,6 @@
 
 #define CLOCK_REALTIME_ 0
 #define CLOCK_MONOTONIC_ 1
-/* The time of an operation that began where the clock may not be asked. */
-#define UNTIMED 1
 
 static uint64_t now(int clock) {
   struct __kernel_timespec time = {0};
@@ -19,9 +17,9 @@ static uint64_t now(int clock) {
 
 uint64_t trace_now(void) { return now(CLOCK_MONOTONIC_); }
 
-static void note_both(volatile uint64_t *times) {
-  times[0] = now(CLOCK_MONOTONIC_);
-  times[1] = now(CLOCK_REALTIME_);
+static void note_both(volatile uint64_t *monotonic, volatile uint64_t *realtime) {
+  *monotonic = now(CLOCK_MONOTONIC_);
+  *realtime = now(CLOCK_REALTIME_);
 }
 
 /* It is for onlookers: without it everything goes on. */
@@ -33,7 +31,7 @@ void trace_map(struct run *run, int fd) {
     volatile struct trace_area *area = (volatile struct trace_area *)address;
     if ((address >= 0 || address < -4095) && area->count <= (info.st_size - sizeof *area) / sizeof *area->operations) {
       run->trace = area;
-      note_both(area->outer);
+      note_both(&area->outer, &area->outer_realtime);
     }
   }
   sys_close(fd);
@@ -42,7 +40,7 @@ void trace_map(struct run *run, int fd) {
 void trace_begin(struct run *run, const struct operation *operation) {
   volatile struct trace_area *area = run->trace;
   if (area == NULL || operation->index >= area->count) return;
-  area->operations[operation->index].begin = run->is_filtered ? UNTIMED : trace_now();
+  area->operations[operation->index].begin = run->is_filtered ? TRACE_UNTIMED : trace_now();
   // From here on the filter decides what a system call does, also one that only asks for the time.
   if (operation->number == OP_seccomp_load) run->is_filtered = true;
 }
@@ -50,7 +48,7 @@ void trace_begin(struct run *run, const struct operation *operation) {
 void trace_end(struct run *run, uint32_t index) {
   volatile struct trace_area *area = run->trace;
   if (area == NULL || index >= area->count) return;
-  area->operations[index].end = run->is_filtered ? UNTIMED : trace_now();
+  area->operations[index].end = run->is_filtered ? TRACE_UNTIMED : trace_now();
 }
 
 void trace_clone(struct run *run) {
@@ -58,7 +56,7 @@ void trace_clone(struct run *run) {
 }
 
 void trace_birth(struct run *run) {
-  if (run->trace != NULL) note_both(run->trace->init);
+  if (run->trace != NULL) note_both(&run->trace->init, &run->trace->init_realtime);
 }
 
 uint64_t monitor_time(const struct monitor_trace *trace) { return trace->fd < 0 ? 0 : trace_now(); }

@@ -8,14 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words of the page (src/runtime/execute/progress.ts): messages sent to each side, those that the runtime has received, whether to look at all. */
-enum { BELL_RUNTIME = 6, BELL_HELPER = 7, BELL_RUNTIME_HEARD = 8, BELL_LOOKS = 9 };
-
-/* How many of the container's cgroups the runtime has made (src/runtime/execute/progress.ts). */
-enum { BELL_CGROUPS = 11 };
-
-/* CLONE_NEW* of what outer unshares before there is a plan, and of the clone of init; which file systems that init makes (prepare.h). */
-enum { AHEAD_NAMESPACES = 12, AHEAD_CLONE = 13, AHEAD_FILESYSTEMS = 14 };
+#include "protocol/page.h"
 
 #if defined(__x86_64__)
 /* 0.2 to 0.5 ms. */
@@ -53,7 +46,7 @@ static inline bool bell_is_past(const volatile uint32_t *page, unsigned word, ui
 
 /* Until more than `heard` were told of, or patience is at an end. */
 static inline void bell_await(const volatile uint32_t *page, unsigned word, uint32_t heard) {
-  if (page == NULL || page[BELL_LOOKS] == 0) return;
+  if (page == NULL || page[PAGE_SPINS] == 0) return;
   uint64_t now = bell_time(), turn = now + bell_patience() / BELL_YIELDS;
   const uint64_t end = now + bell_patience();
   for (; !bell_is_past(page, word, heard) && now < end; now = bell_time()) {

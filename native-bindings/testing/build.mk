@@ -22,11 +22,11 @@ $(T)/init/%.o: $(TESTING_DIR)/%.c $(INIT_HEADERS) $(TESTING_HEADERS)
 $(T)/runt-init: $(TESTING_INIT_OBJECTS)
 	$(Q)$(INIT_CC) $(INIT_LDFLAGS) $^ -o $@
 
-$(T)/program/%.o: native-bindings/program/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+$(T)/program/%.o: native-bindings/program/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
 
-$(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h
+$(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
 

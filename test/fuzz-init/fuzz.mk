@@ -28,7 +28,7 @@ build/fuzz/$(1)/init/%.o: native-bindings/shared/%.c $$(FUZZ_HEADERS)
 # One object, whose variables stand together and whose operations are called through watch.c.
 build/fuzz/$(1)/helper.o: $$(or $$(FUZZ_OBJECTS_$(1)),$$(FUZZ_NAMES:%=build/fuzz/$(1)/init/%))
 	@mkdir -p $$(@D)
-	$$(Q)sed -n 's/^  X(\([a-z0-9_]*\),.*/op_\1 watched_op_\1/p' build/gen/ops.h > $$@.names
+	$$(Q)sed -n 's/^  X(\([a-z0-9_]*\),.*/op_\1 watched_op_\1/p' build/gen/protocol/operations.h > $$@.names
 	$$(Q)objcopy --redefine-syms=$$@.names $$(filter %/main.o,$$^) build/fuzz/$(1)/main.o
 	$$(Q)ld -r -o $$@ build/fuzz/$(1)/main.o $$(filter-out %/main.o,$$^)
 	$$(Q)objcopy --set-section-flags .bss=alloc,load,contents,data --rename-section .bss=helper_state $$@
@@ -115,8 +115,8 @@ fuzz-coverage: setup-fuzz build/fuzz/coverage/run
 # The parsers of the host module. What their files need of QuickJS beside is never called, and stays unresolved.
 FUZZ_HOST_SOURCES := $(sort $(wildcard $(FUZZ_DIR)/host/*.c))
 FUZZ_HOST_FLAGS := -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fno-pie -no-pie \
-	-isystem $(B)/quickjs/include -Wl,--unresolved-symbols=ignore-all $(FUZZ_SANITIZERS)
-FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(PROGRAM_SOURCES) $(wildcard native-bindings/host/*.h)
+	-isystem $(B)/quickjs/include -I$(GEN) -Wl,--unresolved-symbols=ignore-all $(FUZZ_SANITIZERS)
+FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(PROGRAM_SOURCES) $(wildcard native-bindings/host/*.h) $(PROTOCOL_HEADERS)
 
 build/fuzz/host/run: $(FUZZ_HOST_NEEDS) | $(B)/quickjs/version
 	@mkdir -p $(@D)

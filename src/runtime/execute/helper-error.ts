@@ -1,7 +1,7 @@
 /** What the helper reports, in the words that people and engines expect. */
 
 import { RLIMIT } from "../../shared/linux/index.ts";
-import type { OpName } from "../../shared/protocol/index.ts";
+import { type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -10,7 +10,6 @@ import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";
 import { diagnosis } from "./on-demand.ts";
-import { WORD } from "./progress.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 const PREFIX = "unable to start container process: ";
@@ -104,5 +103,5 @@ const UNDER_FILTER = { pointer: "/linux/seccomp", hint: "the filter must allow e
 
 function isFiltered({ ops }: Plan, words: Uint32Array): boolean {
   const loaded = ops.findIndex(({ op }) => op === "seccomp.load");
-  return loaded >= 0 && (words[WORD.INIT] ?? 0) > loaded;
+  return loaded >= 0 && (words[PAGE_WORD.init] ?? 0) > loaded;
 }

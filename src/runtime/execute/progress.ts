@@ -1,34 +1,15 @@
 /**
  * In which operation a container's creation is, for whoever asks while it hangs: a page of memory that the runtime and the helper store
- * numbers into and that `inspect` reads through /proc/PID/fd of the runtime. A store, no system call. What follows these words belongs to
- * the rendezvous (native-bindings/shared/doorbell.h).
+ * numbers into and that `inspect` reads through /proc/PID/fd of the runtime (src/shared/protocol/page.ts). A store, no system call.
  */
+import { PAGE_BYTES, PAGE_WORD, PROGRESS_NAME } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
-
-/** Names of the memfds, as they show in /proc/PID/fd. */
-export const PROGRESS_NAME = "runt-progress";
-export const PLAN_NAME = "runt-plan";
-
-/** Words of the page; OUTER and INIT are written by native-bindings/init/main.c. Operations: index in the plan + 1, 0 = none yet. */
-export const WORD = {
-  RUNTIME: 0,
-  OUTER: 1,
-  INIT: 2,
-  HELPER_PID: 3,
-  INIT_PID: 4,
-  RUNTIME_OP: 5,
-  COUNT: 6,
-  CGROUPS: 11,
-  NAMESPACES: 12,
-  CLONE: 13,
-  FILE_SYSTEMS: 14,
-} as const;
 
 export interface Progress {
   /** Descriptor of the page, for the helper. */
   readonly fd: number;
   readonly page: ArrayBuffer;
-  /** The runtime begins this operation. `id`: its number in src/shared/protocol/operations. */
+  /** The runtime begins this operation. `id`: its number in src/shared/protocol. */
   enter(index: number, id: number): void;
   helper(pid: number): void;
   init(pid: number): void;
@@ -42,28 +23,28 @@ export interface Progress {
 }
 
 export function showProgress(): Progress {
-  const { fd, page } = host.sharedPage(PROGRESS_NAME);
+  const { fd, page } = host.sharedPage(PROGRESS_NAME, PAGE_BYTES);
   const words = new Uint32Array(page);
   return {
     fd,
     page,
     enter(index, id) {
-      words[WORD.RUNTIME] = index + 1;
-      words[WORD.RUNTIME_OP] = id;
+      words[PAGE_WORD.runtime] = index + 1;
+      words[PAGE_WORD.runtimeOperation] = id;
     },
     helper: (pid) => {
-      words[WORD.HELPER_PID] = pid;
+      words[PAGE_WORD.helperPid] = pid;
     },
     init: (pid) => {
-      words[WORD.INIT_PID] = pid;
+      words[PAGE_WORD.initPid] = pid;
     },
     ahead(unshared, clone, fileSystems) {
-      words[WORD.NAMESPACES] = unshared;
-      words[WORD.CLONE] = clone;
-      words[WORD.FILE_SYSTEMS] = fileSystems;
+      words[PAGE_WORD.namespaces] = unshared;
+      words[PAGE_WORD.clone] = clone;
+      words[PAGE_WORD.fileSystems] = fileSystems;
     },
     cgroup() {
-      words[WORD.CGROUPS]!++;
+      words[PAGE_WORD.cgroups]!++;
     },
   };
 }

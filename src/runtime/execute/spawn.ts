@@ -1,11 +1,10 @@
 /** The operation helper.spawn: the plan goes to the helper of the head start, or to a new one. */
 
-import { HELPER_ACTORS, type OpArgs, PLAN_MAGIC } from "../../shared/protocol/index.ts";
+import { HELPER_ACTORS, type OpArgs, PLAN_MAGIC, PLAN_NAME } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
 import { type Op, SHAPES } from "../plan/index.ts";
 import type { Execution } from "./execution.ts";
 import { adopt } from "./head-start/index.ts";
-import { PLAN_NAME } from "./progress.ts";
 
 export function spawn(execution: Execution, args: OpArgs<"helper.spawn">): void {
   const { version, slots, ops } = execution.plan;

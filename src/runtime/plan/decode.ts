@@ -1,5 +1,15 @@
 /** The wire form of a plan -> the helper's operations, each with its place in the printed plan: the other way of encode.ts. Pure. */
-import { type FieldType, OPS, type OpDefinition, type OpName, PLAN_MAGIC, PLAN_VERSION } from "../../shared/protocol/index.ts";
+import {
+  type FieldType,
+  HELPER_ACTORS,
+  OPERATION_HEAD,
+  OPS,
+  type OpDefinition,
+  type OpName,
+  PLAN_HEAD,
+  PLAN_MAGIC,
+  PLAN_VERSION,
+} from "../../shared/protocol/index.ts";
 
 export interface DecodedOp {
   /** In the whole plan. */
@@ -18,18 +28,27 @@ const BY_ID = new Map((Object.entries(OPS) as [OpName, OpDefinition][]).map(([na
 export function decodePlan(bytes: ArrayBuffer, decodeText: DecodeText): DecodedOp[] {
   const view = new DataView(bytes);
   const found: DecodedOp[] = [];
-  if (bytes.byteLength < 20 || view.getUint32(0, true) !== PLAN_MAGIC || view.getUint32(4, true) !== PLAN_VERSION) return found;
-  const count = view.getUint32(12, true);
-  for (let at = 20, left = count; left > 0 && at + 16 <= bytes.byteLength; left--) {
-    const [id, actor, index, length] = [0, 4, 8, 12].map((offset) => view.getUint32(at + offset, true)) as [number, number, number, number];
-    at += 16;
-    const known = BY_ID.get(id);
-    if (!known || at + length > bytes.byteLength) return found;
+  if (bytes.byteLength < sizeOf(PLAN_HEAD)) return found;
+  const { magic, version, operations } = readHead(view, 0, PLAN_HEAD);
+  if (magic !== PLAN_MAGIC || version !== PLAN_VERSION) return found;
+  for (let at = sizeOf(PLAN_HEAD), left = operations; left > 0 && at + sizeOf(OPERATION_HEAD) <= bytes.byteLength; left--) {
+    const head = readHead(view, at, OPERATION_HEAD);
+    at += sizeOf(OPERATION_HEAD);
+    const known = BY_ID.get(head.number);
+    const actor = HELPER_ACTORS[head.actor];
+    if (!known || !actor || at + head.bytes > bytes.byteLength) return found;
     const args = readFields(view, at, known.definition.fields, decodeText);
-    found.push({ index, actor: actor === 0 ? "outer" : "init", op: known.name, args });
-    at += length;
+    found.push({ index: head.index, actor, op: known.name, args });
+    at += head.bytes;
   }
   return found;
+}
+
+const sizeOf = (head: object): number => Object.keys(head).length * 4;
+
+function readHead<H extends object>(view: DataView, at: number, head: H): { readonly [K in keyof H]: number } {
+  const words = Object.keys(head).map((name, place) => [name, view.getUint32(at + place * 4, true)]);
+  return Object.fromEntries(words) as { readonly [K in keyof H]: number };
 }
 
 function readFields(view: DataView, start: number, fields: OpDefinition["fields"], decodeText: DecodeText): Record<string, unknown> {

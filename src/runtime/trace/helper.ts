@@ -1,14 +1,11 @@
-/** The helper's times: memory that it stores into while it executes the plan (native-bindings/init/trace.c), and the spans they make. */
+/** The helper's times: memory that it stores into while it executes the plan (src/shared/protocol/trace-area.ts), and the spans they make. */
+import { TRACE_ENTRY, TRACE_ENTRY_WORDS, TRACE_HEAD, TRACE_HEAD_WORDS, UNTIMED } from "../../shared/protocol/index.ts";
 import { describeOperation } from "../plan/describe.ts";
 import type { Op, Plan } from "../plan/plan.ts";
 import type { Instant, Span } from "./events.ts";
 
-/** struct trace_area of native-bindings/init/run.h: 64 bytes, and 16 for each operation of the plan. */
-const HEADER = 64;
-const ENTRY = 16;
-const WORD = { outer: 0, init: 2, count: 4, cloned: 5 } as const;
-/** Nanoseconds that stand for an operation behind a seccomp filter, where the clock is not asked. */
-const UNTIMED = 1;
+const HEADER = TRACE_HEAD_WORDS * 8;
+const ENTRY = TRACE_ENTRY_WORDS * 8;
 /** Clocks further apart than this are those of two time namespaces (microseconds). */
 const SAME_CLOCK = 500;
 
@@ -30,7 +27,7 @@ export function areaSize(plan: Pick<Plan, "ops"> | undefined): number {
 
 /** To be done before the helper maps it. */
 export function prepareArea(page: ArrayBuffer): void {
-  new Uint32Array(page)[WORD.count * 2] = (page.byteLength - HEADER) / ENTRY;
+  new Uint32Array(page)[TRACE_HEAD.count * 2] = (page.byteLength - HEADER) / ENTRY;
 }
 
 export function operationArgs(op: Op, index: number): Record<string, unknown> {
@@ -48,18 +45,18 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
   const words = new Uint32Array(helper.page);
   // Of a plan with more operations than there is room for, the last have no times.
   const at = (index: number): number => ((words[index * 2] ?? 0) + (words[index * 2 + 1] ?? 0) * 2 ** 32) / 1000;
-  const [outerBirth, initBirth] = [at(WORD.outer), at(WORD.init)];
+  const [outerBirth, initBirth] = [at(TRACE_HEAD.outer), at(TRACE_HEAD.init)];
   if (outerBirth === 0) return { spans, instants };
-  const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(WORD.init + 1), outerBirth - at(WORD.outer + 1));
+  const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(TRACE_HEAD.initRealtime), outerBirth - at(TRACE_HEAD.outerRealtime));
   const last = { outer: outerBirth, init: initBirth - shift };
   helper.plan?.ops.forEach((op, index) => {
     const { actor } = op;
     if (actor === "runtime") return;
     const thread = helper[actor];
     const args = operationArgs(op, index);
-    const entry = HEADER / 8 + index * 2;
+    const entry = TRACE_HEAD_WORDS + index * TRACE_ENTRY_WORDS;
     const isClone = op.op === "process.clone" && initBirth !== 0;
-    const [began, done] = [at(entry) || (isClone ? at(WORD.cloned) : 0), at(entry + 1)];
+    const [began, done] = [at(entry + TRACE_ENTRY.begin) || (isClone ? at(TRACE_HEAD.cloned) : 0), at(entry + TRACE_ENTRY.end)];
     if (began === 0) {
       if (actor === "init" && initBirth !== 0) instants.push({ name: op.op, thread, at: ended, args: { ...args, state: "not reached" } });
       return;

@@ -1,10 +1,10 @@
 /** Messages on the SOCK_SEQPACKET pair between the runtime and the helper: the rendezvous. */
 
 /**
- * The words of a message's head. `op`: index in the plan. `errno` and `value` are signed. The path and the text follow it.
+ * The head of a message, in words of 32 bits. `op`: index in the plan. The path and the text follow it.
  * `pid` carries the pid in `value`; `console` carries one descriptor (SCM_RIGHTS) and the tty name in `text`.
  */
-export const MESSAGE_HEAD = ["type", "op", "errno", "value", "pathLength", "textLength"] as const;
+export const MESSAGE_HEAD = { type: "u32", op: "u32", error: "i32", value: "i32", pathLength: "u32", textLength: "u32" } as const;
 
 export const MESSAGES = {
   /** helper -> runtime: init exists; value = its pid as the runtime sees it. */

@@ -7,11 +7,11 @@ export const PLAN_VERSION = 1;
 /** "RUNT", little endian. */
 export const PLAN_MAGIC = 0x544e_5552;
 
-/** The words of the head: `bytes` counts all of the plan, `slots` the descriptors that the helper makes room for. */
-export const PLAN_HEAD = ["magic", "version", "bytes", "operations", "slots"] as const;
+/** `bytes` counts all of the plan, `slots` the descriptors that the helper makes room for. */
+export const PLAN_HEAD = { magic: "u32", version: "u32", bytes: "u32", operations: "u32", slots: "u32" } as const;
 
-/** The words before each operation: its number, its actor's, its place in the printed plan, and the bytes of its fields. */
-export const OPERATION_HEAD = ["number", "actor", "index", "bytes"] as const;
+/** Before each operation: its number, its actor's, its place in the printed plan, and the bytes of its fields. */
+export const OPERATION_HEAD = { number: "u32", actor: "u32", index: "u32", bytes: "u32" } as const;
 
 /** The slot value that means "no descriptor". */
 export const NO_SLOT = 0xffff_ffff;

@@ -1,7 +1,6 @@
-/** In which operations a container's creation is: read from the memory that its runtime shares (progress.ts). */
+/** In which operations a container's creation is: read from the memory that its runtime shares. */
 
-import { OPS, type OpDefinition } from "../../../shared/protocol/index.ts";
-import { PLAN_NAME, PROGRESS_NAME, WORD } from "../../execute/progress.ts";
+import { OPS, type OpDefinition, PAGE_WORD, PAGE_WORDS_SHOWN, PLAN_NAME, PROGRESS_NAME } from "../../../shared/protocol/index.ts";
 import * as host from "../../host/index.ts";
 import { type DecodedOp, decodePlan } from "../../plan/decode.ts";
 import { describeOperation } from "../../plan/describe.ts";
@@ -21,8 +20,9 @@ export interface CurrentOperation {
 /** @param directory of the container's state, which its runtime has locked */
 export function currentOperations(directory: string): CurrentOperation[] {
   for (const pid of holdersOf(directory)) {
-    const page = readMemory(pid, PROGRESS_NAME, WORD.COUNT * 4);
-    if (page && page.byteLength >= WORD.COUNT * 4) return describe(pid, new Uint32Array(page), readMemory(pid, PLAN_NAME, 0x7fff_ffff));
+    const page = readMemory(pid, PROGRESS_NAME, PAGE_WORDS_SHOWN * 4);
+    if (page && page.byteLength >= PAGE_WORDS_SHOWN * 4)
+      return describe(pid, new Uint32Array(page), readMemory(pid, PLAN_NAME, 0x7fff_ffff));
   }
   return [];
 }
@@ -63,14 +63,14 @@ function readAll(fd: number, most: number): ArrayBuffer {
 function describe(runtime: number, words: Uint32Array, plan: ArrayBuffer | undefined): CurrentOperation[] {
   const ops = new Map((plan ? decodePlan(plan, host.utf8Decode) : []).map((op) => [op.index, op]));
   const word = (at: number): number => words[at] ?? 0;
-  const own = (Object.entries(OPS) as [string, OpDefinition][]).find(([, { id }]) => id === word(WORD.RUNTIME_OP))?.[0];
+  const own = (Object.entries(OPS) as [string, OpDefinition][]).find(([, { id }]) => id === word(PAGE_WORD.runtimeOperation))?.[0];
   const rows: CurrentOperation[] = [];
-  if (own !== undefined) rows.push({ actor: "runtime", pid: runtime, number: word(WORD.RUNTIME), op: own });
+  if (own !== undefined) rows.push({ actor: "runtime", pid: runtime, number: word(PAGE_WORD.runtime), op: own });
   // outer has ended once init is known.
-  const helper = word(WORD.INIT_PID) === 0 ? ({ actor: "outer", pid: word(WORD.HELPER_PID) } as const) : undefined;
+  const helper = word(PAGE_WORD.initPid) === 0 ? ({ actor: "outer", pid: word(PAGE_WORD.helperPid) } as const) : undefined;
   for (const { actor, pid, at } of [
-    ...(helper ? [{ ...helper, at: WORD.OUTER }] : []),
-    { actor: "init", pid: word(WORD.INIT_PID), at: WORD.INIT } as const,
+    ...(helper ? [{ ...helper, at: PAGE_WORD.outer }] : []),
+    { actor: "init", pid: word(PAGE_WORD.initPid), at: PAGE_WORD.init } as const,
   ]) {
     const op = ops.get(word(at) - 1);
     if (word(at) > 0 && op) rows.push({ actor, pid, number: op.index + 1, op: op.op, ...text(op) });

@@ -1,0 +1,37 @@
+/**
+ * A page of memory that the runtime and the helper share. Who begins an operation stores its place in the plan there, without a system call; `inspect`
+ * reads it through /proc/PID/fd of the runtime. The other words are hints of the rendezvous: what counts comes by the socket.
+ */
+
+/** Names of the memfds, as they show in /proc/PID/fd. */
+export const PROGRESS_NAME = "runt-progress";
+export const PLAN_NAME = "runt-plan";
+
+export const PAGE_BYTES = 4096;
+
+/** Words of 32 bits by their places. An `inspect` of another build reads them, too: append, never move. */
+export const PAGE_WORD = {
+  /** The operation that each actor is in: its index in the plan + 1; 0: none yet. */
+  runtime: 0,
+  outer: 1,
+  init: 2,
+  helperPid: 3,
+  initPid: 4,
+  /** The number of the runtime's operation: its plan is not to be read. */
+  runtimeOperation: 5,
+  /** How many messages were sent to each side, and how many the runtime has received. */
+  sentToRuntime: 6,
+  sentToHelper: 7,
+  receivedByRuntime: 8,
+  /** Not 0: who waits for a message looks at the page for a while before it sleeps. */
+  spins: 9,
+  /** How many of the container's cgroups the runtime has made. */
+  cgroups: 11,
+  /** What is made before there is a plan: CLONE_NEW* that outer unshares and that init is cloned with (0: none), and file systems (prepared.ts). */
+  namespaces: 12,
+  clone: 13,
+  fileSystems: 14,
+} as const;
+
+/** What `inspect` reads: the words up to here. */
+export const PAGE_WORDS_SHOWN = 6;

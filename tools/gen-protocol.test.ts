@@ -1,0 +1,107 @@
+/** A name that one language changes in src/shared/protocol and the other one goes on using does not get through the build. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as protocol from "../src/shared/protocol/index.ts";
+import type { Protocol } from "./gen-protocol/protocol.ts";
+import { writeHeaders } from "./gen-protocol.ts";
+
+const INIT = "native-bindings/init";
+
+type Names = Readonly<Record<string, unknown>>;
+
+/** One key has another name, at the same place. */
+function renamed<T extends Names>(names: T, key: string & keyof T): T {
+  return Object.fromEntries(Object.entries(names).map(([name, value]) => [name === key ? `other${name}` : name, value])) as T;
+}
+
+const { OPS } = protocol;
+const hostname = OPS["hostname.set"];
+
+/** What is changed, how, the C file that knows it, and the name that it misses then. */
+const CHANGES: readonly (readonly [what: string, change: Partial<Protocol>, file: string, missed: string])[] = [
+  ["an operation", { OPS: renamed(OPS, "hostname.set") }, "namespace.c", "op_hostname_set"],
+  [
+    "a field of an operation",
+    { OPS: { ...OPS, "hostname.set": { ...hostname, fields: renamed(hostname.fields, "name") } } },
+    "namespace.c",
+    "name",
+  ],
+  ["a word of the plan's head", { PLAN_HEAD: renamed(protocol.PLAN_HEAD, "slots") }, "plan.c", "slots"],
+  ["a word before an operation", { OPERATION_HEAD: renamed(protocol.OPERATION_HEAD, "index") }, "plan.c", "index"],
+  ["a slot", { SLOT: renamed(protocol.SLOT, "FIFO") }, "main.c", "SLOT_FIFO"],
+  ["a way to make what is absent", { CREATE: renamed(protocol.CREATE, "likeSource") }, "bind.c", "CREATE_LIKE_SOURCE"],
+  ["a message", { MESSAGES: renamed(protocol.MESSAGES, "warning") }, "report.c", "MESSAGE_WARNING"],
+  ["a word of a message's head", { MESSAGE_HEAD: renamed(protocol.MESSAGE_HEAD, "pathLength") }, "monitor.c", "path_length"],
+  ["a word of the shared page", { PAGE_WORD: renamed(protocol.PAGE_WORD, "cgroups") }, "cgroup.c", "PAGE_CGROUPS"],
+  ["a word of the trace area", { TRACE_HEAD: renamed(protocol.TRACE_HEAD, "cloned") }, "trace.c", "cloned"],
+  ["a time of the trace area", { TRACE_ENTRY: renamed(protocol.TRACE_ENTRY, "end") }, "trace.c", "end"],
+];
+
+describe("the helper in C", () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-protocol-"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  function compile(name: string, of: Protocol, file: string): string {
+    const headers = join(directory, name);
+    writeHeaders(join(headers, "protocol"), of);
+    const flags = ["-std=c11", "-Wall", "-Wextra", "-fsyntax-only", `-I${headers}`, `-I${INIT}`];
+    return spawnSync("gcc", [...flags, `${INIT}/${file}`], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } }).stderr;
+  }
+
+  test.each([...new Set(CHANGES.map(([, , file]) => file))])("%s compiles with what there is", (file) => {
+    expect(compile("same", protocol, file)).toBe("");
+  });
+
+  test.each(CHANGES)("does not compile when %s has another name", (_what, change, file, missed) => {
+    expect(compile("changed", { ...protocol, ...change }, file)).toMatch(new RegExp(`error: .*['\\W]${missed}\\b`));
+  });
+});
+
+/** A contract's file, the name in it that is changed, and who uses it. */
+const USES: readonly (readonly [contract: string, name: string, user: string])[] = [
+  ["operations/mounts.ts", '"mount.open":', "src/runtime/plan/compile/sources.ts"],
+  ["messages.ts", "  cgroup:", "src/runtime/plan/compile/cgroups.ts"],
+  ["plan.ts", "operations:", "src/runtime/plan/decode.ts"],
+  ["page.ts", "  cgroups:", "src/runtime/execute/progress.ts"],
+  ["trace-area.ts", "  cloned:", "src/runtime/trace/helper.ts"],
+];
+
+describe("the runtime in TypeScript", () => {
+  /** The problems that the compiler finds in these files, with those names changed. */
+  function check(): ReadonlyMap<string, readonly string[]> {
+    const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile("tsconfig.json", ts.sys.readFile).config, ts.sys, ".");
+    const host = ts.createCompilerHost({ ...options, incremental: false });
+    const { getSourceFile } = host;
+    host.getSourceFile = (path, target, ...rest) => {
+      const change = USES.find(([contract]) => resolve(path) === resolve("src/shared/protocol", contract));
+      if (change === undefined) return getSourceFile(path, target, ...rest);
+      const [, name] = change;
+      const text = readFileSync(path, "utf8");
+      expect(text).toContain(name);
+      return ts.createSourceFile(path, text.replace(name, name.replace(/\w/, "other$&")), target);
+    };
+    const users = USES.map(([, , user]) => user);
+    const { tsBuildInfoFile: _, ...checked } = options;
+    const program = ts.createProgram([...users, "native-bindings/host/host.d.ts"], { ...checked, incremental: false }, host);
+    return new Map(
+      users.map((user) => [
+        user,
+        program
+          .getSemanticDiagnostics(program.getSourceFile(user))
+          .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " ")),
+      ]),
+    );
+  }
+
+  test("does not compile when names are changed", () => {
+    const problems = check();
+    for (const [, name, user] of USES) expect(problems.get(user)?.join("\n"), user).toContain(/[\w.]+/.exec(name)?.[0]);
+  }, 60_000);
+});
