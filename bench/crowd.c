@@ -1,5 +1,5 @@
 /*
- * Many at once: workers that take the next number until there is none, and run the commands with it.
+ * Run many commands at once: each worker takes the next number and runs the commands with it, until there is none left.
  * Usage: crowd WORKERS FIRST COUNT, with one command a line on stdin.
  * Output: one line a number, in order: number and nanoseconds of each command; then "total N", in nanoseconds.
  */

@@ -7,7 +7,7 @@ import { REPOSITORY } from "./namespace.ts";
 
 const PROGRAMS = ["ctr", "podman"];
 
-/** undefined where there is no engine, which is told. */
+/** undefined, with a message, where no engine is installed. */
 export function measureEngines(rounds: number): readonly Ratio[] | undefined {
   const present = PROGRAMS.filter((name) => existsSync(`/usr/bin/${name}`));
   for (const name of PROGRAMS.filter((name) => !present.includes(name)))

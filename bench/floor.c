@@ -1,7 +1,7 @@
 /*
- * The floor of `run`: the helper with a plan that is there already, and of the runtime only what the kernel must be asked for: the plan in a
- * memfd, the socket pair, cgroup directories and what is written into them, the answers to the helper, and the end. No engine, no config, no
- * state, no monitor.
+ * The floor of `run`: this program executes a plan that was made before. It makes only the system calls that the runtime cannot avoid: it puts
+ * the plan into a memfd, makes the socket pair and the cgroups, writes their values, answers the helper and waits for the end. It has no
+ * JavaScript engine, configuration, state or monitor.
  * Usage: floor HELPER PLAN SCRIPT. SCRIPT has one operation of the runtime a line, in the order of the plan:
  *     mkdir PATH | write PATH VALUE | devices PATH PROGRAM | spawn | send TYPE | wait TYPE
  */
@@ -69,7 +69,7 @@ static void write_file(const char *path, const char *text) {
   close(fd);
 }
 
-/* The instructions of a file (bpf(2)) become the device policy of a cgroup of v2. */
+/* Attach the BPF program in a file as the device policy of a v2 cgroup. */
 static void attach_devices(const char *cgroup, const char *program_path) {
   static struct bpf_insn instructions[1 << 12];
   int file = open(program_path, O_RDONLY | O_CLOEXEC), directory = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

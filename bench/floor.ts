@@ -1,6 +1,6 @@
 /**
- * What `run` cannot be faster than: the helper with a plan that is there already (floor.c), and `true` alone. The plan is that which `runt plan`
- * prints for the same bundle.
+ * The floor of `run`, which it cannot be faster than: the helper with a plan that was made before (floor.c), and `true` without a container. The
+ * plan is the one that `runt plan` prints for the same bundle.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export interface Floor {
   readonly helper: Comparison;
 }
 
-/** What the floor leaves out, because it is the runtime's own affair. */
+/** Operations that the floor leaves out: they are only bookkeeping of the runtime. */
 const OWN = new Set<OpName>(["state.intent", "state.commit", "sync.end"]);
 
 export function measureFloor(side: Side, rounds: number): Floor {
@@ -44,7 +44,7 @@ export function measureFloor(side: Side, rounds: number): Floor {
       .flatMap((op) => script(op, work))
       .join("\n")}\n`,
   );
-  // An installed file, like the others: its pages came into the cache in the same way.
+  // Installed as a copy, like the others, so that its pages are in the page cache in the same way.
   const helper = join(work, "runt-init");
   copyFileSync(join(REPOSITORY, "build/runt-init"), helper);
   const floor = `${join(TOOLS, "floor")} ${helper} ${join(work, "floor.plan")} ${join(work, "floor.script")}`;
@@ -89,7 +89,7 @@ function script({ op, args }: PrintedOp, work: string): string[] {
   }
 }
 
-/** In a new cpuset of v1 nothing can run; the runtime copies what the parent has. */
+/** Nothing can run in a new cpuset of v1 until it has the parent's values. */
 function cpusetOf(path: string): string[] {
   return ["cpuset.cpus", "cpuset.mems"]
     .filter((name) => basename(dirname(dirname(path))) === "cpuset" && existsSync(join(dirname(path), name)))

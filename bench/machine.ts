@@ -1,4 +1,4 @@
-/** What the figures depend on. */
+/** The machine that the figures were measured on. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
@@ -10,7 +10,7 @@ export interface Machine {
   readonly memoryGib: number;
   readonly kernel: string;
   readonly cgroups: string;
-  /** Of one minute, at the beginning. */
+  /** Load average of one minute at the start. */
   readonly load: number;
   readonly binaryBytes: number;
   readonly commit: string;

@@ -79,7 +79,7 @@ async function outer(): Promise<number> {
     install(process.env["RUNT"] ?? join(REPOSITORY, "bin/runt"), join(work, "runt"));
     const status = await inNamespace(["--inside", work], options.tree === undefined ? undefined : { path: resolve(options.tree), work });
     const left = await inNamespace(["--clean", work]);
-    // Whoever has measured in a tree cannot write here.
+    // The inner process may have another root file system (--tree) and cannot write here.
     const missed = existsSync(reportsOf(work)) ? conclude(JSON.parse(readFileSync(reportsOf(work), "utf8"))) : 1;
     return status || left || missed;
   } finally {
@@ -100,7 +100,7 @@ async function inner(work: string): Promise<number> {
   prepareHierarchies(work, options.unified);
   const place: Place = { work, cgroup: basename(work), hasControllers: !options.unified || limitsMemory() };
   makeCgroupParents(place.cgroup);
-  // Where runtimes have their states: /run is one, too.
+  // A tmpfs, as /run is, where runtimes keep their state.
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=711", "tmpfs", join(work, "state")]);
   const own = new Side(place, "a", "runt", join(work, "runt"));
   const peers = options.peer
@@ -141,7 +141,7 @@ async function inner(work: string): Promise<number> {
       if (timed.length > 0) console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
     }
     const sides = [own, ...peers];
-    // Of runt alone: the same in every tree.
+    // The floor has no peer, so it is the same in every tree.
     const floor = wants("floor") && (options.tree === undefined || wanted) ? measureFloor(own, Number(options.rounds)) : undefined;
     const more = {
       ...(floor && { floor }),
@@ -172,7 +172,7 @@ async function inner(work: string): Promise<number> {
     }
     console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
   }
-  // In namespaces of its own, and not in another file system: that has no engines.
+  // Engines run in namespaces of their own. A tree has none.
   if (wants("engines") && options.tree === undefined && !options.churn && !options.unified) {
     const engines = measureEngines(Math.ceil(Number(options.rounds) / 2));
     if (engines) reports[0] = { ...reports[0]!, engines };
@@ -189,7 +189,7 @@ interface Measured {
 
 const reportsOf = (work: string): string => join(work, "reports.json");
 
-/** What is to be done with the reports. Returns the exit status. */
+/** Write the reports and check the targets, as the options ask. Returns the exit status. */
 function conclude({ reports, instructions }: Measured): number {
   if (options.json) writeFileSync(options.json, `${JSON.stringify({ reports, instructions }, null, 1)}\n`);
   if (options.write) for (const report of reports) writePage(report, report === reports[0] ? instructions : undefined);
@@ -206,7 +206,7 @@ function timeAll(sides: readonly [Side, Side], scenarios: readonly Scenario[], r
   });
 }
 
-/** The others are measured all the same; in the end it counts as a failure. */
+/** A scenario that throws does not stop the others; the exit status is 1 then. */
 function attempt(body: () => Outcome): Outcome {
   try {
     return body();
@@ -227,7 +227,7 @@ function gate(reports: readonly Report[]): number {
   return options.strict && missed > 0 ? 1 : 0;
 }
 
-/** By a process of its own, whatever has become of the other. */
+/** Runs in a process of its own, so that it also cleans up after one that was killed. */
 async function clean(work: string): Promise<number> {
   prepareHierarchies(work, options.unified);
   const left = await removeCgroupParents(basename(work));

@@ -1,4 +1,4 @@
-/** Many containers at once: how long they take together, what each costs, and what of the runtime stays. */
+/** Many containers at once: how long they take together, what each costs, and which processes of the runtime stay. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { crowd, type Side } from "./side.ts";
 import { type Comparison, compare, median, type Round } from "./stats.ts";
@@ -6,9 +6,9 @@ import { type Comparison, compare, median, type Round } from "./stats.ts";
 const WORKERS = 8;
 const BATCH = 100;
 export const CROWD = 500;
-/** The first and the last of the crowd are as many, for a median. */
+/** Size of the first and of the last part of the crowd, whose medians are compared. */
 const NEIGHBOURS = 20;
-/** As many are created in the end and never started. */
+/** So many containers are created at the end and never started. */
 const CREATED = 20;
 
 /** 100 containers started by 8 workers, in turns. */
@@ -34,7 +34,7 @@ export interface Crowd {
   /** Processes with the runtime's program, beside the containers' own, and their PSS: for each container that runs, and that is created. */
   readonly running: Resident;
   readonly created: Resident;
-  /** Slab, kernel stacks, page tables and per-CPU memory, for each container that runs: mostly of what the configuration asks for. */
+  /** Slab, kernel stacks, page tables and per-CPU memory for each running container. Most of it depends on the configuration. */
   readonly kernelKib: number;
 }
 
@@ -70,7 +70,7 @@ export function crowdOf(side: Side): Crowd {
   }
 }
 
-/** What runs the runtime's program and not the container's, divided by `count`. */
+/** Processes that execute the runtime's program, without those of containers, divided by `count`. */
 function resident(side: Side, count: number): Resident {
   let processes = 0;
   let pss = 0;

@@ -8,7 +8,7 @@ import { type Comparison, compare, parseRounds } from "./stats.ts";
 /** What a scenario came to, or why it did not: the peer has no such verb, or the hierarchy no controllers. */
 export type Outcome = Comparison | { readonly missing: string };
 
-/** Fewer would not be worth a median. */
+/** A median of fewer rounds means little. */
 const FEWEST_ROUNDS = 3;
 
 export function measure(scenario: Scenario, sides: readonly [Side, Side], rounds: number): Outcome {

@@ -11,10 +11,10 @@ export const REPOSITORY = resolve(import.meta.dirname, "..");
 export async function inNamespace(more: readonly string[], tree?: { readonly path: string; readonly work: string }): Promise<number> {
   const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1), ...more];
   const command = ["--mount", "--propagation", "private", "--", ...(tree ? enterTree(tree.path, tree.work) : []), ...self];
-  // Certificates of the host's: the tree has none.
+  // The tree does not have the host's certificates.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const child = spawn("unshare", command, { stdio: "inherit", env });
-  // The inner half ends by itself, and cleans up before.
+  // The inner process handles the signal: it cleans up and ends.
   const forward = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, forward);
   return await new Promise((done) => child.on("exit", (status) => done(status ?? 1)));

@@ -50,7 +50,7 @@ int main(void) {
     count++;
   }
   for (int round = 0; round < rounds; round++) {
-    /* Whoever goes first may pay for a cold cache: take turns. */
+    /* The first of a round may pay for a cold cache, so they take turns. */
     struct sample a, b;
     if (round % 2 == 0) {
       a = side('a', round);

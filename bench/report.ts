@@ -8,7 +8,7 @@ import type { Outcome } from "./measure.ts";
 import type { Sizes } from "./sizes.ts";
 
 export interface Report {
-  /** What the sections of docs/performance.md are named after: crun, crun-churn, runc, crun-sid. */
+  /** Name of the section in docs/performance.md: crun, crun-churn, runc, crun-sid. */
   readonly section: string;
   readonly peer: string;
   /** Name of the root file system that it was measured in, where it is not the host's. */
@@ -16,7 +16,7 @@ export interface Report {
   /** On cgroup v2, mounted for the benchmark alone. */
   readonly unified?: boolean;
   readonly versions: readonly string[];
-  /** Of the further peers that sizes, crowds and engines are of, too. */
+  /** Versions of the further peers in the tables of sizes, crowds and engines. */
   readonly furtherVersions?: readonly string[];
   readonly machine: Machine;
   readonly rounds: number;

@@ -1,4 +1,4 @@
-/** What is timed: commands of pair.c, for each of the two sides. */
+/** The scenarios that are timed: commands for pair.c, for each of the two sides. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ export interface Lines {
 
 export interface Scenario {
   readonly name: string;
-  /** For people. */
+  /** As the tables name it. */
   readonly title: string;
   readonly group: "verbs" | "run" | "many";
-  /** A peer without it is told. */
+  /** If a peer does not have this verb, the table says so. */
   readonly verb?: string;
   /** It sets a limit, for which a controller must be there. */
   readonly limits?: boolean;
-  /** Share of the rounds asked for, for what takes long. */
+  /** Fraction of the rounds, for scenarios that take long. */
   readonly share?: number;
   /** A container of each side runs all the time. */
   readonly live?: boolean;
@@ -35,7 +35,7 @@ export interface Scenario {
 const EXEC_LOOP = 50;
 export const HOST_MOUNTS = 1000;
 
-/** Of a container that runs. */
+/** A verb on a running container. */
 function alive(name: string, args: (live: string) => string, more: Partial<Scenario> = {}): Scenario {
   const [verb = name] = name.split(" ");
   return {
@@ -83,7 +83,7 @@ function creates(name: string, title: string, variant: Variant, group: Scenario[
   };
 }
 
-/** With this many containers, which are created and never started. */
+/** `list` with so many containers, which are created and never started. */
 function lists(count: number): Scenario {
   const of = `list${count}`;
   return {
@@ -98,7 +98,7 @@ function lists(count: number): Scenario {
   };
 }
 
-/** What a runtime has cached of a filter. A pattern of find(1), because an @ is the number of the round. */
+/** Removes the cached filters of a runtime. `?cache` instead of `@cache`, because pair.c replaces an @ by the number of the round. */
 const forgetFilters = (side: Side) => `find ${side.root()} -mindepth 1 -maxdepth 1 -name ?cache -exec rm -rf {} +`;
 
 const pidFile = ({ place, letter }: Side) => join(place.work, `pid-${letter}`);

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 export class Side {
-  /** Of the containers that run all the time. */
+  /** Id of the container that runs during the whole scenario. */
   readonly live: string;
 
   constructor(
@@ -73,7 +73,7 @@ export class Side {
     return execFileSync(this.binary, ["--version"], { encoding: "utf8" }).split("\n")[0] ?? "";
   }
 
-  /** What they print goes nowhere: containers would keep the pipe. */
+  /** Output is discarded: a container would keep a pipe open. */
   run(...args: readonly string[]): void {
     execFileSync(this.binary, ["--root", this.root(), ...args], { stdio: ["ignore", "ignore", "inherit"] });
   }
@@ -83,7 +83,7 @@ export class Side {
     const root = this.root(of);
     const ids = readdirSync(root).filter((entry) => !/^[.@]/.test(entry));
     const command = ["-r", "-P", String(DELETERS), "-n", "1", this.binary, "--root", root, "delete", "--force"];
-    // What a failing one leaves is the cgroups' affair (namespace.ts).
+    // If one fails, removeCgroupParents (namespace.ts) kills what is left.
     spawnSync("xargs", command, { input: ids.join("\n"), stdio: ["pipe", "ignore", "ignore"] });
   }
 }
@@ -94,7 +94,7 @@ export interface CrowdTimes {
   readonly totalNs: number;
 }
 
-/** crowd.c: these commands, with the number for `@`, for each number from `first` on. */
+/** Run crowd.c: these commands for each number from `first` on; the number replaces `@`. */
 export function crowd(workers: number, first: number, count: number, commands: readonly string[]): CrowdTimes {
   const output = execFileSync(join(TOOLS, "crowd"), [workers, first, count].map(String), {
     input: `${commands.join("\n")}\n`,

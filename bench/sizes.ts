@@ -21,12 +21,12 @@ export interface Sizes {
 const LIMITS_KIB = [128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 16_384];
 const ATTEMPTS = 5;
 const WAITING_MS = 500;
-/** Until a killed container has ended. */
+/** How long a killed container may take to end. */
 const END_MS = 50;
-/** Of a command that is counted step by step. */
+/** Time limit of a command that is counted step by step. */
 const STEPS_MS = 600_000;
 
-/** In the order of a life; `run` has a container of its own. */
+/** Verbs in the order of a container's life. `run` makes a container of its own. */
 const LIFE = ["create", "start", "state", "list", "ps", "exec", "update", "pause", "resume", "events", "kill", "delete", "run"] as const;
 
 function argumentsOf(verb: (typeof LIFE)[number], side: Side): string[] {
@@ -49,7 +49,7 @@ function argumentsOf(verb: (typeof LIFE)[number], side: Side): string[] {
   return all[verb];
 }
 
-/** Each verb of a life once, by a function that says a number. */
+/** Calls `count` once for each verb of a container's life. */
 async function live(sides: readonly Side[], count: (side: Side, command: string[]) => Promise<number | undefined>): Promise<Counts> {
   const verbs = LIFE.filter((verb) => verb !== "update" || sides.every(({ place }) => place.hasControllers));
   const counts: Record<string, Record<string, number | undefined>> = {};

@@ -29,7 +29,7 @@ static inline int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* A failing command ends the benchmark: its times would be those of something else. */
+/* A failing command ends the benchmark: its time would mean nothing. */
 static inline struct sample run_command(const char *text, int number) {
   static char words[MAX_WORDS][WORD];
   char *argv[MAX_WORDS + 1], copy[LINE], *save = NULL;

@@ -24,7 +24,7 @@ const TOP = 62;
 const BOTTOM = 14;
 const FULL = WIDTH - LABELS - NUMBERS;
 
-/** Two hues that differ in lightness too; the texts follow the ground. */
+/** Two hues that also differ in lightness. Texts have the colour that fits the background. */
 const STYLE = `<style>
 text { font: 12px system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600; font-size: 14px }

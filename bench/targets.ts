@@ -1,4 +1,4 @@
-/** What runt is to reach against crun (docs/performance.md), and what a report says of it. */
+/** The targets against crun (docs/performance.md), and whether a report meets them. */
 import { UNIFIED } from "./machine.ts";
 import type { Report } from "./report.ts";
 
@@ -66,7 +66,7 @@ function ratios({ peer, timed, churn, machine }: Report): Verdict[] {
   });
 }
 
-/** Of every scenario whose peak is known. */
+/** One verdict for every scenario whose peak RSS is known. */
 function memory({ peer, timed }: Report): Verdict[] {
   return timed.flatMap(({ name, outcome }) => {
     if ("missing" in outcome || outcome.rssKib[0] === 0) return [];
@@ -89,7 +89,7 @@ function sizes({ machine, sizes: measured, peer }: Report): Verdict[] {
     binary,
     ...Object.entries(measured.calls).flatMap(([verb, counts]) => {
       const [own, other] = [counts["runt"], counts[peer]];
-      // On v1 most of them are for a dozen hierarchies, and for nothing that could be left out.
+      // On v1 most of the calls are for a dozen hierarchies and cannot be left out.
       if (own === undefined || other === undefined || machine.cgroups !== UNIFIED) return [];
       return [verdict(`system calls of ${verb} < ${peer}'s`, own < other, `${own} / ${other}`)];
     }),

@@ -9,7 +9,7 @@ import { type Bar, barChart } from "./svg.ts";
 const PAGE = join(REPOSITORY, "docs/performance.md");
 const PICTURES = join(REPOSITORY, "docs/performance");
 
-/** Each section that the report has something for; others stay. */
+/** Replaces the sections for which the report has figures. */
 export function writePage(report: Report, instructions?: Parameters<typeof countsTable>[1]): void {
   const { section, tree, unified = false, sizes, crowds, floor, engines } = report;
   const place = `${unified ? "-v2" : ""}${tree === undefined ? "" : `-${tree}`}`;
@@ -26,7 +26,7 @@ export function writePage(report: Report, instructions?: Parameters<typeof count
   writeFileSync(PAGE, page);
 }
 
-/** The medians of what takes less than this; what takes longer would make the others invisible. */
+/** Pictures have the scenarios below this median. Longer bars would make the others invisible. */
 const LONGEST_MS = 100;
 
 function picture({ section, versions, peer, timed }: Report): string {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run a command on a host that has others, too: as root, with load on every processor, containers of runc and crun (those that are installed),
-# mounts and networks that come and go. The tests have to hold there. Usage: tools/busy-host.sh COMMAND [ARGUMENT...]
-# Ends with the command's status, or 1 when the others did not come about; all that it started ends with it, by process id.
+# Run a command while the host is busy: load on every processor, containers of runc and crun (those that are installed), mounts and networks
+# that come and go. The tests must pass there. Needs root. Usage: tools/busy-host.sh COMMAND [ARGUMENT...]
+# Ends with the command's status, or with 1 if the load could not be started. Everything it started is killed at the end, by process id.
 set -u
 [ $# -gt 0 ] || { echo "usage: busy-host.sh COMMAND [ARGUMENT...]" >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "busy-host.sh: containers and networks need root" >&2; exit 2; }
@@ -10,7 +10,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/busy-host.XXXXXX")
 runtimes=
 for name in runc crun; do command -v $name >/dev/null && runtimes="$runtimes $name"; done
 
-# Also when this script is killed, they end.
+# They end when this script is killed, too.
 goes_on() { [ -e "$work/on" ] && kill -0 $$ 2>/dev/null; }
 
 processor() {

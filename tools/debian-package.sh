@@ -30,7 +30,7 @@ for uri in $("$here/debian-archives.sh"); do
     dpkg-deb -x "$work/$package"_*.deb "$work/tree"
     dpkg-deb -f "$work/$package"_*.deb Version >"$work/tree/version"
     mkdir -p "$(dirname "$target")"
-    # In one step: what is half there would be taken for done.
+    # Renamed in one step: a half-finished directory would be taken for a finished one.
     cp -a "$work/tree" "$target.new"
     mv "$target.new" "$target"
     exit 0

@@ -38,7 +38,7 @@ for uri in $("$here/debian-archives.sh"); do
     printf 'root:x:0:0:root:/root:/bin/sh\n' >"$tree/etc/passwd"
     ldconfig -r "$tree"
     mkdir -p "$(dirname "$target")"
-    # In one step: what is half there would be taken for done.
+    # Renamed in one step: a half-finished directory would be taken for a finished one.
     rm -rf "$target.new"
     cp -a "$tree" "$target.new"
     mv "$target.new" "$target"

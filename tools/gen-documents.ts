@@ -84,7 +84,7 @@ export function generateDocuments(output: string): void {
   ] as const) {
     const { $schema: _dialect, ...rest } = schema as Json;
     const text = exactJson({ $schema: DIALECT, title, ...rest });
-    // Of the plan's every operation has one: too much to read, and it is part of the executable.
+    // In the schema of the plan every operation would have one. That is too much to read, and the schema is part of the executable.
     writeFileSync(join(output, `schema-${name}.json`), name === "plan" ? `${JSON.stringify(JSON.parse(text))}\n` : text);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Write man/*.8 from the command table; `--check`: change nothing, and fail when a page is missing, superfluous or not current.
- * The pages are committed, so that whoever reads the repository can read them.
+ * The pages are committed, so that they can be read in the repository.
  *
  * Usage: tsx tools/gen-man.ts [--check]
  */

@@ -43,7 +43,7 @@ const STRUCTURAL = new Set([
   "unknown",
 ]);
 
-/** Refuse what would vanish between zod and the validator: refinements, transforms, defaults, pipes, formats, bare bigints. */
+/** Refuse what the validator would silently lose: refinements, transforms, defaults, pipes, formats, bare bigints. */
 export function assertStructural(schema: z.ZodType, path: string): void {
   const def = schema._zod.def as z.core.$ZodTypeDef & { [key: string]: unknown };
   if (!STRUCTURAL.has(def.type)) throw new Error(`${path}: zod type "${def.type}" is not structural`);
@@ -70,7 +70,7 @@ interface Style {
   readonly nullable: (type: string) => Json;
 }
 
-/** Fold `anyOf [X, null]` into X made nullable, drop what says nothing, and write integers and null in the style asked for. */
+/** Fold `anyOf [X, null]` into a nullable X, drop empty keywords, and write integers and null in the given style. */
 function simplify(node: unknown, style: Style): unknown {
   if (Array.isArray(node)) return node.map((item) => simplify(item, style));
   if (typeof node !== "object" || node === null) return node;
@@ -148,7 +148,7 @@ function compress(code: string): string {
   return `${short}\nfunction fail(f, instancePath, params) { f.errors = [{ instancePath, params }]; return false; }\n`;
 }
 
-/** ajv counts violations; here the first one is the end, so what compares counts is true wherever it is reached. */
+/** ajv counts violations. Here the first one returns, so the comparisons of counts are always true and go. */
 function withoutCounts(validator: string): string {
   const name = /^function (\w+)/.exec(validator)?.[1];
   return validator

@@ -1,6 +1,6 @@
 /**
  * zod schemas -> build/gen/shape.js: every field of config.json and its type, as small as it can be written. `runt validate` walks a
- * configuration along it, because the generated validator stops at the first violation and knows nothing of names that are close.
+ * configuration along it, because the generated validator stops at the first violation and cannot suggest similar names.
  * Usage: tsx tools/gen-shape.ts [output directory]
  */
 import { mkdirSync, writeFileSync } from "node:fs";

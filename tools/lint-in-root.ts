@@ -1,7 +1,6 @@
 /**
- * The in-root module is the only door to the root file system (docs/security.md): who else calls something with a path says here which one, from
- * which descriptor, and why that cannot lead an attacker anywhere. A call that the lists do not have fails, and so does an entry
- * without a call.
+ * Only the in-root module opens paths in the root file system (docs/security.md). Every other call with a path is listed with the reason why an
+ * attacker cannot redirect it. A call that is not in the lists fails, and so does an entry without a call.
  *
  * Usage: tsx tools/lint-in-root.ts [--print]: --print lists every call that is found.
  */
@@ -12,7 +11,7 @@ import { type Allowed, HELPER_CALLS, RUNTIME_CALLS } from "./lint-in-root/allowe
 import { helperCalls } from "./lint-in-root/c.ts";
 import { runtimeCalls } from "./lint-in-root/typescript.ts";
 
-/** What is not allowed, and what is allowed and not there. */
+/** Calls that are not in the lists, and entries without a call. */
 export function compare(found: ReadonlyMap<string, readonly string[]>, allowed: Allowed): string[] {
   const problems: string[] = [];
   for (const [file, calls] of found) {

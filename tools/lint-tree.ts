@@ -43,7 +43,7 @@ const ROOT_FOLDERS: ReadonlySet<string> = new Set([
 ]);
 
 export const LARGEST_BYTES = 64 * 1024;
-/** Larger ones, each with its reason. */
+/** Files that may be larger, each with its reason. */
 const LARGE_FILES: Readonly<Record<string, string>> = {
   "docs/conformance.md": "generated: one line for each requirement of the specification",
   "docs/findings.md": "generated: every finding with an example",
@@ -52,7 +52,7 @@ const LARGE_FILES: Readonly<Record<string, string>> = {
   "test/fuzz-init/host/corpus.pack": "fixture: the corpus of the host module",
 };
 
-/** Somebody's home, and where build machines keep their checkouts. Examples in documents have /home/me, /path/to and /tmp. */
+/** Home directories, and places where build machines keep checkouts. Examples in documents use /home/me, /path/to and /tmp. */
 const MACHINE_PATHS = /(?<![\w.$}"~-])\/(?:work\/(?:main|shared|\.)|workspace\/|builds\/|home\/(?!me\b|user\b)\w{2}|Users\/\w)[\w./-]*/;
 
 /** vitest hoists these calls: they act on what every later test of the same worker imports. */

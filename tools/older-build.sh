@@ -13,7 +13,7 @@ for commit in "$@"; do
     git archive "$commit" | tar -x -C "$directory.new"
     cp -a build/quickjs build/libseccomp "$directory.new/build/"
     ln -s "$here/node_modules" "$directory.new/node_modules"
-    # What is copied is what that tree would make; its own rules must not find it too old.
+    # The copied files are what that tree would build. Their times must not make its rules build them again.
     touch "$directory.new/build/.setup" "$directory.new/build/quickjs/version" "$directory.new/build/libseccomp/version"
     make -C "$directory.new" bin/runt >"$directory.new/build/log" 2>&1 || { tail -20 "$directory.new/build/log" >&2; exit 1; }
     mkdir -p "$directory/bin"

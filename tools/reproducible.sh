@@ -36,7 +36,7 @@ second=$work/another_directory/with.a.longer-name
 mkdir -p "$work/another_directory"
 tree "$first"
 cp -R "$first" "$second"
-# One has the npm packages inside, the other a link to where they are.
+# One tree has a copy of the npm packages, the other a link to them.
 cp -R node_modules "$first/node_modules"
 ln -s "$first/node_modules" "$second/node_modules"
 
@@ -47,7 +47,7 @@ other() { # command...
         MAKEFLAGS=-j3 SOMETHING="$(seq 1 500 | tr '\n' ' ')" "$@")
 }
 if [ "$(id -u)" = 0 ]; then
-    # A user that nobody has heard of.
+    # A user id without an entry in /etc/passwd.
     chown -R -h 54321:54321 "$work/another_directory"
     other unshare --uts sh -c "hostname somewhere-else && exec setpriv --reuid 54321 --regid 54321 --clear-groups sh -c '$build'"
 else

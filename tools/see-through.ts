@@ -42,7 +42,7 @@ function defended(text: string, testing: boolean): string {
   return testing ? text : text.replace(WEAKENED, "false");
 }
 
-/** What operations say for people and for the compiler would be a tenth of the bytecode of every verb that has a plan. */
+/** Doc strings and actors of operations are left out: only people and the compiler read them. They would be a tenth of the bytecode of every verb that has a plan. */
 function withoutDocs(path: string, text: string): string {
   return path.includes("/src/shared/protocol/operations/") ? text.replace(/\b(?:doc: "(?:[^"\\]|\\.)*"|actors: \[[^\]]*\]),?/g, "") : text;
 }

@@ -61,7 +61,7 @@ missing() { # list of needs
 install_packages() { # packages
     say "installing $*"
     export DEBIAN_FRONTEND=noninteractive
-    # Where nothing says otherwise yet, Debian's packages would start their daemons (invoke-rc.d(8)).
+    # Without this policy, Debian's packages would start their daemons (invoke-rc.d(8)).
     if [ ! -e /usr/sbin/policy-rc.d ]; then
         printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
         chmod 755 /usr/sbin/policy-rc.d
@@ -87,7 +87,7 @@ if [ -n "$packages" ]; then
     packages=$(missing "$needs")
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
-        # Tests say themselves what they cannot do without.
+        # A test without what it needs is skipped and says so.
         case ${1:-build} in build | fuzz) exit 1 ;; esac
     fi
 fi

@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/** Of an error text so much is repeated, without colours and without the stack: it may be all that is known of a run on another machine. */
+/** How much of an error text is repeated, without colours and stack. It may be all that is known of a run on another machine. */
 const EXCERPT = 2000;
 
 const [lane, path, failures] = process.argv.slice(2);

@@ -11,7 +11,7 @@ rm -f build/test-counts.txt $failures
 mkdir -p build/test
 failed=0
 
-# What make leaves in its children (ignored signals, descriptors) must not get into the containers under test.
+# make leaves ignored signals and open descriptors to its children. The containers under test must not inherit them.
 plain=build/test/plain
 [ -x $plain ] || plain=
 
@@ -79,7 +79,7 @@ if [ -n "${beside:-}" ]; then
     cat build/test/beside.log
 fi
 
-# At the end, where it is seen: what failed, and what needed a second try.
+# The failures and second tries are repeated at the end, where they are seen.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi
 awk '{ p += $2; f += $3; s += $4 } END { printf "\n%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""; exit f > 0 }' \
     build/test-counts.txt || failed=1

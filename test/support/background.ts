@@ -18,10 +18,10 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** What a verb may take that "returns at once" on a machine that is busy. */
+/** How long a verb that "returns at once" may take on a busy machine. */
 export const AT_ONCE_MS = 8_000 * SLOW;
 
-/** A program that goes on. */
+/** A program that is still running. */
 export const FOREVER = "exec sleep 1000";
 
 export function isAlive(pid: number): boolean {
@@ -58,7 +58,7 @@ export function useBackground({ bundle, id, ok, root }: Harness) {
   const timed = async (words: readonly string[]): Promise<Ended> => begin(words).ended;
   const exists = (name: string) => existsSync(join(root, name));
   const initOf = async (name: string): Promise<number> => JSON.parse(await ok(["state", name])).pid;
-  /** A detached container that goes on, unless it is changed. */
+  /** A detached container. Its program sleeps, unless the test changes it. */
   const running = async (change: (config: Config) => void = () => {}): Promise<string> => {
     const name = id();
     const path = bundle((config) => {

@@ -1,4 +1,4 @@
-/** What the test's end of a D-Bus connection says, as data. */
+/** The messages that the test's end of a D-Bus connection sends, as data. */
 import { encodeMessage, type Header, MESSAGE_TYPE, type Message, readBody } from "../../src/runtime/cgroup/systemd/wire/message.ts";
 import type { Value } from "../../src/runtime/cgroup/systemd/wire/types.ts";
 
@@ -8,7 +8,7 @@ export interface Received {
   readonly message: Message;
 }
 
-/** What a call leads to: its answer, a signal of systemd's manager, or bytes as they are (none: the end of the stream). */
+/** How the peer answers a call: with a reply, a signal of systemd's manager, or raw bytes (none: the end of the stream). */
 export type Outgoing =
   | { readonly reply: readonly Value[]; readonly signature?: string }
   | { readonly error: string; readonly text?: string }

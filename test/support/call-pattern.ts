@@ -39,7 +39,7 @@ export function parsePattern(text: string): CallPattern {
   };
 }
 
-/** What says the same to the kernel, by another name. */
+/** Other names for the same flag. */
 const SAME_NAME: Readonly<Record<string, string>> = { vfork: "clone", mkfifo: "mknod", open: "openat", lsetxattr: "setxattr" };
 
 /** Flags that concern the caller's own descriptors only. */
@@ -53,7 +53,7 @@ export function matches(pattern: CallPattern, op: PlannedOp, call: TracedCall): 
   return pattern.args.length <= args.length && pattern.args.every((expected, at) => valueMatches(expected, op, args[at]!));
 }
 
-/** The arguments as they are declared: of open(2) those of openat(2), of the old clone(2) the flags alone. */
+/** The arguments in the declared form: open(2) gets those of openat(2), the old clone(2) only its flags. */
 function declaredForm({ name, args }: TracedCall): readonly string[] {
   if (name === "open") return ["-100 /* AT_FDCWD */", ...args];
   return name === "clone" ? args.slice(1).map((arg) => arg.replace(/^flags=/, "")) : args;
@@ -124,7 +124,7 @@ function listMatches(value: readonly unknown[], actual: string, added = ""): boo
   if (actual === "NULL") return value.length === 0;
   if (actual.startsWith("[")) {
     const all = splitList(actual, 1).parts;
-    // A variable that the program is given where the list has none of this name.
+    // A variable that is added where the list does not have it.
     const items = added !== "" && all.length > value.length && stringOf(all.at(-1)!)?.startsWith(`${added}=`) ? all.slice(0, -1) : all;
     if (items.length !== value.length) return false;
     return value.every((item, at) =>

@@ -25,7 +25,7 @@ export interface CallOptions {
 
 let count = 0;
 
-/** Output goes to files: a container that lives on keeps them open without holding the caller. */
+/** Output goes to files. A container that lives on keeps a pipe open, and the caller would wait for its end. */
 export async function call(directory: string, command: readonly string[], options: CallOptions = {}): Promise<Result> {
   const name = join(directory, `call-${++count}`);
   writeFileSync(`${name}.in`, options.input ?? "");

@@ -1,4 +1,4 @@
-/** Counts the system calls of a verb with strace, up to the verb's end: what a container that lives on does after it is not counted. */
+/** Counts the system calls of a verb with strace up to the verb's end. Calls of a container that lives on are not counted after it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const VERB_MS = 30_000;
 const POLL_MS = 20;
 
-/** Lines of strace that begin a system call. How often who waits awake yields depends on time (native-bindings/shared/doorbell.h): it is left out. */
+/** Lines of strace that begin a system call. How often a process yields while it waits depends on time (native-bindings/shared/doorbell.h): it is left out. */
 function countLines(trace: string): number {
   return trace.split("\n").filter((line) => line !== "" && !/^\d+ +(<\.\.\.|---|\+\+\+|sched_yield\()/.test(line)).length;
 }
@@ -21,7 +21,7 @@ function endOfVerb(trace: string): number | undefined {
 /** System calls of a command and of all that it starts; `file` is for the trace. Returns undefined when the command failed. */
 export async function countCalls(file: string, command: readonly string[]): Promise<number | undefined> {
   writeFileSync(file, "");
-  // It writes line by line into a pipe only, and takes a signal for its end only when told so.
+  // strace writes line by line only into a pipe, and ends by a signal only with -I 2.
   const strace = spawn("strace", ["-f", "-q", "-I", "2", "-o", `|cat >${file}`, ...command], { stdio: "ignore" });
   const deadline = Date.now() + VERB_MS;
   while (endOfVerb(readFileSync(file, "utf8")) === undefined && Date.now() < deadline) await sleep(POLL_MS);

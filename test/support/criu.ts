@@ -1,8 +1,8 @@
-/** The criu of this machine, for tests of what a real one does. */
+/** The criu of this machine, for tests with a real one. */
 import { spawnSync } from "node:child_process";
 import { isRoot, isRunt } from "./harness.ts";
 
-/** Why it cannot be used; undefined: it can. An old one is there but does not work on a new kernel: only its own check knows. */
+/** Why it cannot be used; undefined: it can. An old criu may not work on a new kernel, which only its own check finds. */
 export function criuMissing(): string | undefined {
   if (!isRunt || !isRoot) return "needs root, and is about runt alone";
   const check = spawnSync("criu", ["check"], { encoding: "utf8", timeout: 60_000 });

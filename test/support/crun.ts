@@ -4,7 +4,7 @@ import { CGROUP_PARENT } from "./leaks.ts";
 
 const CGROUPS = "/sys/fs/cgroup";
 
-/** Controllers of v1 that are not mounted: hugetlb, and what somebody else on the host has made a hierarchy of. */
+/** v1 controllers that are not mounted: hugetlb, and those that somebody else has mounted elsewhere. */
 function missing(): string[] {
   if (existsSync(`${CGROUPS}/cgroup.controllers`)) return [];
   const mounts = readFileSync("/proc/self/mountinfo", "utf8");
@@ -16,7 +16,7 @@ function missing(): string[] {
 export function peerCommand(peer: string, args: readonly string[]): string[] {
   const names = peer.endsWith("crun") ? missing() : [];
   if (names.length === 0) return [peer, ...args];
-  // The directories are made in the host's tmpfs and seen by all: they go again at once.
+  // The directories are made in the host's tmpfs, where everybody sees them. They are removed at once.
   const lines = (line: (name: string) => string) => names.map(line).join("; ");
   const mounts = lines((name) => `mkdir -p ${CGROUPS}/${name}; mount -t cgroup -o ${name} cgroup ${CGROUPS}/${name} || exit`);
   // crun leaves the parents of the cgroups it has made, and a hierarchy lives on as long as it has any.

@@ -1,4 +1,4 @@
-/** ELF files of 64 bits, little-endian (elf(5)), as far as the tests look at them. */
+/** Reads what the tests need of 64-bit little-endian ELF files (elf(5)). */
 import { readFileSync } from "node:fs";
 
 export const PT = { load: 1, dynamic: 2, interp: 3, tls: 7, gnuStack: 0x6474e551, gnuRelro: 0x6474e552 } as const;

@@ -1,4 +1,4 @@
-/** The configuration and the host that the examples of the findings start from: clean together, and nothing of it is this machine's. */
+/** The configuration and the host that the examples of the findings start from. Together they have no finding, and nothing depends on this machine. */
 import type { Edits, Example, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 import type { FileFacts, HostView, Tree } from "../../src/runtime/check/host/view.ts";
 import type { HostFacts } from "../../src/runtime/check/host-facts.ts";
@@ -121,7 +121,7 @@ export function exampleConfig(example: Pick<Example, "rootless">, edits: Edits):
   return config;
 }
 
-/** Removals last: they do not move what the others mean. */
+/** Removals come last, so that they do not change the indexes of the other edits. */
 export function applyEdits(config: unknown, edits: Edits): void {
   const entries = Object.entries(edits);
   for (const [pointer, value] of [...entries.filter(([, v]) => v !== null), ...entries.filter(([, v]) => v === null)])
@@ -147,7 +147,7 @@ function applyEdit(config: unknown, pointer: string, value: unknown): void {
   else parent[last] = structuredClone(value);
 }
 
-/** A host that exists only here. */
+/** An invented host. */
 export function exampleView(example: Pick<Example, "facts" | "files">): HostView {
   const files: Record<string, ExampleFile> = { ...FILES, ...example.files };
   const facts = Object.fromEntries(
@@ -205,7 +205,7 @@ function factsOf({ kind, mode = 0o644, uid = 0, is }: ExampleFile): FileFacts {
   return { kind: kind === "namespace" || kind === "absent" ? "file" : kind, mode, uid, gid: 0, major, minor };
 }
 
-/** "elf:MACHINE" or "elf:MACHINE:LOADER": the least of a program that can be told from other files. */
+/** "elf:MACHINE" or "elf:MACHINE:LOADER": a minimal program. */
 export function contentOf(text: string): ArrayBuffer {
   const [, machine, loader] = /^elf:(\d+)(?::(.+))?$/.exec(text) ?? [];
   if (machine === undefined) return new Uint8Array(new TextEncoder().encode(text)).buffer;

@@ -1,4 +1,4 @@
-/** The other end of a D-Bus connection, in this process and with a clock of its own: what is sent is answered at once. */
+/** The other end of a D-Bus connection, in this process and with a clock of its own. It answers every message at once. */
 import type { Stream } from "../../src/runtime/cgroup/systemd/driver/stream.ts";
 import { decodeMessage, messageLength } from "../../src/runtime/cgroup/systemd/wire/message.ts";
 import { encodeOutgoing, type Outgoing, type Received, received } from "./bus-outgoing.ts";
@@ -8,14 +8,14 @@ export interface FakeBus extends Stream {
   readonly calls: readonly Received[];
   /** The lines of the authentication. */
   readonly lines: readonly string[];
-  /** To be delivered the next time somebody waits. */
+  /** Delivered at the next wait. */
   later(outgoing: Outgoing): void;
 }
 
 export interface FakeOptions {
-  /** What a call leads to, in order. */
+  /** The answers to a call, in order. */
   readonly answer: (call: Received) => readonly Outgoing[];
-  /** What the authentication is answered with. */
+  /** The answer to the authentication. */
   readonly welcome?: string;
   /** Bytes of one delivery; everything at once by default. */
   readonly piece?: number;
@@ -33,7 +33,7 @@ export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INF
   let serial = 0;
 
   function deliver(bytes: Uint8Array): void {
-    // Nothing is the end of the stream.
+    // No bytes mean the end of the stream.
     if (bytes.length === 0) waiting.push(bytes);
     for (let at = 0; at < bytes.length; at += piece) waiting.push(bytes.slice(at, Math.min(bytes.length, at + piece)));
   }

@@ -1,4 +1,4 @@
-/** runt with a criu that only speaks its protocol (test/probe/fake-criu.c), and what that was asked. */
+/** runt with a criu that only speaks its protocol (test/probe/fake-criu.c) and records the requests. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect } from "vitest";
@@ -25,7 +25,7 @@ export interface FakeCriu {
   ok(args: readonly string[], env?: Environment): Promise<string>;
   /** Every request but the one for the version. */
   requests(): { type: number; options: Fields }[];
-  /** Make what a checkpoint leaves that runt reads. */
+  /** Make the files of a checkpoint that runt reads. */
   image(streams?: readonly string[]): void;
 }
 

@@ -12,9 +12,9 @@ const CLASSES = 4;
 
 export interface FakeResctrl {
   readonly mount: string;
-  /** What mountinfo says. */
+  /** The line of mountinfo. */
   isMounted: boolean;
-  /** What another writer has put there. */
+  /** Contents that another writer has put there. */
   put(file: string, text: string): void;
   read(file: string): string;
   /** Groups and monitoring groups, by path. */

@@ -11,9 +11,9 @@ export interface FakeSystemd {
   readonly answer: Answer;
   /** "Member unit" of every call that is about a unit, in order. */
   readonly calls: readonly string[];
-  /** Properties of a unit that there is. */
+  /** Properties of an existing unit. */
   unit(name: string): Readonly<Record<string, Variant>> | undefined;
-  /** What the next starts lead to instead: a job's result, "never" for one that does not end, or a unit of somebody else's. */
+  /** Outcomes of the next starts instead: a job's result, "never" for a job that does not end, or a unit of somebody else's. */
   failStart(...how: readonly string[]): void;
   /** Remove the cgroups of the manager itself; those of units must be gone. */
   clear(): void;

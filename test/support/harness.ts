@@ -1,4 +1,4 @@
-/** Run a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and see that nothing is left. */
+/** Runs a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and checks that nothing is left. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { REPOSITORY, reachableRootfs } from "./programs.ts";
 export { type CallOptions, call, type Result } from "./call.ts";
 
 export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
-/** Tests of what only runt does are skipped for its peers. */
+/** Tests of behaviour that only runt has are skipped for its peers. */
 export const isRunt = basename(RUNTIME).startsWith("runt");
 export const isRoot = process.geteuid?.() === 0;
 
@@ -44,7 +44,7 @@ export function shell(config: Config, command: string): void {
   config.process.args = ["/bin/sh", "-c", command];
 }
 
-/** With all that is in it, but nothing of what is mounted there. */
+/** Removes a directory, without descending into what is mounted there. */
 function remove(path: string): void {
   execFileSync("rm", ["-rf", "--one-file-system", path]);
 }
@@ -126,7 +126,7 @@ function removeParents(): void {
   }
 }
 
-/** What is left when dying processes have had the time to go. */
+/** Leaks that are still there after dying processes had time to end. */
 async function settledLeaks(directory: string, before: ReadonlySet<string>, peers: boolean): Promise<string[]> {
   const deadline = Date.now() + 15_000;
   for (;;) {

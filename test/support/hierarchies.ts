@@ -1,4 +1,4 @@
-/** The cgroup hierarchies of v1 in a mount namespace of one's own: all of them mounted, and what was made in them removed. */
+/** Mounts all v1 hierarchies in a mount namespace of one's own, and removes cgroups from them. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ function isMounted(controllers: string): boolean {
     .some((line) => line.split(" ")[2] === "cgroup" && line.split(" ")[3]?.split(",").includes(first));
 }
 
-/** Remove the cgroups named, with what is below them, from every hierarchy. What still has processes stays, and is returned. */
+/** Remove these cgroups and what is below them from every hierarchy. Returns those that still have processes. */
 export function removeCgroups(names: readonly string[]): string[] {
   const left: string[] = [];
   for (const hierarchy of readdirSync("/sys/fs/cgroup")) {

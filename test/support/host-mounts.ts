@@ -1,8 +1,8 @@
-/** The mounts of the host, without those that neighbours make and remove meanwhile. */
+/** The mounts of the host, without those that others on it make and remove during the test. */
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 
-/** Where engines, services and other tests have theirs. */
+/** Directories in which engines, services and other tests have mounts. */
 const OF_OTHERS = [tmpdir(), "/tmp", "/run", "/var", "/snap"];
 
 /** Lines of /proc/self/mountinfo (proc_pid_mountinfo(5)) that only a test with these directories can change. */

@@ -1,4 +1,4 @@
-/** What the kernel of the tests is known to do from its version on. */
+/** Features of the kernel, by its version. */
 import { release } from "node:os";
 
 function isAtLeast(major: number, minor: number): boolean {

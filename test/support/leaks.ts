@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 /** Every cgroup that this process' tests make is below this one. */
 export const CGROUP_PARENT = `/runt-test-${process.pid}`;
 
-/** One line for each thing found now; what is not there before and is there after is a leak. */
+/** One line for each thing found now. A line that is there after a test and not before is a leak. */
 export function hostTraces(directory: string): Set<string> {
   return new Set([...containerProcesses(directory), ...mounts(directory), ...cgroups(), ...interfaces()]);
 }
@@ -51,7 +51,7 @@ function cgroups(): string[] {
   return walk("/sys/fs/cgroup", 3).filter((line) => line.includes(CGROUP_PARENT));
 }
 
-/** Names that runt gives to devices on their way (src/runtime/network/move.ts). Any other one may be a neighbour's, which comes and goes. */
+/** Names that runt gives to devices while it moves them (src/runtime/network/move.ts). Others may belong to somebody else on the host. */
 export const OWN_INTERFACE = /^runt\d+$/;
 
 function interfaces(): string[] {

@@ -8,9 +8,9 @@ export interface Limit {
   /** Path in linux.resources: "memory.limit". */
   readonly field: string;
   readonly file: LimitFile;
-  /** Of create, and of update. */
+  /** The values for create and for update. */
   readonly values: readonly [unknown, unknown];
-  /** What the kernel shows; a text is contained in it. */
+  /** What the kernel shows. A text need only be contained in it. */
   readonly shown: { readonly v1: readonly [string, string]; readonly v2: readonly [string, string] };
 }
 
@@ -123,7 +123,7 @@ function existsFor(controller: string, file: string): boolean {
   try {
     mkdirSync(probe);
   } catch {
-    // No such hierarchy, or no right to.
+    // There is no such hierarchy, or no right to make a cgroup in it.
     return false;
   }
   const found = existsSync(`${probe}/${file}`);

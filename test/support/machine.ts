@@ -1,4 +1,4 @@
-/** The whole machine as a witness: processes, cgroups, mounts, network devices, files and units, for moments to be compared. As root. */
+/** Lists everything of the machine that a runtime could change: processes, cgroups, mounts, network devices, files, units. Two lists can be compared. Needs root. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CGROUPS, isUnified } from "./cgroups.ts";
@@ -9,7 +9,7 @@ import { systemctl, systemdRuns } from "./systemd.ts";
 export type Machine = readonly string[];
 
 export interface Unwatched {
-  /** Files below these are somebody's who is at work meanwhile. */
+  /** Others write below these directories during the test. */
   readonly files: readonly string[];
   /** A process is left out when its command line has one of these. */
   readonly commands: readonly string[];
@@ -30,7 +30,7 @@ export async function seeMachine(unwatched: Unwatched): Promise<Machine> {
   ];
 }
 
-/** `-` for what is missing or another one now, `+` for what has come. */
+/** `-` for lines that are missing or have changed, `+` for new ones. */
 export function changes(before: Machine, after: Machine): readonly string[] {
   const [old, now] = [new Set(before), new Set(after)];
   return [
@@ -43,7 +43,7 @@ function lines(path: string): string[] {
   return readFileSync(path, "utf8").split("\n").filter(Boolean);
 }
 
-/** Threads of the kernel come and go, and so do the processes of whoever asks. */
+/** Left out: kernel threads, and the processes of the caller. */
 function processes(unwatched: readonly string[]): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readlinkSync } from "node:fs";
 import { expect } from "vitest";
 
-/** It lives as long as a process in it. */
+/** It exists as long as a process is in it. */
 export interface NetworkNamespace {
   readonly file: string;
   end(): void;

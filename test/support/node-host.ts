@@ -24,7 +24,7 @@ export function readLine(path: string): string | undefined {
   }
 }
 
-/** Node has the other name of the same number. */
+/** Node uses another name for the same number. */
 function named<T>(action: () => T): T {
   try {
     return action();
@@ -96,7 +96,7 @@ export function readdir(path: string, directories = false): string[] {
   return fs.readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** Through /proc, for Node has no such call. */
+/** Done through /proc, because Node has no such call. */
 export function openat(directory: number, path: string, flags: number): number {
   return open(`/proc/self/fd/${directory}/${path}`, flags);
 }
@@ -105,7 +105,7 @@ export function fstat(fd: number): fs.BigIntStats {
   return fs.fstatSync(fd, { bigint: true });
 }
 
-/** Node has none: processes are signalled by number. */
+/** Node has no pidfds. Processes are signalled by number. */
 export function pidfdOpen(): never {
   throw Object.assign(new Error("no pidfds"), { code: "ENOSYS", errno: constants.errno.ENOSYS });
 }
@@ -154,7 +154,7 @@ export function findLevels(paths: readonly string[], attribute: string): { kept:
   return { kept, missing };
 }
 
-/** Every host is an unusual one, for parseMountinfo to understand. */
+/** undefined: the caller uses parseMountinfo instead. */
 export function v1Hierarchies(): undefined {}
 
 export function kill(pid: number, signal: number): void {
@@ -169,7 +169,7 @@ export function monotonic(): number {
   return performance.now();
 }
 
-/** Never ready: a short sleep, after which whoever waits looks again. */
+/** Nothing is ever ready. It sleeps shortly, and the caller looks again. */
 export function poll(fds: readonly number[], _events: readonly number[], timeoutMs: number): number[] {
   sleep(Math.min(timeoutMs, 2));
   return fds.map(() => 0);

@@ -9,7 +9,7 @@ export interface TestOp {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What a field is when a test does not name it. */
+/** Value of a field that a test does not name. */
 const DEFAULTS: Readonly<Record<FieldType, unknown>> = {
   u32: 0,
   bool: false,

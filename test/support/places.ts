@@ -1,4 +1,4 @@
-/** Cgroups of the test in every hierarchy: who is in them, and whether they are still the same. */
+/** Cgroups of the test in every hierarchy: which processes are in them, and whether they are still the same directories. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { systemdRuns } from "./systemd.ts";
 
 /**
  * systemd of v1 takes everybody out of the blkio hierarchy, and empties it below delegated units too, when a unit with BlockIOWeight ends (seen with
- * systemd 252 and no other program). What is there is no witness of what runt does.
+ * systemd 252 and no other program). So that hierarchy does not show what runt does.
  */
 const isEmptiedBySystemd = (path: string) => !isUnified && systemdRuns && path.endsWith("/blkio");
 
@@ -50,14 +50,14 @@ export function enterPlace(path: string, pid: number, hierarchies = HIERARCHIES)
       writeFileSync(join(mountpoint, path, "cgroup.procs"), String(pid));
       return true;
     } catch (error) {
-      // Gone meanwhile, or closed to processes: the place of a container may be either.
+      // The cgroup has been removed, or takes no processes.
       if (["ENOENT", "ENODEV", "EBUSY", "EOPNOTSUPP", "ENOSPC"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
       throw error;
     }
   }).length;
 }
 
-/** Which directories they are, one line for each. */
+/** Identifies the directories, one line for each. */
 export function identities(paths: readonly string[], hierarchies = HIERARCHIES): readonly string[] {
   return paths.flatMap((path) =>
     hierarchies.map((mountpoint) => {
@@ -67,10 +67,10 @@ export function identities(paths: readonly string[], hierarchies = HIERARCHIES):
   );
 }
 
-/** With all below. What lives there, frozen or not, is the test's own, and killed. */
+/** Remove a cgroup and all below. Processes in it, frozen or not, belong to the test and are killed. */
 export async function removePlace(path: string): Promise<void> {
   const trees = HIERARCHIES.map((mountpoint) => treeOf(mountpoint + path));
-  // First everywhere: what is frozen in one hierarchy keeps the others busy.
+  // Kill in all hierarchies first: a process that is frozen in one keeps its cgroups in the others busy.
   for (const directory of trees.flat()) killIn(directory);
   for (const directory of trees.flatMap((tree) => tree.toReversed())) await removeDirectory(directory);
 }

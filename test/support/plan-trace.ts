@@ -6,7 +6,7 @@
 import { type CallPattern, matches, type PlannedOp, parsePattern, patternsOf } from "./call-pattern.ts";
 import type { TracedCall } from "./strace.ts";
 
-/** What only looks, waits, or concerns memory, signals and descriptors of the caller itself. */
+/** Calls that only read or wait, or that concern the caller's own memory, signals and descriptors. */
 const LOOKING = new Set(
   (
     "access arch_prctl brk capget clock_gettime close close_range dup dup2 dup3 epoll_create1 eventfd2 exit_group faccessat faccessat2 fcntl fstat fstatfs futex getcwd getdents64 getegid geteuid " +
@@ -21,7 +21,7 @@ const LOOKING = new Set(
 export function looksOnly({ name, args, text }: TracedCall): boolean {
   if (LOOKING.has(name)) return true;
   if (/^open(at2?)?$/.test(name)) return !/O_(WRONLY|RDWR|CREAT|TRUNC)/.test(text.replace(/"(\\.|[^"\\])*"/g, ""));
-  // The subreaper is what `run` is to its caller, before and beside the plan.
+  // `run` becomes a subreaper before the plan begins, and independently of it.
   if (name === "prctl") return /PR_(GET_|CAPBSET_READ|SET_CHILD_SUBREAPER|CAP_AMBIENT_IS_SET)/.test(text);
   if (name === "prlimit64") return args[2] === "NULL";
   if (name === "ioctl") return /SIOCGIF|TCGETS|TIOCGWINSZ|TIOCGPTN|NS_GET_/.test(text);
@@ -95,7 +95,7 @@ function stepsOf(ops: readonly PlannedOp[], actor: string): Step[] {
 
 type Streams = Record<"runtime" | "outer" | "init", TracedCall[]>;
 
-/** Who called what. Children that an operation needs are part of their actor, up to the program they become. */
+/** The calls of each actor. Children that an operation needs belong to their actor until they execute a program. */
 function streamsOf(calls: readonly TracedCall[], program: string): Streams {
   const actors = new Map<number, keyof Streams>();
   const ended = new Set<number>();
@@ -121,7 +121,7 @@ function streamsOf(calls: readonly TracedCall[], program: string): Streams {
   return streams;
 }
 
-/** The new process: in its own words, and where the maker is in a pid namespace, in those of strace. */
+/** Pid of the new process. In a pid namespace the result is the number inside; strace adds the one outside. */
 function madeBy({ name, result, text }: TracedCall): number | undefined {
   if (!/^(v?fork|clone3?)$/.test(name)) return undefined;
   const [, outside] = /= \d+ \/\* (\d+) in strace's PID NS/.exec(text) ?? [];
@@ -139,7 +139,7 @@ function replacesItself(call: TracedCall, actor: string, isRuntime: boolean, pro
   return actor !== "init" || call.args[0] === JSON.stringify(program) || !isRuntime;
 }
 
-/** The calls divided among the steps, in order. Differences: what stands in the way of the furthest division. */
+/** Divides the calls among the steps, in order. Returns what stops the division that gets furthest. */
 function align(steps: readonly Step[], all: readonly TracedCall[], branches: Branches): string[] {
   const { calls, missing } = withoutEarly(steps, all);
   const dead = new Set<number>();
@@ -169,7 +169,7 @@ function align(steps: readonly Step[], all: readonly TracedCall[], branches: Bra
         break;
       }
     }
-    // An operation has what it can have: what its successor could take as well is its own.
+    // Of two divisions of equal length the earlier operation gets the call.
     for (const { at, seen: had } of ends.reverse()) {
       const rest = divide(step + 1, at);
       if (!rest) continue;

@@ -1,4 +1,4 @@
-/** Pieces of plans for tests of the helper: a container of busybox, bent by each test where it matters. */
+/** Pieces of plans for tests of the helper: a container with busybox, which each test changes where it matters. */
 
 import { CLONE_NEW, MS as LINUX_MS, MOUNT_ATTR, S } from "../../src/shared/linux/index.ts";
 import { MESSAGES } from "../../src/shared/protocol/index.ts";

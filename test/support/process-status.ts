@@ -1,4 +1,4 @@
-/** What a process does, for tests that have to wait for it rather than for a time. */
+/** Reads what a process is doing, for tests that wait for it instead of for a time. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Whether it has a handler for this signal (SigCgt of proc_pid_status(5)): a shell's trap is set. False for one that is not there. */

@@ -36,7 +36,7 @@ export function sharedRootfs(): string {
   return rootfs;
 }
 
-/** The same, or a copy in this directory when the repository lies where the root of a user namespace cannot go. */
+/** The same. A copy in this directory if the root of a user namespace has no access to the repository. */
 export function reachableRootfs(directory: string): string {
   const rootfs = sharedRootfs();
   if (isReachable(rootfs)) return rootfs;

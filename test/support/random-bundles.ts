@@ -14,11 +14,11 @@ export interface Places {
 }
 
 interface Dice {
-  /** One in n. */
+  /** True once in n times. */
   once(n: number): boolean;
   below(n: number): number;
   pick<T>(from: readonly T[]): T;
-  /** Each with the chance of a half. */
+  /** Each of them with a probability of one half. */
   some<T>(from: readonly T[]): T[];
 }
 
@@ -88,7 +88,7 @@ const standardMounts: Part = (config, { once }) => {
 const moreMounts: Part = (config, { below, once, pick, some }, { directory, file }) => {
   for (let count = below(4); count > 0; count--) {
     const source = pick([directory, file]);
-    // What is made for one container is met by the next: a place is for directories or for files.
+    // Containers share the root file system. So each place is used for directories only, or for files only.
     const destination = `/mnt/${pick(["a", "b", "deep/er", "c"])}${source === file ? "-file" : ""}${count}`;
     const restrictions = some(["nosuid", "nodev", "noexec", "relatime"]);
     if (source === directory && once(2)) {

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in every run: a linear congruential generator, of whose 64 bits the upper ones count. */
+/** Pseudo-random numbers, the same in every run: a linear congruential generator with 64 bits, of which the upper ones are used. */
 export function random(seed: number): (below: number) => number {
   let state = BigInt(seed);
   return (below) => {

@@ -1,4 +1,4 @@
-/** A program of test/probe that waits on a socket, and what it has said so far. */
+/** A program of test/probe that waits on a socket, and its output so far. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { afterEach, expect } from "vitest";
@@ -9,7 +9,7 @@ export interface Receiver {
   readonly pid: number;
   /** Lines after "listening". */
   lines(): readonly string[];
-  /** Waits until it has said this many lines; returns them. */
+  /** Waits until it has printed so many lines; returns them. */
   said(count: number): Promise<readonly string[]>;
 }
 

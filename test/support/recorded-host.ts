@@ -54,13 +54,13 @@ const BUNDLES: Readonly<Record<string, Recorded>> = {
 
 export const RECORDED = Object.keys(BUNDLES);
 
-/** What binds files of the host: its digest covers their inodes, which no recorded facts have. */
+/** Bundles that bind files of the host. Their digest covers inodes, which recorded facts do not have. */
 export const hasSources = (bundle: string): boolean =>
   BUNDLES[bundle]!.config().mounts.some(({ options = [] }) => options.some((word) => /^r?bind$/.test(word)));
 
 /** Makes the bundles, calls the action, and removes them. */
 export async function withRecordedBundles(action: () => Promise<void>): Promise<void> {
-  // Exclusive: another test that is here at the same time would see its bundles removed.
+  // Exclusive: a test that runs at the same time would lose its bundles.
   mkdirSync(PLACE);
   try {
     mkdirSync(ROOTFS);

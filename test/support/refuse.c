@@ -1,5 +1,5 @@
 /*
- * Run a program that finds some system calls refused, as on an older kernel or in a container.
+ * Run a program with some system calls refused, as on an older kernel or in a container.
  * Usage: refuse ENOSYS|EPERM CALL[,CALL...] PROGRAM [ARGUMENT...]
  * The call `nosymfollow` is fsmount(2) with this attribute, which older kernels do not know: EINVAL. `memfd_exec` is memfd_create(2) of a
  * file that may be executed, as vm.memfd_noexec=2 refuses it: EACCES.
@@ -29,7 +29,7 @@ static const struct {
     CALL(seccomp),       CALL(sched_setattr),
 };
 
-/* Calls with this bit in this argument. */
+/* Refuse calls that have this bit in this argument. */
 static const struct {
     const char *name;
     unsigned number, argument, bit;

@@ -1,4 +1,4 @@
-/** Everything of the host that a runtime could change, one line for each thing: two moments are the same when their lines are. */
+/** Lists everything of the host that a runtime could change, one line for each thing. Nothing has changed if two lists are equal. */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ export type Snapshot = ReadonlySet<string>;
 const SMALL = 64 << 10;
 const CGROUP_ROOT = "/sys/fs/cgroup";
 
-/** Of the namespaces that this process is in: in ones of its own nobody else is seen. */
+/** Of the namespaces that this process is in. In namespaces of its own it sees nobody else. */
 export function takeSnapshot({ trees, cgroups }: Watched): Snapshot {
   return new Set([...processes(), ...mounts(), ...interfaces(), ...cgroupTree(CGROUP_ROOT, cgroups), ...trees.flatMap(fileTree)]);
 }
 
-/** `+` for what is there now and was not, `-` for what is missing. That a process has ended is no difference. */
+/** `+` for new lines, `-` for missing ones. A process that has ended is no difference. */
 export function differences(before: Snapshot, after: Snapshot): string[] {
   const added = [...after].filter((line) => !before.has(line)).map((line) => `+ ${line}`);
   const gone = [...before].filter((line) => !after.has(line) && !line.startsWith("process ")).map((line) => `- ${line}`);
@@ -35,7 +35,7 @@ function attempt<T>(action: () => T, otherwise: T): T {
   }
 }
 
-/** The dead do not count: they wait for their parents. */
+/** Zombies are left out. */
 function processes(): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -77,7 +77,7 @@ function directories(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Type, mode, owner and content of all there is below a directory, and of itself. */
+/** Type, mode, owner and content of a directory and of everything below it. */
 export function fileTree(path: string): string[] {
   const status = attempt(() => lstatSync(path), undefined);
   if (status === undefined) return [];
@@ -88,7 +88,7 @@ export function fileTree(path: string): string[] {
   return [own, ...attempt(() => readdirSync(path), []).flatMap((name) => fileTree(join(path, name)))];
 }
 
-/** Of a large file size and time are enough. */
+/** For a large file, size and time are enough. */
 function digest(path: string, size: number): string {
   if (size > SMALL) return "large";
   return attempt(() => createHash("sha1").update(readFileSync(path)).digest("hex").slice(0, 8), "?");

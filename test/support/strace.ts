@@ -1,13 +1,13 @@
 /**
- * `strace -f -X verbose -o FILE`: what it has seen, one entry a call. Numbers stand first in an argument, what they mean behind
- * it in a comment: `0x80001 /* O_WRONLY|O_CLOEXEC *` + `/`.
+ * Reads the output of `strace -f -X verbose -o FILE`: one entry for each call. In an argument the number comes first, and its meaning follows
+ * in a comment: `0x80001 /* O_WRONLY|O_CLOEXEC *` + `/`.
  */
 
 export interface TracedCall {
   readonly pid: number;
   readonly name: string;
   readonly args: readonly string[];
-  /** Of the call; -1 after an error. A process that has ended in it, or replaced itself, has none. */
+  /** Result of the call; -1 after an error. undefined if the process has ended in it or executed another program. */
   readonly result: number | undefined;
   /** EPERM, ...: with result -1. */
   readonly error: string;
@@ -31,7 +31,7 @@ export function parseTrace(text: string): TracedCall[] {
     const whole = rest.replace(/<unfinished \.\.\.>$/, "");
     const call = callOf(pid, whole);
     if (!call) continue;
-    // A process that dies in a call never comes back to it: the half stays as it is.
+    // A process that dies in a call leaves the unfinished line only.
     if (whole !== rest) begun.set(pid, { at: calls.length, text: whole });
     calls.push(call);
   }

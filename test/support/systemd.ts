@@ -1,4 +1,4 @@
-/** What the host's systemd says of a unit. */
+/** Asks the host's systemd about units. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-/** An executable of changed sources: the bundle made anew with one more plugin, and linked with the objects of the build. Its engine starts anew each time. */
+/** Builds an executable of changed sources: bundles them again with one more plugin, and links with the objects of the build. It has no engine image. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

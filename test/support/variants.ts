@@ -1,4 +1,4 @@
-/** The ways in which every operation has to work: as built, under the sanitizers, and with the newer system calls refused. */
+/** Builds and environments in which every operation has to work: as built, under the sanitizers, and with the newer system calls refused. */
 import { HELPER_ASAN, type Options } from "./helper.ts";
 
 const NEWER_CALLS = [
@@ -23,7 +23,7 @@ const ALL: readonly (readonly [string, Options])[] = [
   ["no openat2, sanitized", { helper: HELPER_ASAN, refuse: { errno: "ENOSYS", calls: ["openat2"] } }],
 ];
 
-/** `make check` is content with these: each way through the helper is in one of them. */
+/** `make check` runs only these. Each code path of the helper is in one of them. */
 const QUICK: ReadonlySet<string> = new Set(["as built", "newer calls missing", "no openat2, sanitized"]);
 export const VARIANTS = process.env["RUNT_TEST_VARIANTS"] === "quick" ? ALL.filter(([name]) => QUICK.has(name)) : ALL;
 

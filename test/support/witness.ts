@@ -1,4 +1,4 @@
-/** A process of somebody else's, and cgroups that are: what no verb may touch. */
+/** A process and cgroups that belong to somebody else. No verb may touch them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,12 +13,12 @@ export const HIERARCHIES = isUnified
       .map((name) => join(CGROUPS, name))
       .filter((path) => existsSync(`${path}/tasks`));
 
-/** Made from the top, as somebody else's: without marks. */
+/** Makes the levels from the top, without runt's marks. */
 export function makeCgroup(place: string, hierarchies = HIERARCHIES): void {
   for (const hierarchy of hierarchies) {
     mkdirSync(hierarchy + place, { recursive: true });
     const levels = place.split("/").filter(Boolean);
-    // A new cpuset takes nobody.
+    // A new cpuset takes no process until it has values.
     for (const [index] of hierarchy.endsWith("/cpuset") ? levels.entries() : []) {
       const path = join(hierarchy, ...levels.slice(0, index + 1));
       for (const file of ["cpuset.cpus", "cpuset.mems"]) writeFileSync(join(path, file), readFileSync(join(path, "..", file)));
@@ -46,7 +46,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Registers their end after each test. */
+/** Removes them after each test. */
 export function useWitnesses() {
   let started: ChildProcess[] = [];
   let places: string[] = [];
@@ -69,7 +69,7 @@ export function useWitnesses() {
       enter(place, child.pid ?? 0, hierarchies);
       return child.pid ?? 0;
     },
-    /** A cgroup of somebody else's, which goes after the test. */
+    /** A cgroup of somebody else's. It is removed after the test. */
     premade(place: string, hierarchies = HIERARCHIES): string {
       makeCgroup(place, hierarchies);
       places.push(place);

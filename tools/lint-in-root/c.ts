@@ -73,7 +73,7 @@ export function helperCalls(text: string): string[] {
   return [...new Set(found)];
 }
 
-/** Every path is "": the call is about the descriptors themselves. */
+/** Every path is "", so the call concerns the descriptors themselves. */
 function isDescriptorOnly(where: readonly string[]): boolean {
   const paths = where.filter((_, index) => index % 2 === 1);
   return paths.length > 0 && where.length % 2 === 0 && paths.every((path) => path === '""');
@@ -83,7 +83,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, " ").replace(/\/\/.*$/gm, "");
 }
 
-/** What a defence that is switched off does is in no product: `WEAKENED(x) ? this : that` and `if (WEAKENED(x)) this;`. */
+/** Code of disabled defences is not in the product: `WEAKENED(x) ? this : that` and `if (WEAKENED(x)) this;`. */
 function withoutWeakened(text: string): string {
   let source = text.replace(/\bif \((?:!?WEAKENED\(\w+\)(?: \|\| )?)+\) [^;{]*;/g, (whole) => (whole.includes("!WEAKENED") ? whole : ""));
   for (;;) {

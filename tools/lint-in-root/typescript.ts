@@ -42,7 +42,7 @@ const PATH_FUNCTIONS: Readonly<Record<string, readonly number[]>> = {
   sendDescriptor: [0],
   watchModified: [0],
 };
-/** These are not looked at for where their path comes from: every use of them is one to explain. */
+/** Every use of these needs an explanation, wherever the path comes from. */
 const ALWAYS: readonly string[] = ["openat", "openInRoot"];
 
 export function runtimeCalls(text: string): string[] {
@@ -56,13 +56,13 @@ export function runtimeCalls(text: string): string[] {
   };
   const found: string[] = [];
 
-  /** A variable made from a tainted expression is one; twice, for those that are used before they are declared. */
+  /** A variable made from a tainted expression is tainted. Two passes, for variables that are used before they are declared. */
   function taint(node: ts.Node): void {
     if (ts.isVariableDeclaration(node) && node.initializer && isTaintedValue(node.initializer))
       for (const name of namesOf(node.name)) tainted.add(name);
     ts.forEachChild(node, taint);
   }
-  /** What a call returns is its own, unless it only rewrites text. */
+  /** The result of a call is not tainted, unless the call only rewrites text. */
   function isTaintedValue(node: ts.Expression): boolean {
     if (ts.isCallExpression(node) && !ts.isPropertyAccessExpression(node.expression)) return false;
     if (ts.isCallExpression(node) && hostFunction(node) !== undefined)
@@ -71,7 +71,7 @@ export function runtimeCalls(text: string): string[] {
     return isTainted(node);
   }
   function visit(node: ts.Node): void {
-    // What a defence that is switched off does is in no product (src/runtime/host/testing.ts).
+    // Code of disabled defences is not in the product (src/runtime/host/testing.ts).
     if (ts.isConditionalExpression(node) && /^weakened\("/.test(node.condition.getText(file))) {
       visit(node.whenFalse);
       return;

@@ -1,4 +1,4 @@
-/** Whose a linked file or a bundled file is, and what there is to say about its owner. */
+/** The component that a linked or bundled file belongs to, with its version, licence and checksum. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,7 +13,7 @@ export interface Checksum {
 
 export interface Component {
   readonly name: string;
-  /** undefined: nobody here knows. */
+  /** undefined: not known. */
   readonly version: string | undefined;
   /** An SPDX licence expression. */
   readonly license: string;

@@ -66,7 +66,7 @@ const BINARY = "SPDXRef-File-runt";
 
 const identifier = (name: string): string => `SPDXRef-Package-${name.replace(/[^A-Za-z0-9.-]+/g, "-")}`;
 
-/** The same document for the same program: nothing in it is random or of this moment. */
+/** The same program gives the same document: nothing in it is random or depends on the time. */
 export function spdxDocument(program: Program, components: readonly Component[]): SpdxDocument {
   const sorted = [...components].sort((a, b) => (a.name < b.name ? -1 : 1));
   const licenses = [...new Set(["Apache-2.0", ...sorted.map(({ license }) => license)])].map((license) =>

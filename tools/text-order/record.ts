@@ -14,7 +14,7 @@ const RECORDER = "build/text-order/record";
 const ID = "profile-order";
 const LINE = 140;
 
-/** What needs little comes first. */
+/** Verbs that need few functions come first. */
 const WRITTEN = "version state list kill start delete ps pause resume update exec create run".split(" ");
 
 const work = mkdtempSync(join(tmpdir(), "profile-order-"));
