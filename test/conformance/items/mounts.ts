@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "../assert.ts";
-import type { Context } from "../context.ts";
+import type { Change, Context } from "../context.ts";
 import { group } from "../group.ts";
 
 const MAPPING = [{ containerID: 0, hostID: 1000, size: 100 }];
@@ -245,5 +245,19 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
         assert.equal(output, "sub", `user namespace: ${user}, mapped ids: ${"uidMappings" in ids}`);
       }
     }
+  });
+  should(19, "a destination that is the host's path of a place below the root is that place", async (c) => {
+    const source = directoryWith(c, "seen");
+    const rootfs = c.rootfs();
+    mkdirSync(join(rootfs, "place"));
+    const at =
+      (destination: string): Change =>
+      (config) => {
+        config.root = { path: rootfs, readonly: false };
+        config.mounts.push(bind(destination, source));
+      };
+    assert.equal(await c.output("cat /place/name", at(join(rootfs, "place"))), "seen");
+    // It is no way around what is refused of a container's own paths.
+    await c.refused(at(join(rootfs, "proc/sys")), /^\/mounts\/\d+\/destination$/);
   });
 });
