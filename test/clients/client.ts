@@ -14,7 +14,7 @@ const PATIENCE_MS = 15_000 * SLOW;
 /** A pipe or terminal, seen from the client. */
 export interface End {
   readonly name: string;
-  /** What has come so far. */
+  /** The output so far. */
   text(): string;
   /** All of it, once nobody holds the other side any more. */
   all(): Promise<string>;
@@ -26,7 +26,7 @@ export interface End {
   size(rows: number, columns: number): Promise<void>;
 }
 
-/** What came on a console socket. */
+/** A message that was received on a console socket. */
 export interface Console {
   readonly descriptors: number;
   readonly payload: string;
@@ -147,7 +147,7 @@ export class Client {
     return this.#until(() => this.#statuses.get(pid), `the end of ${what}`);
   }
 
-  /** What it has adopted lives on, as with any client. */
+  /** Adopted containers live on, as with any client. */
   async end(signal: "SIGKILL" | "end of input" = "end of input"): Promise<void> {
     if (signal === "SIGKILL") this.#process.kill(signal);
     else this.#process.stdin?.end();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { RUNTIME } from "../support/harness.ts";
 import { type Client, type ConsoleSocket, type End, strictPid } from "./client.ts";
 
-/** What conmon would read of a message. */
+/** The part of a message that conmon would read. */
 const MESSAGE_BYTES = 8192;
 
 export interface ConmonOptions {

@@ -152,7 +152,7 @@ describe.skipIf(!isRoot || !isRunt)("containerd's shim", () => {
     expect(await engine.exited(pid)).toBe(0);
     expect(readFileSync(join(cgroup, "cgroup.procs"), "utf8")).not.toBe("");
     expect(await shim.kill(name, 9, true)).toBe("done");
-    // Nobody holds the pipes any more: the shim's copy loops end.
+    // The pipes are closed everywhere, so the shim's copy loops end.
     expect(await io.stdout.all()).toBe("/bin/busybox\n");
     await shim.remove(name);
     expect(existsSync(cgroup)).toBe(false);

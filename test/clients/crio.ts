@@ -80,7 +80,7 @@ export class Crio {
   }
 }
 
-/** What stderr says that means "there is no such process" to CRI-O. */
+/** Text on stderr that CRI-O takes for "there is no such process". */
 export function isNotFound({ text }: Output): boolean {
   return /no such process|container not running|invalid process/.test(text);
 }

@@ -1,4 +1,4 @@
-/** What every client relies on, one rule a test; the calls of single clients are in the other files. */
+/** Behaviour that every client relies on, one rule a test. The calls of single clients are in the other files. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -58,7 +58,7 @@ export class Shim {
     return strictPid(readFileSync(pidFile, "utf8"));
   }
 
-  /** What the shim makes of it. */
+  /** The shim's view of the result. */
   async kill(id: string, signal: number, all = false): Promise<"done" | "process already finished" | "no such container"> {
     const { status, text } = await this.call(["kill", ...(all ? ["--all"] : []), id, String(signal)]);
     if (status === 0) return "done";

@@ -60,7 +60,7 @@ function isTestId(id: string): boolean {
   return id.startsWith(`t${process.pid}-`);
 }
 
-/** What engines write into the file for exec --process. */
+/** The document that engines pass to exec --process. */
 export function processDocument(args: readonly string[], more: object = {}): object {
   return { user: { uid: 0, gid: 0 }, args, env: ["PATH=/usr/bin:/bin"], cwd: "/", ...more };
 }

@@ -7,7 +7,7 @@ import { waitFor } from "./container.ts";
 import type { Context } from "./context.ts";
 
 export interface Connection {
-  /** What the first descriptor is. */
+  /** Kind of the first descriptor. */
   readonly what: string;
   readonly descriptors: number;
   /** The container process state. */

@@ -1,4 +1,4 @@
-/** What a test of one requirement works with: bundles, the runtime under test, containers; cleaned up after it. */
+/** Bundles, containers and the runtime under test for the test of one requirement. Cleaned up after it. */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -208,7 +208,7 @@ export class Context {
     );
   }
 
-  /** What exists now of this test: processes, mounts, cgroups with or without processes. */
+  /** Processes, mounts and cgroups of this test that exist now. */
   traces(): string[] {
     const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"))
       .filter(({ target }) => target.startsWith(`${this.directory}/`))

@@ -1,4 +1,4 @@
-/** What an item asks for, so that the tests which can notice a missing row are found without running all of them. */
+/** Records what an item asks for. Then the tests that can notice a missing row are found without running all of them. */
 import { spawnSync } from "node:child_process";
 import type { Context } from "./context.ts";
 

@@ -1,4 +1,4 @@
-/** What the specification says of the features document, as tables. */
+/** The specification of the features document, as tables. */
 import type { Mount } from "../support/config.ts";
 import type { Context } from "./context.ts";
 

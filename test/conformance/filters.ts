@@ -60,7 +60,7 @@ const COMPARISONS: Readonly<Record<number, (one: number, other: number) => boole
   69: (one, other) => (one & other) !== 0,
 };
 
-/** What libseccomp makes of classic BPF. Little endian. */
+/** Classic BPF as libseccomp exports it. Little endian. */
 function evaluate({ instructions }: Filter, call: Call): number {
   let accumulator = 0;
   for (let at = 0; ; at++) {

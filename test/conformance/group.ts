@@ -3,12 +3,12 @@ import type { Context } from "./context.ts";
 
 export type Level = "MUST" | "SHOULD" | "MAY";
 
-/** What a host must have for a test; an absent one skips it by name. */
+/** Things that a host must have for a test. If one is missing, the test is skipped and names it. */
 export type Need = "cgroup1" | "cgroup2" | "CAP_SYS_RESOURCE" | "apparmor" | "selinux" | "swap" | "numa";
 
 export interface Options {
   readonly needs?: readonly Need[];
-  /** What the project decided where the specification leaves room or the field does otherwise. */
+  /** The project's decision, where the specification leaves room or other runtimes differ. */
   readonly note?: string;
   /** Changes something all containers share (a host's device, a limit of the machine): never beside another one. */
   readonly alone?: true;

@@ -141,7 +141,7 @@ export class HookLog {
     return this.read(name).split("\n").filter(Boolean);
   }
 
-  /** What has run so far, in order. */
+  /** The hooks that have run so far, in order. */
   order(): string[] {
     return this.lines("order");
   }

@@ -1,4 +1,4 @@
-/** What this host lacks for a test. */
+/** Finds what this host lacks for a test. */
 import { existsSync, readFileSync } from "node:fs";
 import { isUnified } from "./cgroups.ts";
 import type { Need } from "./group.ts";

@@ -1,4 +1,4 @@
-/** What a program in a container sees of everything, to compare two containers by. */
+/** Describes everything that a program in a container sees, to compare two containers. */
 import type { Change, Context } from "./context.ts";
 
 const NAMESPACES = "for type in cgroup ipc mnt net pid uts; do [ -e /proc/self/ns/$type ] && echo $type; done";

@@ -6,7 +6,7 @@ export interface MountEntry {
   readonly id: number;
   readonly parent: number;
   readonly device: string;
-  /** What of the filesystem is mounted. */
+  /** Directory of the filesystem that is mounted. */
   readonly root: string;
   readonly target: string;
   /** Of the mount: rw, nosuid, noatime, ... */
@@ -78,7 +78,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** What a process runs, by the device and number of its file; undefined when it is gone. */
+/** The program of a process, by device and inode of its file; undefined when the process is gone. */
 export function executableOf(pid: number): string | undefined {
   try {
     const { dev, ino } = statSync(`/proc/${pid}/exe`);

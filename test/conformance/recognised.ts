@@ -28,7 +28,7 @@ export async function works(c: Context, using: Using, names: readonly string[]):
   assert.fail(`not together: ${names.join(" ")}`);
 }
 
-/** What create says, without the names of container and time; undefined when it succeeds. */
+/** The error of create, without the names of container and time; undefined when it succeeds. */
 export async function refusal(c: Context, change: Change): Promise<string | undefined> {
   const container = c.container(c.bundle(change));
   const { status, stderr } = await container.call(["create", "--bundle", container.bundle, container.id]);

@@ -92,7 +92,7 @@ export class Resctrl {
     return readdirSync(join(this.#mount, group, "mon_groups"));
   }
 
-  /** What has been done to it, in order: "mkdir /a", "write /a/schemata L3:0=f". */
+  /** Its log of operations: "mkdir /a", "write /a/schemata L3:0=f". */
   history(): string[] {
     return readFileSync(this.#log, "utf8").split("\n").filter(Boolean);
   }

@@ -10,7 +10,7 @@ import { LIMITS, resourcesOf } from "../support/limits.ts";
 const RUNC = "/usr/sbin/runc";
 const MIB = 1024 * 1024;
 
-/** What is counted, or is no setting of a container. */
+/** Files that count something, or are no setting of a container. */
 const NO_SETTING =
   /^(tasks|cgroup\.|notify_on_release|.*(stat|usage|usage_.*|failcnt|max_usage.*|slabinfo|io_serv.*|reset_stats|effective_.*|pressure.*|stat\.local|current|events|events\.local|peak|state|force_empty|self_freezing|parent_freezing)$|.*usage_in_bytes$)/;
 

@@ -1,9 +1,9 @@
-/** What validate says of the size of arguments and environment is what the kernel does: execve(2), E2BIG. */
+/** validate and the kernel agree on the size of arguments and environment: execve(2), E2BIG. */
 import { describe, expect, test } from "vitest";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
 
 const MIB = 1 << 20;
-/** What else is on the stack of a new program: its path, and HOME where the configuration has none. */
+/** Other bytes on the stack of a new program: its path, and HOME where the configuration has none. */
 const OTHERS = 128;
 
 describe.skipIf(!isRoot || !isRunt)("arguments and environment (needs root)", () => {

@@ -38,7 +38,7 @@ describe.runIf(isRoot && isRunt && existsSync("/usr/bin/crun") && existsSync(joi
         expect(report.floor.run.ratio).toBeGreaterThan(0);
         expect(report.floor.helper.ratio).toBeGreaterThan(1);
       }
-      // What is left in cgroups it says itself, and fails.
+      // It names the cgroups that are left, and fails.
       expect(readdirSync(directory).filter((name) => name.startsWith("runt-bench"))).toEqual([]);
     },
     LONGEST_MS * SLOW,

@@ -1,4 +1,4 @@
-/** What the caller is itself, and what of that its container gets: supplementary groups. */
+/** Which properties of the caller its container gets: supplementary groups. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

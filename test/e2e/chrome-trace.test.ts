@@ -90,7 +90,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
     const name = id();
     const trace = await traced(["create", "-b", path, name]);
     expect(indexes(operations(trace))).toEqual(ops.map((_, index) => index));
-    // What the runtime sends last, it does not see arrive.
+    // The runtime does not see its last message arrive.
     const sent = ops.findLastIndex(({ op, actor }) => op === "sync.send" && actor === "runtime");
     expect(sent).toBeGreaterThan(0);
     const left = operations(trace).filter(({ ph }) => ph === "i");

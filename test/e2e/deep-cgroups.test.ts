@@ -12,7 +12,7 @@ const DEPTH = 1_500;
 const WIDTH = 5_000;
 /** Where this host has the unified hierarchy, as seen from outside. */
 const UNIFIED = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));
-/** What every verb may take at most. */
+/** Longest time of a verb. */
 const BOUND_MS = 15_000 * SLOW;
 /** Longer names reach PATH_MAX sooner. */
 const STEP = "nested";

@@ -1,4 +1,4 @@
-/** What strace sees of the verbs that only show something, and of a create that is refused: nothing that changes anything. */
+/** Verbs that only show something, and a create that is refused, make no system call that changes anything. Seen by strace. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";

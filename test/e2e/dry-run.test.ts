@@ -7,7 +7,7 @@ import type { Config } from "../support/config.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
 const STRACE = "/usr/bin/strace";
-/** What makes or changes mounts, namespaces, cgroups and files. */
+/** System calls that make or change mounts, namespaces, cgroups and files. */
 const FORBIDDEN =
   /^\d+ +(mount|umount2|move_mount|open_tree|fsopen|fsconfig|fsmount|fspick|mount_setattr|pivot_root|chroot|unshare|setns|clone|clone3|fork|vfork|execve|mkdir|mkdirat|rmdir|unlink|unlinkat|rename|renameat|renameat2|link|linkat|symlink|symlinkat|mknod|mknodat|chmod|fchmod|fchmodat|chown|fchown|fchownat|lchown|setxattr|kill|bpf|sethostname|prlimit64(?!\(\S+ \S+ NULL,)|ptrace)\(/;
 
@@ -233,7 +233,7 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     const name = id();
     await ok(["create", "-b", one, name]);
     expect((await runtime(["diff", one, name])).status).toBe(0);
-    // What the bundle has become later says nothing of the container.
+    // A later change of the bundle does not concern the container.
     writeFileSync(join(one, "config.json"), readFileSync(join(other, "config.json"), "utf8"));
     expect((await runtime(["diff", same, name])).status).toBe(0);
     expect((await runtime(["diff", one, name])).status).toBe(1);

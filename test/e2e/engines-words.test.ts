@@ -1,4 +1,4 @@
-/** What Podman asks for beyond the specification. */
+/** Requests of Podman beyond the specification. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";

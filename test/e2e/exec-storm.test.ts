@@ -68,7 +68,7 @@ describe.skipIf(!isRoot || !isRunt)("an exec storm (needs root)", () => {
     const init = Number(readFileSync(join(path, "pid"), "utf8"));
     const look = () => traces(engine.pid, monitor.pid, init, [root, path]);
 
-    // What is made once and for all (a cached page, a filter) is made by the first ones.
+    // The first ones make what is made only once: cached pages, a filter.
     for (const [round, kind] of KINDS.entries()) await kind(engine, name, round);
     const before = look();
     const running = new Set<Promise<void>>();

@@ -87,7 +87,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
         expect(readFileSync(`${path}.stdout`, "utf8")).toBe("mine\n");
       }
       expect(readFileSync(join(place, "precious"), "utf8")).toBe("precious");
-      // What is not needed stays, but nothing of it is runt's.
+      // The other files stay, and none of them is runt's.
       for (const entry of readdirSync(place)) {
         if (entry !== "record" && entry !== "record.stdout") expect([entry, lstatSync(join(place, entry)).uid]).toEqual([entry, NOBODY]);
       }

@@ -168,7 +168,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
   });
 });
 
-/** What is in a FIFO now. */
+/** Content of a FIFO now. */
 function take(fd: number): string {
   const bytes = Buffer.alloc(4096);
   try {

@@ -1,4 +1,4 @@
-/** What config.json asks for is what the program sees. */
+/** The program sees what config.json asks for. */
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Nobody is signalled, frozen or thawed in a cgroup that is not the container's own: somebody else lives there, and still does afterwards. */
+/** In a cgroup that is not the container's own no process is signalled, frozen or thawed. A process of somebody else lives there before and after. */
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

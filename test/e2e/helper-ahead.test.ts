@@ -6,7 +6,7 @@ import { isUnified } from "../support/cgroups.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
 const STRACE = "/usr/bin/strace";
-/** Nobody waits for its execve, as a vfork does: what comes first is not known. */
+/** The runtime does not wait for the helper's execve, as a vfork would. So their order is not known. */
 const STARTED = /clone\(child_stack=\w+, flags=CLONE_VM\|CLONE_CHILD_CLEARTID/;
 
 /** Command lines of helpers that work below the state root of this test. */

@@ -8,7 +8,7 @@ import { isRunt } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const has = (program: string) => existsSync(join("/usr/bin", program));
-/** What is built is installed as it is: a test does not build anew. */
+/** Installs the existing build: a test does not build again. */
 const BUILT = existsSync(join(REPOSITORY, "bin/runt"));
 const EPOCH = "1700000000";
 const ENVIRONMENT = { SOURCE_DATE_EPOCH: EPOCH, MAKEFLAGS: "", DEB_MAINTAINER: "A Tester <tester@runt.invalid>" };

@@ -99,7 +99,7 @@ describe.skipIf(!isRoot || !isRunt)("list (needs root)", () => {
     expect(await statuses([name])).toEqual([Array(3).fill("running")]);
     await ok(["pause", name]);
     expect(await statuses([name])).toEqual([Array(3).fill("paused")]);
-    // What the container has frozen itself is killed, too.
+    // Processes that the container has frozen itself are killed, too.
     await ok(["delete", "--force", name]);
     expect(existsSync(cgroup)).toBe(false);
   });

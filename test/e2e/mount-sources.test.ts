@@ -9,7 +9,7 @@ import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/har
 
 const MAP = [{ containerID: 0, hostID: 100_000, size: 65_536 }];
 const IDS = { uidMappings: MAP, gidMappings: MAP };
-/** Nobody but the owner may look into it. */
+/** Only the owner may read it. */
 const CLOSED = 0o750;
 
 describe.skipIf(!isRoot || !isRunt)("sources of mounts (needs root)", () => {

@@ -1,4 +1,4 @@
-/** What belongs to a namespace of the container's own never reaches the runtime's: UTS-03, UTS-04, SYS-01 to SYS-06, NSP-09. */
+/** Settings of a namespace of the container's own never reach the runtime's namespace: UTS-03, UTS-04, SYS-01 to SYS-06, NSP-09. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What images, hooks and configurations put into messages and tables: one line each, and nothing that commands a terminal. */
+/** Texts of images, hooks and configurations in messages and tables: one line each, without control characters. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

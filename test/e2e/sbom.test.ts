@@ -22,7 +22,7 @@ interface Editable {
   relationships: object[];
 }
 
-/** Who is behind a file that the linker has loaded. */
+/** The component that a file of the linker belongs to. */
 const OWNERS: readonly (readonly [RegExp, string])[] = [
   [/^build\/(host|init)\/[\w-]+\.o$|^build\/embed\.o$/, "runt"],
   [/libquickjs\.a$/, "quickjs"],

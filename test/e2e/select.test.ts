@@ -1,4 +1,4 @@
-/** What crun has beyond runc: --regex of kill and delete, --config. */
+/** Flags that crun has beyond runc: --regex of kill and delete, --config. */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

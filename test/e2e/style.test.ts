@@ -11,7 +11,7 @@ const ESCAPE = "\u001b";
 describe.skipIf(!isRunt)("colours", () => {
   const { bundle, directory, id, root, runtime } = useHarness();
 
-  /** What the runtime writes when its three streams are a terminal. */
+  /** Output of the runtime when its three streams are a terminal. */
   async function onTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
     const command = [RUNTIME, "--root", root, ...args].map((word) => `'${word}'`).join(" ");
     const { stdout } = await call(directory, [SCRIPT, "-q", "-e", "-c", command, "/dev/null"], { env: { NO_COLOR: "", ...env } });

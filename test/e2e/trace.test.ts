@@ -1,4 +1,4 @@
-/** What strace sees of a run: nothing below the root file system is looked up by a host path. */
+/** A run looks up nothing below the root file system by a host path. Seen by strace. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

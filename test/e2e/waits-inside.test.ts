@@ -129,7 +129,7 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
       const ended = begin([...words, name, "true"]);
       await sleep(500);
       ended.process.kill("SIGTERM");
-      // What was sent in has their stderr.
+      // The processes that were sent in hold their stderr.
       const statuses = () => [late.process.exitCode, ended.process.exitCode];
       await expect.poll(statuses, { timeout: 20_000 * SLOW }).toEqual([255, 143]);
       expect(Date.now() - before).toBeLessThan(AT_ONCE_MS);

@@ -36,7 +36,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
       await ok(["create", "-b", path, name]);
       const starting = begin(["start", name]);
       await appears(runs);
-      // What lasts is waited for without the lock.
+      // Long waits do not hold the lock.
       await sleep(500);
       return { name, starting };
     };
@@ -100,7 +100,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
       expect(deleted).toMatchObject({ status: 0, stderr: "" });
       expect(deleted.milliseconds).toBeLessThan(10_000 * SLOW);
       expect(exists(name)).toBe(false);
-      // Nobody but the runtime itself ends its own hook.
+      // Only the runtime itself ends its hook.
       if (kind === "createRuntime") process.kill(Number(readFileSync(runs, "utf8")), "SIGKILL");
     });
 
@@ -129,7 +129,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     const creating = begin(["create", "-b", path, name]);
     await appears(runs);
     const children = () => readFileSync(`/proc/${creating.pid}/task/${creating.pid}/children`, "utf8").trim().split(" ");
-    // Whoever has cloned init has ended by then.
+    // The process that has cloned init has ended by then.
     await expect.poll(() => children().length).toBe(1);
     const init = Number(children()[0]);
     process.kill(init, "SIGSTOP");

@@ -9,7 +9,7 @@ import { call, firstByte, must, start } from "./process.ts";
 import { timed } from "./ratios.ts";
 import { scenarios } from "./scenarios/ctr.ts";
 
-/** What this host cannot do or what a test does not need. */
+/** Plugins that do not work on this host, or that no test needs. */
 const DISABLED = ["io.containerd.grpc.v1.cri", "aufs", "btrfs", "zfs", "devmapper", "native"].map((name) =>
   name.includes(".") ? name : `io.containerd.snapshotter.v1.${name}`,
 );

@@ -1,4 +1,4 @@
-/** What containerd is configured with for pods: the form that versions 1.x read, and that of 2.x. */
+/** Configuration of containerd for pods, in the form of versions 1.x and in that of 2.x. */
 import { basename, join } from "node:path";
 
 export type ConfigVersion = 2 | 3;
@@ -8,7 +8,7 @@ const SUBNET = "10.89.0.0/24";
 export const OTHER_HANDLER = "debian";
 export const BRIDGE = "runt-cri0";
 
-/** What this host cannot do or what a test does not need. */
+/** Settings for what this host cannot do, or what no test needs. */
 const DISABLED = [
   ...["aufs", "btrfs", "zfs", "devmapper", "native", "blockfile", "erofs"].map((name) => `io.containerd.snapshotter.v1.${name}`),
   "io.containerd.internal.v1.opt",

@@ -1,4 +1,4 @@
-/** What the runner needs of an engine. */
+/** Interface of an engine to the runner. */
 import type { Scenario, Step } from "./scenario.ts";
 
 export interface Place {
@@ -35,9 +35,9 @@ export interface Engine {
 export interface EngineDefinition {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
-  /** What the host lacks for it. */
+  /** Things that the engine needs and the host lacks. */
   readonly missing?: string | undefined;
-  /** What its engines' timedStart() measures, for people. */
+  /** Name of what timedStart() measures. */
   readonly timed?: string | undefined;
   /** One engine measures every runtime: there cannot be two of it at a time. */
   readonly knowsAllRuntimes?: true;

@@ -21,11 +21,11 @@ type ScalarValue<T> = T extends "string"
           ? Readonly<Record<string, string>>
           : never;
 
-/** What is sent: every field may be left out. */
+/** A message to send. Every field may be left out. */
 export type Sent<M extends MessageType> = { readonly [K in keyof M]?: SentValue<M[K][1]> | undefined };
 type SentValue<T> = T extends { readonly list: infer U } ? readonly SentValue<U>[] : T extends MessageType ? Sent<T> : ScalarValue<T>;
 
-/** What has arrived: a message may be missing, anything else has a value. */
+/** A received message. Its messages may be missing, all other fields have a value. */
 export type Received<M extends MessageType> = { readonly [K in keyof M]: ReceivedValue<M[K][1]> };
 type ReceivedValue<T> = T extends { readonly list: infer U }
   ? readonly Element<U>[]

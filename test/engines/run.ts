@@ -8,7 +8,7 @@ import { mismatch, type Scenario, type Step } from "./scenario.ts";
 
 export interface Outcome {
   readonly passed: boolean;
-  /** What went wrong: step, expectation, output. */
+  /** Description of the failure: step, expectation, output. */
   readonly detail: string;
   readonly milliseconds: number;
 }

@@ -1,4 +1,4 @@
-/** What a scenario is: engine commands and what is expected of each. Scenarios are data; run.ts executes them. */
+/** A scenario: engine commands and the expected result of each. Scenarios are data; run.ts executes them. */
 import type { Engine } from "./engine.ts";
 
 export interface Expectation {
@@ -48,7 +48,7 @@ export const restart = (signal: NodeJS.Signals): Step => step("restart")([signal
 
 export interface Scenario {
   readonly name: string;
-  /** What only this runtime promises. */
+  /** Expectations that only this runtime promises. */
   readonly only?: string;
   readonly steps: readonly Step[];
   /** After the steps; for engines whose client is in this process. Throws what is wrong. */

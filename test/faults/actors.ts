@@ -38,7 +38,7 @@ function holdsLock(pid: number): boolean {
   });
 }
 
-/** Whoever was stopped goes on; whether it ends. */
+/** Continues the stopped process. Returns whether it ends. */
 function wake(pid: number): boolean {
   attempt(() => process.kill(pid, "SIGCONT"));
   return until(() => hasEnded(pid));
@@ -166,7 +166,7 @@ export function startStoppedRuntime(makes: boolean, ended: boolean): Companion {
   };
 }
 
-/** Nobody in the container answers any more. */
+/** Stops init, so that it answers nothing any more. */
 export function stopInit(): Companion {
   return {
     enter() {

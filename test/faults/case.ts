@@ -25,7 +25,7 @@ export class Cases {
   readonly #scenario: Scenario;
   readonly #watched: Watched;
   readonly #cgroup: string;
-  /** What a container leaves that nothing has happened to: mount targets made in its root file system, and devices in a namespace. */
+  /** Differences that an undisturbed container leaves: mount targets made in its root file system, and devices in a namespace. */
   #left: ReadonlySet<string> = new Set();
 
   constructor(scenario: Scenario, watched: Watched, cgroup: string) {

@@ -1,4 +1,4 @@
-/** What is there for one case beside the container. */
+/** Things that exist for one case beside the container. */
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { program } from "../support/programs.ts";

@@ -10,7 +10,7 @@ import { ONE_LINE } from "./environment.ts";
 const VERBS = ["create", "run -d", "start", "state", "exec", "pause", "resume", "update", "kill", "delete"] as const;
 type Verb = (typeof VERBS)[number];
 
-/** What has to be done before. */
+/** Verbs that come before. */
 const NEEDS: Readonly<Record<Verb, readonly Verb[]>> = {
   create: [],
   "run -d": [],

@@ -14,7 +14,7 @@ const ROUNDS = Number(process.env["RUNT_CROWD_ROUNDS"] ?? 20);
 const CROWD = 64;
 const EXISTS = /^runt: container with given ID already exists: /;
 
-/** What a verb may say that came too early or too late. */
+/** Errors of a verb that came too early or too late. */
 const ANSWERS = [
   EXISTS,
   /container does not exist/,

@@ -43,11 +43,11 @@ export interface CycleResult {
   readonly moment: number;
   /** False: the verb had ended before. */
   readonly hit: boolean;
-  /** What `delete --force` said, or did not do. */
+  /** Output of `delete --force`, or what it did not remove. */
   readonly problem?: string;
 }
 
-/** What has to be done before the verb. */
+/** Verbs that come before the verb. */
 const NEEDS: Readonly<Record<Killed, readonly Killed[]>> = {
   create: [],
   "run -d": [],
@@ -135,7 +135,7 @@ export async function newCycler({ directory, runtime, cgroup, rootfs, random }: 
       await Promise.race([last, sleep(SLEEP_MS)]);
       child.kill("SIGCONT");
       await last;
-      // What the verb makes behind a delete is the next one's.
+      // The next delete removes what the verb makes after this one.
       while (child.exitCode === null && child.signalCode === null) {
         await Promise.race([disturbed.ended, sleep(SLEEP_MS)]);
         last = call(words.delete);

@@ -23,13 +23,13 @@ export interface CyclesReport {
   readonly seed: number;
   readonly results: readonly CycleResult[];
   readonly seconds: number;
-  /** What is marked as made by these cycles and still there. */
+  /** Things with the mark of these cycles that still exist. */
   readonly left: Traces;
   readonly before: Counts;
   readonly after: Counts;
 }
 
-/** What is left is counted, and then removed. */
+/** Counts what is left, then removes it. */
 export async function runCycles(request: { cycles: number; workers: number; runtime: string; seed: number }): Promise<CyclesReport> {
   const { cycles, workers, runtime, seed } = request;
   const directory = mkdtempSync(join(tmpdir(), "runt-cycles-"));

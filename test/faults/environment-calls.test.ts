@@ -52,7 +52,7 @@ const UNUSED =
 const EVERYTHING = Object.keys(CALLS).filter((name) => CALLS[name] === "same");
 
 /**
- * What a program can see of what was made for it. A masked file may be covered by the host's null device or the container's, and a masked
+ * Describes the container as its program sees it. A masked file may be covered by the host's null device or the container's, and a masked
  * directory by a file system of this size or that.
  */
 const LOOK = [

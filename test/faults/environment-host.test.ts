@@ -51,7 +51,7 @@ describe.skipIf(!isRoot || !isRunt)("odd hosts (needs root)", () => {
     ["no cgroups", `umount -R -l ${CGROUPS}`, /controller is not mounted/],
     ["no /proc", "umount -R -l /proc", /\/proc/],
     ["an empty /proc", "mount -t tmpfs proc /proc", /\/proc/],
-    // What is masked would show what the file in its place holds.
+    // With another file in the place of the null device, a masked path would show the content of that file.
     ["an empty /dev", "mount -t tmpfs dev /dev", /mask\.open "\/dev\/null": open: no such file/],
     ["a /dev of files", "mount -t tmpfs dev /dev; touch /dev/null /dev/zero /dev/ptmx", /mask\.open "\/dev\/null": not the null device/],
     [

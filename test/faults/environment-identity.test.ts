@@ -9,7 +9,7 @@ import { mountsOf } from "../support/host-mounts.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { ONE_LINE, privately } from "./environment.ts";
 
-/** What only looks, and what needs a running init. */
+/** Verbs that only read, and verbs that need a running init. */
 const LOOKING = [["state"], ["ps"]];
 const ACTING = (file: string) => [
   ["start"],

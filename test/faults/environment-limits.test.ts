@@ -51,7 +51,7 @@ describe.skipIf(!isRoot || !isRunt)("small limits (needs root)", () => {
         expect(result.stderr, String(value)).toMatch(words);
         expect(result.stderr, String(value)).toMatch(ONE_LINE);
         expect(result.status, String(value)).toBe(1);
-        // What once was enough stays enough.
+        // A limit that was enough once stays enough.
         expect(worked, String(value)).toBe(0);
       }
     }

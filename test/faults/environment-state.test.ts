@@ -113,7 +113,7 @@ describe.skipIf(!isRoot || !isRunt)("state directories (needs root)", () => {
       expect(removal.stderr).toMatch(/read-only file system/);
       expect(removal.stderr).toMatch(ONE_LINE);
       execFileSync("mount", ["-o", "remount,rw", at]);
-      // What was done is no obstacle to doing the rest.
+      // Finished steps do not keep it from doing the rest.
       expect(await run(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
       expect(readdirSync(at)).toEqual([]);
     });
@@ -135,7 +135,7 @@ describe.skipIf(!isRoot || !isRunt)("state directories (needs root)", () => {
     expect(again.status).toBe(1);
     expect(again.stderr).toContain("container's cgroup is not empty");
     process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
-    // Nobody knows the cgroup but by its mark.
+    // Only its mark identifies the cgroup.
     await expect.poll(async () => [(await runtime(["gc"])).status, cgroupsLeft()], { timeout: 10_000 }).toEqual([0, []]);
   });
 

@@ -27,7 +27,7 @@ export type Verb = (typeof LIFE)[number];
 export interface Lived {
   /** The first verb that failed, and its message; undefined: none. */
   readonly failed?: { readonly verb: Verb; readonly status: number; readonly stderr: string };
-  /** What the programs of exec and run have written. */
+  /** Output of the programs of exec and run. */
   readonly exec: string;
   readonly run: string;
 }

@@ -1,4 +1,4 @@
-/** What may come of a verb that a fault has struck. */
+/** Judges the outcome of a verb in which a fault was made. */
 import type { Fault } from "./point.ts";
 import type { Scenario } from "./scenario.ts";
 import { type Answer, logLines } from "./world.ts";

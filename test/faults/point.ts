@@ -40,10 +40,10 @@ const LIKELY: readonly (readonly [RegExp, string])[] = [
   [/^before (mkdir|writeFile|copyControl|unlink|rmdir|kill|mount\.|cgroup\.)/, "EACCES"],
 ];
 
-/** Whoever only looks, or ends, changes nothing by being killed there: the next point says the same. */
+/** Points that need no kill: the process only reads or ends there, so the next point shows the same. */
 const NOT_KILLED =
   /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|findLevels|v1Hierarchies|procStat|runningState|addContainers|userName|drain)\b/;
-/** What has been done cannot fail any more; the monitor's points cannot fail. */
+/** Points that cannot fail: those after a call, and those of the monitor. */
 const NOT_FAILED = /^after |^before exit/;
 
 export function faultsAt(point: Point): Fault[] {

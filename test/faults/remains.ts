@@ -1,4 +1,4 @@
-/** What may be left of a container when it has been deleted: lines of the difference between two snapshots. */
+/** Lines of the difference between two snapshots that a deleted container may leave. */
 import { ROOT, ROOTFS } from "./world.ts";
 
 /** Mount targets. */

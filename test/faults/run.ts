@@ -46,7 +46,7 @@ export function newOutcome(): Outcome {
   return { points: 0, faults: 0, tried: 0, missed: 0, problems: [] };
 }
 
-/** What came of it goes into `outcomes`, by scenario. @throws if the worker itself fails */
+/** Puts the results into `outcomes`, by scenario. @throws if the worker itself fails */
 export async function runTask(task: Task, outcomes: Map<string, Outcome>, hear: (line: string) => void = () => {}): Promise<void> {
   const worker = [process.execPath, "--import", "tsx", "test/faults/worker.ts", JSON.stringify(task)];
   const child = spawn("unshare", [...ALONE, ...worker], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,4 +1,4 @@
-/** What a fault interrupts: a verb, and what is there before it. */
+/** A verb that a fault interrupts, and what exists before it. */
 import type { Config } from "../support/config.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface Scenario {
   readonly name: string;
   /** Verb and arguments; "ID" stands for the container's id. */
   readonly verb: readonly string[];
-  /** What the product does before. */
+  /** Verbs that the product executes before. */
   readonly before?: readonly (readonly string[])[];
   /** A hook kills the product then. */
   readonly orphaned?: true;

@@ -1,4 +1,4 @@
-/** What cycles have left, found by their marks, and how much of everything the machine holds. */
+/** Finds what cycles have left by their marks, and counts what the machine holds. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
@@ -82,7 +82,7 @@ function hierarchies(): string[] {
   return isUnified ? [CGROUPS] : names(CGROUPS).map((name) => `${CGROUPS}/${name}`);
 }
 
-/** Whoever runs this machine has cgroups of his own, which come and go. */
+/** Cgroups of the machine's own services, which come and go. */
 function below(path: string): string[] {
   return names(path)
     .filter((name) => name !== "process_api" && attempt(() => statSync(`${path}/${name}`).isDirectory(), false))

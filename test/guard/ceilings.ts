@@ -1,9 +1,9 @@
-/** What a build may cost: recorded numbers, and how measured ones are held against them. Pure. */
+/** Recorded counts of a build, and their comparison with measured ones. Pure. */
 
 /** Name -> count: "instructions create", "calls state", "heap run", "binary". */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What the counts depend on: those of another host say nothing. */
+/** Properties of the host on which the counts depend. Counts of another host mean nothing. */
 export type Facts = Readonly<Record<string, string>>;
 
 export interface Recording {
@@ -53,13 +53,13 @@ export function changeOf(recorded: number | undefined, measured: number | undefi
   return `${change > 0 ? "+" : ""}${(change * 100).toFixed(1)} %`;
 }
 
-/** What no build may be above, whatever is recorded. */
+/** Limits of every build, whatever is recorded. */
 const LIMITS: readonly (readonly [pattern: RegExp, most: number])[] = [
   [/^size binary$/, 6_000_000],
   [/^bytecode /, 256_000],
 ];
 
-/** Those that are above what may ever be. */
+/** The counts above these limits. */
 export function aboveLimits(measured: Counts): string[] {
   return Object.entries(measured).flatMap(([name, count]) =>
     LIMITS.filter(([pattern, most]) => pattern.test(name) && count > most).map(([, most]) => `${name}: ${count}, at most ${most}`),

@@ -8,7 +8,7 @@ import type { Counts } from "./ceilings.ts";
 import { countCalls } from "./count-calls.ts";
 import { type Cgroups, makeScene, type Scene } from "./scene.ts";
 
-/** What is asked of runt, and what else is to be done before the next one. */
+/** A call of runt, and what has to happen before it. */
 interface Step {
   readonly verb: string;
   readonly args: readonly string[];
@@ -67,10 +67,10 @@ async function live(scene: Scene, instrument: Instrument): Promise<Counts> {
   return counts;
 }
 
-/** valgrind knows no clone that is neither fork nor vfork: with one processor the helper is not started ahead. */
+/** valgrind supports no clone that is neither fork nor vfork. With one processor there is no head start, so no such clone. */
 const ONE_PROCESSOR = ["taskset", "-c", /^Cpus_allowed_list:\t(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0"];
 
-/** Of the runtime; the helper runs as it is. */
+/** Instructions of the runtime. The helper runs without valgrind. */
 const instructions: Instrument = async (scene, { verb, args, underValgrind = args }) => {
   const output = "/guard/callgrind.out";
   const tool = [...ONE_PROCESSOR, "valgrind", "--tool=callgrind", `--callgrind-out-file=${output}`];
@@ -80,7 +80,7 @@ const instructions: Instrument = async (scene, { verb, args, underValgrind = arg
   return { [`instructions ${verb}`]: Number(total) };
 };
 
-/** Of all its processes, until one becomes the container's program. */
+/** System calls of all processes, each until it becomes the container's program. */
 const calls: Instrument = async (scene, { verb, args, leavesProcess }) => {
   const file = join(scene.work, "strace.out");
   rmSync(file, { force: true });
@@ -130,7 +130,7 @@ function statOf(pid: number): string {
   }
 }
 
-/** What the heap has grown to at the end, by the trace that it leaves. */
+/** Size of the heap at the end, from the trace of the call. */
 const heap: Instrument = async (scene, { verb, args }) => {
   const file = join(scene.work, "trace.json");
   await scene.run([...scene.runt.slice(0, 1), "--trace", "/guard/trace.json", ...scene.runt.slice(1), ...args]);
@@ -142,7 +142,7 @@ const heap: Instrument = async (scene, { verb, args }) => {
 
 const STEPPED = new Set(["create", "exec"]);
 
-/** Of the helper, one by one: slow, so not of every verb. */
+/** Instructions of the helper, counted by single steps. That is slow, so only for some verbs. */
 function helperInstructions(step: string): Instrument {
   return async (scene, { verb, args, underValgrind = args }) => {
     if (!STEPPED.has(verb)) {

@@ -82,7 +82,7 @@ export function makeScene(cgroups: Cgroups): Scene {
   };
 }
 
-/** What the counts depend on besides the sources. */
+/** Properties of the host on which the counts depend. */
 export function hostFacts(cgroups: Cgroups): Facts {
   const [major, minor] = release().split(".");
   return {

@@ -54,7 +54,7 @@ static void resume(struct tracee *tracee, int signal) {
   ptrace(tracee->steps < 0 ? PTRACE_CONT : PTRACE_SINGLESTEP, tracee->pid, 0, signal);
 }
 
-/* What is told of a tracee that has stopped. */
+/* Handles the stop of a tracee. */
 static void take(struct tracee *tracee, int status) {
   if (!tracee->is_known) {
     tracee->is_held = true;

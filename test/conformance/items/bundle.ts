@@ -22,7 +22,7 @@ function listing(directory: string, below = ""): string[] {
   });
 }
 
-/** What no JSON document looks like, from a good one. */
+/** Makes an invalid JSON document of a valid one. */
 const MALFORMED: readonly ((good: string) => string | Buffer)[] = [
   () => "",
   (good) => good.slice(0, -2),

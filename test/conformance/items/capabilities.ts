@@ -43,7 +43,7 @@ function masksOf(status: ReadonlyMap<string, string>): Masks {
 
 const own = masksOf(parseStatus(readFileSync("/proc/self/status", "utf8")));
 
-/** What can be given here at all. */
+/** Capabilities that the test itself has. */
 const GRANTABLE = NAMES.filter((name) => (own.CapBnd & mask([name])) !== 0n);
 
 const masks = async (c: Context, change: (config: Config) => void): Promise<Masks> => masksOf(await (await c.start(change)).status());
@@ -125,7 +125,7 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
     });
     const none = await masks(c, capabilities(full(names), USER));
     assert.deepEqual(none, { CapBnd: mask(names), CapPrm: 0n, CapEff: 0n, CapInh: 0n, CapAmb: 0n });
-    // What lets a change of user keep rights is off again.
+    // SECBIT_KEEP_CAPS is off again.
     assert.match(await c.output(["/probe"], capabilities(full(names), USER)), /^process keep capabilities: 0$/m);
   });
   must(7, "what is left out of the sets is a warning in --log, too", async (c) => {

@@ -23,7 +23,7 @@ const USER = {
 const major = (rdev: number) => (rdev >> 8) & 0xfff;
 const minor = (rdev: number) => (rdev & 0xff) | ((rdev >> 12) & 0xfff00);
 
-/** What lstat says of these paths in a container with these devices. */
+/** Results of lstat for these paths in a container with these devices. */
 async function made(c: Context, devices: readonly Node[], paths = devices.map(({ path }) => path), user = false): Promise<Stats[]> {
   const rootfs = c.rootfs();
   const container = await c.create((config) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "../assert.ts";
 import type { Levels } from "../group.ts";
 
-/** What the specification leaves open about the life of a container, and engines and public test suites count on. */
+/** Behaviour in the life of a container that the specification leaves open, and that engines and public test suites count on. */
 export function customs({ should }: Levels): void {
   should(23, "a signal that asks a process to end stops a container that is created and not started", async (c) => {
     for (const signal of ["TERM", "INT", "HUP", "QUIT"]) {

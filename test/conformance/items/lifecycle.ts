@@ -36,7 +36,7 @@ const INAPPLICABLE: readonly (readonly [pointer: string | RegExp, change: Change
   [/^\/hooks\/createContainer/, (config) => Object.assign(config, { hooks: { createContainer: [script("exit 1")] } })],
 ];
 
-/** What failing verbs could have changed of the host. */
+/** Lists what a failing verb could have changed on the host. */
 function environment(c: Context): unknown {
   return {
     traces: c.traces(),

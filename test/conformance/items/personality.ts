@@ -9,7 +9,7 @@ const personality =
   (config) =>
     void Object.assign(config.linux, { personality: fields });
 
-/** What the program sees when the runtime's caller has the other domain itself. */
+/** The program's personality when the runtime's caller has the other domain itself. */
 async function machine(c: Context, fields: object | undefined, caller: "linux32" | "linux64"): Promise<string> {
   const bundle = c.bundle((config) => {
     personality(fields)(config);

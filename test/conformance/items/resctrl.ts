@@ -53,7 +53,7 @@ export const resctrlItems = ({ must }: Levels): void => {
     await resctrl.refuses({ closID: "gold", memBwSchema: MB }, BASE);
     for (const container of [first, second]) await container.delete("--force");
     assert.deepEqual([resctrl.groups(), resctrl.history().filter((line) => line.startsWith("rmdir"))], [["gold"], []]);
-    // What create has made and nobody uses goes when it fails.
+    // A failing create removes groups that it has made and nobody uses.
     await resctrl.refuses({ closID: "silver", schemata: ["L3:9=f", "L2:0=f"] }, BASE);
   });
   must(8, "closID without a schema names a group that is there already", async (c) => {

@@ -1,4 +1,4 @@
-/** What the tests of single resources have in common. */
+/** Helpers of the tests of single resources. */
 import * as assert from "../assert.ts";
 import { isUnified } from "../cgroups.ts";
 import type { Container } from "../container.ts";

@@ -10,7 +10,7 @@ const INFINITY = 18446744073709551615n;
 /** A hard limit that a caller gives itself, for one that cannot be raised. */
 const LOWERED = 1n << 40n;
 
-/** What a container can live with, and where it stands in /proc/PID/limits. */
+/** Limits under which a container can run, and their lines in /proc/PID/limits. */
 const LIMITS: Readonly<Record<string, { readonly row: string; readonly value: bigint }>> = {
   RLIMIT_AS: { row: "Max address space", value: 1n << 40n },
   RLIMIT_CORE: { row: "Max core file size", value: 1_000n },

@@ -63,7 +63,7 @@ export function nameItems({ must }: Levels): void {
       const [answer, rest] = [one, other].map((number) => answerOf(filters, { architecture, number }));
       assert.deepEqual([answer, rest], [RETURN.ERRNO + 28, RETURN.ALLOW], name);
     }
-    // What is not listed has no numbers that the rules could mean.
+    // Architectures that are not listed have no numbers that the rules could mean.
     const [architecture] = ARCHITECTURES["SCMP_ARCH_RISCV64"] ?? [];
     const unlisted = answerOf(await loaded(c, denied), { architecture: architecture ?? 0, number: getuid });
     assert.notEqual(unlisted, RETURN.ALLOW);

@@ -14,7 +14,7 @@ const sysctl =
     if (without === "ipc") config.mounts = config.mounts.filter(({ destination }) => destination !== "/dev/mqueue");
   };
 
-/** What a runtime that does not refuse would change is not the host's. */
+/** A runtime that does not refuse changes a namespace of the test, not the host. */
 const OWN_NAMES = ["unshare", "--uts"];
 
 /** The file shows the value in the container, and not on the host. */

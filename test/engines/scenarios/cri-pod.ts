@@ -58,7 +58,7 @@ export async function eventually<T>(test: () => Promise<T> | T): Promise<T> {
   }
 }
 
-/** What a scenario gets: pods with names and cgroups of its own. */
+/** Gives a scenario pods with names and cgroups of its own. */
 export class Node {
   readonly pods: Pod[] = [];
   readonly engine: CriEngine;
@@ -98,7 +98,7 @@ export class Node {
   }
 }
 
-/** What kubelet asks for unless the pod says something else. */
+/** Kubelet's defaults for a pod. */
 const PRIVATE_PID = { network: OF_POD, pid: 1, ipc: OF_POD };
 
 export class Pod {
@@ -312,7 +312,7 @@ export function commandLines(): readonly string[] {
     });
 }
 
-/** What can be removed, after a failure. */
+/** Removes what can be removed after a failure. */
 function removeCgroups({ pods }: Node): void {
   for (const { cgroup } of pods) {
     for (const hierarchy of hierarchies()) {
