@@ -3,7 +3,7 @@
  *
  * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
  *
- * But for the test build it also puts `false` in the place of every `weakened("NAME")` (src/runtime/host/testing.ts).
+ * But for the test build it also puts `false` in the place of every `weakened("NAME")` and `disabled("NAME")` (src/runtime/host/testing.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
@@ -36,10 +36,10 @@ export function seeThroughIndexes({ testing }: { readonly testing: boolean }): P
   };
 }
 
-const WEAKENED = /\bweakened\("[^"]*"\)/g;
+const TESTING = /\b(?:weakened|disabled)\("[^"]*"\)/g;
 
 function defended(text: string, testing: boolean): string {
-  return testing ? text : text.replace(WEAKENED, "false");
+  return testing ? text : text.replace(TESTING, "false");
 }
 
 /** Doc strings and actors of operations are left out: only people and the compiler read them. They would be a tenth of the bytecode of every verb that has a plan. */

@@ -38,11 +38,15 @@ static const char *const WEAKNESS_NAMES[] = {
 #undef X
 };
 
+/* They are switched off in TypeScript alone. */
+static const char *const DISABLED_NAMES[] = {"head-start", "schedule"};
+
 static struct {
   const char *process;
   uint64_t passed;
   bool weak[WEAKNESS_COUNT];
   const char *weaknesses;
+  const char *disabled;
   /* RUNT_FAULT; NULL = none. */
   const char *at_process;
   size_t at_process_length;
@@ -104,16 +108,24 @@ static bool to_number(const char *text, size_t length, uint64_t *out) {
   return length > 0 && length < 10;
 }
 
+/* The place of the next of the names in a list; the list goes on behind it. */
+static size_t next_name(const char **list, const char *const *names, size_t count) {
+  size_t length = until(*list, ','), i = 0;
+  while (i < count && !is_same(*list, length, names[i])) i++;
+  if (i == count) refuse(*list);
+  *list += length;
+  if (**list == ',') (*list)++;
+  return i;
+}
+
 static void read_weaknesses(const char *value) {
   testing.weaknesses = value;
-  for (const char *at = value; *at != 0;) {
-    size_t length = until(at, ','), i = 0;
-    while (i < WEAKNESS_COUNT && !is_same(at, length, WEAKNESS_NAMES[i])) i++;
-    if (i == WEAKNESS_COUNT) refuse(value);
-    testing.weak[i] = true;
-    at += length;
-    if (*at == ',') at++;
-  }
+  while (*value != 0) testing.weak[next_name(&value, WEAKNESS_NAMES, WEAKNESS_COUNT)] = true;
+}
+
+static void read_disabled(const char *value) {
+  testing.disabled = value;
+  while (*value != 0) next_name(&value, DISABLED_NAMES, sizeof DISABLED_NAMES / sizeof *DISABLED_NAMES);
 }
 
 static void read_fault(const char *value) {
@@ -152,9 +164,11 @@ void testing_become(const char *process) {
 void testing_begin(char *const *environment, const char *process) {
   testing_become(process);
   const char *weaknesses = variable(environment, "RUNT_WEAKEN");
+  const char *disabled = variable(environment, "RUNT_DISABLE");
   const char *fault = variable(environment, "RUNT_FAULT");
   const char *log = variable(environment, "RUNT_FAULT_LOG");
   if (weaknesses != NULL) read_weaknesses(weaknesses);
+  if (disabled != NULL) read_disabled(disabled);
   if (fault != NULL) read_fault(fault);
   if (log != NULL) open_log(log);
   testing.uncounted = variable(environment, "RUNT_FAULT_UNCOUNTED");
@@ -172,6 +186,8 @@ static bool is_uncounted(const char *what) {
 bool testing_weakened(enum weakness weakness) { return testing.weak[weakness]; }
 
 const char *testing_weaknesses(void) { return testing.weaknesses; }
+
+const char *testing_disabled(void) { return testing.disabled; }
 
 static void log_point(const char *when, const char *what, const char *which) {
   char line[LINE_MAX_BYTES], digits[20];

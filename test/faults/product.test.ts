@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 
-const NAMES = ["RUNT_WEAKEN", "RUNT_FAULT", "weakened"];
+const NAMES = ["RUNT_WEAKEN", "RUNT_DISABLE", "RUNT_FAULT", "weakened"];
 const ROOMS = ["init", "shared", "host", "program"].map((room) => `native-bindings/${room}`);
 
 /** A C source with every macro of native-bindings/testing taken out by hand. */

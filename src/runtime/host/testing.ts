@@ -1,5 +1,7 @@
 /** Set by the test build (native-bindings/testing): the names in RUNT_WEAKEN. */
 declare const RUNT_WEAKENED: string | undefined;
+/** The names in RUNT_DISABLE. */
+declare const RUNT_DISABLED: string | undefined;
 
 /**
  * Whether this defence is switched off: only ever in the test build. In the product the bundler puts `false` in the place of every
@@ -7,4 +9,9 @@ declare const RUNT_WEAKENED: string | undefined;
  */
 export function weakened(name: string): boolean {
   return typeof RUNT_WEAKENED === "string" && RUNT_WEAKENED.split(",").includes(name);
+}
+
+/** Whether a way to save time is switched off, in the test build only: what it speeds up has to work without it. The bundler treats it the same. */
+export function disabled(name: "head-start" | "schedule"): boolean {
+  return typeof RUNT_DISABLED === "string" && RUNT_DISABLED.split(",").includes(name);
 }

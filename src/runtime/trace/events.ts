@@ -13,9 +13,10 @@ export interface Span {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** An operation that this call has not come to. */
+/** A stage that the pipeline has come to, or an operation that this call has not come to. */
 export interface Instant {
   readonly name: string;
+  readonly category: "stage" | "operation";
   readonly thread: number;
   readonly at: number;
   readonly args: Readonly<Record<string, unknown>>;
@@ -50,9 +51,9 @@ export function traceText({ process: pid, name, threads, spans, instants, about 
         const ts = rounded(begin);
         return { name: what, cat: category, ph: "X", pid, tid: thread, ts, dur: rounded(rounded(end) - ts), args };
       }),
-    ...instants.map(({ name: what, thread, at, args }) => ({
+    ...instants.map(({ name: what, category, thread, at, args }) => ({
       name: what,
-      cat: "operation",
+      cat: category,
       ph: "i",
       s: "t",
       pid,

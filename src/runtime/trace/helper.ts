@@ -58,7 +58,8 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
     const isClone = op.op === "process.clone" && initBirth !== 0;
     const [began, done] = [at(entry + TRACE_ENTRY.begin) || (isClone ? at(TRACE_HEAD.cloned) : 0), at(entry + TRACE_ENTRY.end)];
     if (began === 0) {
-      if (actor === "init" && initBirth !== 0) instants.push({ name: op.op, thread, at: ended, args: { ...args, state: "not reached" } });
+      if (actor === "init" && initBirth !== 0)
+        instants.push({ name: op.op, category: "operation", thread, at: ended, args: { ...args, state: "not reached" } });
       return;
     }
     const isUntimed = began === UNTIMED / 1000;

@@ -1,7 +1,7 @@
 /**
  * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only when somebody asks for it.
  *
- * What is loaded by every call has two hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
+ * What is loaded by every call has three hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
  * for behind it there is nothing more of this program.
  */
@@ -38,7 +38,10 @@ interface Recording {
   readonly file: string;
   readonly verb: string;
   readonly spans: Omit<Span, "thread">[];
+  readonly instants: Omit<Instant, "thread">[];
   readonly helpers: Helper[];
+  /** Where the call is. */
+  room: Room;
   phase: Mark | undefined;
   operation: Mark | undefined;
   plan: Pick<Plan, "ops"> | undefined;
@@ -58,7 +61,9 @@ export function traceTo(file: string, verb: string, parsed: number): (status: nu
     file,
     verb,
     spans: [{ name: "parse", category: "phase", begin: started, end: parsed, args: { room: "cli", includes: "start of the engine" } }],
+    instants: [],
     helpers: [],
+    room: "trace",
     phase: { name: "trace", begin: parsed, args: { room: "trace" } },
     operation: undefined,
     plan: undefined,
@@ -67,6 +72,7 @@ export function traceTo(file: string, verb: string, parsed: number): (status: nu
   observe({
     phase: (name, room) => beginPhase(recording, name, room),
     operation: (plan, index) => beginOperation(recording, plan as Pick<Plan, "ops">, index),
+    reached: (stage) => recording.instants.push({ name: stage, category: "stage", at: host.clock(), args: { room: recording.room } }),
   });
   host.replaceExports((name, original) => replacement(recording, name, original));
   beginPhase(recording, verb, "cli");
@@ -80,6 +86,7 @@ function beginPhase(recording: Recording, name: string, room: Room, now = host.c
   endOperation(recording, now);
   if (recording.phase) recording.spans.push({ ...recording.phase, category: "phase", end: now });
   recording.phase = { name, begin: now, args: { room } };
+  recording.room = room;
 }
 
 function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: number): void {
@@ -88,7 +95,7 @@ function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: nu
   recording.plan = plan;
   for (const helper of recording.helpers) helper.plan ??= plan;
   const op = plan.ops[index];
-  if (op) recording.operation = { name: op.op, begin: now, args: operationArgs(op, index) };
+  if (op) recording.operation = { name: op.op, begin: now, args: { room: recording.room, ...operationArgs(op, index) } };
 }
 
 function endOperation(recording: Recording, now: number): void {
@@ -122,7 +129,7 @@ function replacement(recording: Recording, name: string, original: Function): Fu
 
 function timed(recording: Recording, name: string, call: AnyFunction, args: readonly unknown[]): unknown {
   const begin = host.clock();
-  const shown = argsOf(args);
+  const shown: Record<string, unknown> = { room: recording.room, ...argsOf(args) };
   try {
     return call(...args);
   } catch (error) {
@@ -198,7 +205,7 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
   };
   const threads = new Map([[pid, "runtime"]]);
   const spans: Span[] = [root, ...calls.map((span) => ({ ...span, thread: pid }))];
-  const instants: Instant[] = [];
+  const instants: Instant[] = recording.instants.map((instant) => ({ ...instant, thread: pid }));
   for (const helper of recording.helpers) {
     const found = helperSpans(helper, recording.executed === 0 ? now : recording.executed);
     if (found.spans.length > 0) threads.set(helper.outer, "outer");

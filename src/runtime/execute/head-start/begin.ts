@@ -1,5 +1,6 @@
 import { separateDescriptors } from "../../host/descriptors.ts";
 import * as host from "../../host/index.ts";
+import { disabled } from "../../host/testing.ts";
 import type { EarlyHelper, HeadStart } from "../execution.ts";
 import { type Progress, showProgress } from "../progress.ts";
 
@@ -10,7 +11,7 @@ import { type Progress, showProgress } from "../progress.ts";
 export function begin(preserveFds: number, starts: boolean): HeadStart {
   separateDescriptors(preserveFds);
   const progress = showProgress();
-  return { progress, helper: starts ? startHelper(progress) : undefined };
+  return { progress, helper: starts && !disabled("head-start") ? startHelper(progress) : undefined };
 }
 
 /** undefined: there is no second processor for it, or it cannot be started so. */
