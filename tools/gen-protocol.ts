@@ -1,5 +1,5 @@
 /**
- * src/shared/protocol -> the C headers that say the same, so that the two languages cannot drift: a name that only one side has does not compile.
+ * src/shared/protocol and the errors of src/shared/linux -> the C headers that say the same, so that the two languages cannot drift: a name that only one side has does not compile.
  *
  * Usage: tsx tools/gen-protocol.ts DIRECTORY
  */
@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as protocol from "../src/shared/protocol/index.ts";
+import { errorsHeader } from "./gen-protocol/errors.ts";
 import { operationsHeader, planHeader } from "./gen-protocol/operations.ts";
 import type { Protocol } from "./gen-protocol/protocol.ts";
 import { messagesHeader, pageHeader, traceAreaHeader } from "./gen-protocol/rendezvous.ts";
@@ -14,6 +15,7 @@ import { messagesHeader, pageHeader, traceAreaHeader } from "./gen-protocol/rend
 /** File -> text. */
 export function headers(of: Protocol): Readonly<Record<string, string>> {
   return {
+    "errors.h": errorsHeader(),
     "messages.h": messagesHeader(of),
     "operations.h": operationsHeader(of),
     "page.h": pageHeader(of),

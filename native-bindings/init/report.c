@@ -1,40 +1,19 @@
 /* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
 #include "../testing/points.h"
 #include "../shared/doorbell.h"
+#include "protocol/errors.h"
 #include "run.h"
 #include "../shared/sys.h"
 
 /* A SOCK_SEQPACKET message must fit the socket's buffer. */
 #define TEXT_MAX 16384u
 
-struct error_text {
-  int number;
-  const char *text;
-};
-
-static const struct error_text ERRORS[] = {
-    {EPERM, "operation not permitted"},
-    {ENOENT, "no such file or directory"},
-    {EIO, "input/output error"},
-    {E2BIG, "argument list too long"},
-    {ENOEXEC, "exec format error"},
-    {EAGAIN, "resource temporarily unavailable"},
-    {ENOMEM, "cannot allocate memory"},
-    {EACCES, "permission denied"},
-    {ENOTDIR, "not a directory"},
-    {EISDIR, "is a directory"},
-    {EINVAL, "invalid argument"},
-    {ENFILE, "too many open files in system"},
-    {EMFILE, "too many open files"},
-    {ETXTBSY, "text file busy"},
-    {ELOOP, "too many levels of symbolic links"},
-    {ENAMETOOLONG, "file name too long"},
-    {ELIBBAD, "accessing a corrupted shared library"},
-};
-
 void put_error(struct buffer *out, long error) {
-  for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++) {
-    if (ERRORS[i].number == -error) return put_text(out, ERRORS[i].text);
+  switch (-error) {
+#define CASE(number, text) \
+  case number: \
+    return put_text(out, text);
+    EXECUTION_ERRORS(CASE)
   }
   put_text(out, "errno ");
   put_i64(out, -error);

@@ -47,6 +47,6 @@ $(T)/gen/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock
 $(T)/embed.o: $(T)/gen/embed.S $(T)/runt-init
 	$(Q)$(CC) -c $< -o $@
 
-$(T)/runt: $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o native-bindings/program/image.ld
+$(T)/runt: $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o native-bindings/program/image.ld $(GEN)/text.ld
 	@echo "  link $@"
 	$(Q)$(CC) $(LDFLAGS) $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@
