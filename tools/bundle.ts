@@ -63,6 +63,7 @@ const SELDOM: readonly string[] = [
   "src/runtime/config/host-destinations.ts",
   "src/runtime/cgroup/driver/explain.ts",
   "src/runtime/execute/kill-below.ts",
+  "src/runtime/seccomp/compact.ts",
   "src/runtime/execute/terminal-sizes.ts",
   "src/runtime/verbs/checkpoint.ts",
   "src/runtime/prepare/expect-plan.ts",

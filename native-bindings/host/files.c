@@ -222,7 +222,8 @@ int host_write_all(int fd, const uint8_t *data, size_t length) {
     return 0;
 }
 
-int host_write_path(const char *path, const uint8_t *data, size_t length, int flags, mode_t mode, const char **call) {
+/* open + write all + close; -1 and errno, *call is what failed. */
+static int write_path(const char *path, const uint8_t *data, size_t length, int flags, mode_t mode, const char **call) {
     int fd = host_open_retry(AT_FDCWD, path, flags, mode);
     *call = "open";
     if (fd < 0) return -1;
@@ -247,7 +248,7 @@ HOST_FUNCTION(host_write_file) {
     JSValue result = JS_EXCEPTION;
     if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
         const char *call;
-        int status = host_write_path(path, bytes.data, bytes.length, flags, (mode_t)mode, &call);
+        int status = write_path(path, bytes.data, bytes.length, flags, (mode_t)mode, &call);
         result = status < 0 ? host_throw(ctx, errno, call, path) : JS_UNDEFINED;
         host_free_bytes(ctx, &bytes);
     }

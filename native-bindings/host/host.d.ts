@@ -39,10 +39,6 @@ declare module "runt:host" {
   export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
   /** Where the next item, from that index on, has that value as that member; -1: none. */
   export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
-  /** The hierarchies that a file of mountinfo (proc_pid_mountinfo(5)) of the usual cgroup v1 host names, as parseMountinfo (src/runtime/cgroup/mountinfo.ts)
-   *  does, which knows the others: undefined, when there is no hierarchy with one of the `controllers` (separated by blanks), one is mounted twice, a
-   *  mount point has an escape, a line is longer than 32 KiB or none of the kernel's. */
-  export function v1Hierarchies(mountinfo: string, controllers: string): { mountpoint: string; controllers: string[] }[] | undefined;
   /** The wire form of a plan (src/runtime/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
    *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */
   export function packPlan(
@@ -80,8 +76,6 @@ declare module "runt:host" {
   export function writeFile(path: string, text: string, flags: number, mode: number): void;
   /** open + write of a control file of the kernel, which stays open for the next call: that with the same path only writes. */
   export function writeControl(path: string, text: string): void;
-  /** Write what one control file of the kernel says into another, without its line feed. False, and nothing is written: it says nothing. */
-  export function copyControl(from: string, to: string): boolean;
   export function open(path: string, flags: number, mode?: number): number;
   export function openat(directory: number, path: string, flags: number, mode?: number): number;
   /** openat2(2) of a path as if the directory were /: links and .. stay below it, magic links are refused. Without openat2(2) one component at a time. */
@@ -156,11 +150,8 @@ declare module "runt:host" {
   export function flock(fd: number, operation: number, timeoutMs?: number): boolean;
   /** Set an extended attribute on a path without following links. */
   export function setxattr(path: string, name: string, value: string): void;
-  /** undefined when the attribute is absent or unsupported, or there is no such file. */
-  export function getxattr(path: string, name: string): string | undefined;
-  /** Which of these absolute paths are there (`kept`), and above the others the levels that are not there or have this extended attribute, each
-   *  from the innermost up to the first that does neither (`missing`). */
-  export function findLevels(paths: readonly string[], attribute: string): { readonly kept: string[]; readonly missing: string[] };
+  /** undefined when the attribute is absent or unsupported, null when there is no such file. */
+  export function getxattr(path: string, name: string): string | null | undefined;
   export function isatty(fd: number): boolean;
   /** Size of the terminal behind a descriptor (TIOCGWINSZ); undefined when it is none. */
   export function windowSize(fd: number): { readonly rows: number; readonly columns: number } | undefined;
@@ -318,8 +309,6 @@ declare module "runt:host" {
    *  INDEX:OPERATOR:A:B with commas between. Architectures are added to the native one. What libseccomp refuses throws with its
    *  function as `syscall` and the token or name as `path`. */
   export function seccompCompile(profile: string): SeccompProgram;
-  /** The same answers to every system call in fewer instructions; the program itself where that cannot be had. TypeError: no BPF program. */
-  export function compactFilter(program: ArrayBuffer): ArrayBuffer;
   /** Connect to a unix stream socket by path (any length), send the text with one descriptor (SCM_RIGHTS), close. */
   export function sendDescriptor(path: string, text: string, descriptor: number): void;
 

@@ -4,7 +4,6 @@
 #include "../shared/doorbell.h"
 #include "../testing/weaken.h"
 #include "executable.h"
-#include "fetch.h"
 #include "raw.h"
 
 #include <errno.h>
@@ -102,7 +101,6 @@ static int child_main(void *opaque) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
     }
-    if (request->ahead) host_fetch_mounts();
     /* While SIGXFSZ is ignored still: a limit is an error. */
     if (request->fills && !helper_fill_beside(request->program_fd)) {
         child->failed_call = "write";
@@ -225,13 +223,11 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
     sigprocmask(SIG_SETMASK, &all, &before);
-    if (request->ahead) host_expect_mounts(true);
     pid_t pid = clone_child(child, stack);
     int error = errno;
     if (request->ahead) stack = NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
-        if (request->ahead) host_expect_mounts(false);
         *failed_call = "clone";
         errno = error;
         return -1;
@@ -244,10 +240,6 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         return -1;
     }
     return pid;
-}
-
-bool host_ahead_prepares(void) {
-    return child_ahead.before_exec != 0;
 }
 
 bool host_ahead_executes(void) {

@@ -24,8 +24,6 @@ struct spawn_request {
 };
 /* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
-/* The child that was started ahead has not executed yet, nor ended. */
-bool host_ahead_prepares(void);
 /* Waits for its exec. False: it has failed. */
 bool host_ahead_executes(void);
 /* Whether it has had a processor of its own since, and this process its. */

@@ -110,7 +110,7 @@ HOST_FUNCTION(host_statfs_type) {
     return result;
 }
 
-bool host_allows(int directory, const char *path, int mode) {
+static bool allows(int directory, const char *path, int mode) {
     if (faccessat(directory, path, mode, AT_EACCESS) == 0) return true;
     /* Where faccessat2(2) is refused rather than missing; this program never runs with a real user other than the effective one. */
     return errno == EPERM && faccessat(directory, path, mode, 0) == 0;
@@ -122,7 +122,7 @@ HOST_FUNCTION(host_access) {
     if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &directory)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
-    bool allowed = host_allows(directory, path, mode);
+    bool allowed = allows(directory, path, mode);
     JS_FreeCString(ctx, path);
     return JS_NewBool(ctx, allowed);
 }
@@ -149,7 +149,8 @@ HOST_FUNCTION(host_getxattr) {
     if (name) {
         ssize_t length = lgetxattr(path, name, value, sizeof(value));
         if (length >= 0) result = host_utf8_string(ctx, value, (size_t)length, path);
-        else if (errno == ENOENT || errno == ENODATA || errno == EOPNOTSUPP) result = JS_UNDEFINED;
+        else if (errno == ENOENT) result = JS_NULL;
+        else if (errno == ENODATA || errno == EOPNOTSUPP) result = JS_UNDEFINED;
         else result = host_throw(ctx, errno, "lgetxattr", path);
         JS_FreeCString(ctx, name);
     }

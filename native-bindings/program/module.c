@@ -35,7 +35,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("pack", 2, host_pack) \
     F("packPlan", 6, host_pack_plan) \
     F("findNext", 4, host_find_next) \
-    F("v1Hierarchies", 2, host_v1_hierarchies) \
     F("sha256", 1, host_sha256) \
     F("needsExactParser", 1, host_needs_exact_parser) \
     F("readFile", 1, host_read_file) \
@@ -45,7 +44,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("readBytes", 2, host_read_bytes) \
     F("writeFile", 4, host_write_file) \
     F("writeControl", 2, host_write_control) \
-    F("copyControl", 2, host_copy_control) \
     F("open", 2, host_open) \
     F("openat", 3, host_openat) \
     F("openInRoot", 3, host_open_in_root) \
@@ -81,7 +79,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("flock", 3, host_flock) \
     F("setxattr", 3, host_setxattr) \
     F("getxattr", 2, host_getxattr) \
-    F("findLevels", 2, host_find_levels) \
     F("isatty", 1, host_isatty) \
     F("closeOnExecFrom", 1, host_close_on_exec_from) \
     F("fdIsOpen", 1, host_fd_is_open) \
@@ -138,7 +135,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("strerror", 1, host_strerror) \
     F("errnoName", 1, host_errno_name_js) \
     F("seccompCompile", 1, host_seccomp_compile) \
-    F("compactFilter", 1, host_compact_filter) \
     F("sendDescriptor", 3, host_send_descriptor) \
     F("netlinkOpen", 1, host_netlink_open) \
     F("netlinkRequest", 2, host_netlink_request) \

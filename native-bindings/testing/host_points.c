@@ -13,13 +13,13 @@
 static const char *const WITHOUT[] = {
     "argv", "getenv", "loadModule", "resource", "utf8Encode", "utf8Decode", "pack", "sha256", "needsExactParser", "findNext", "close", "cwd", "isatty",
     "fdIsOpen", "windowSize", "getpid", "getppid", "geteuid", "getegid", "now", "monotonic", "sleep", "strerror", "errnoName",
-    "effectiveCapabilities", "kernelRelease", "seccompCompile", "compactFilter", "addRow", "poll", "umask", "clock", "usage", "replaceExports",
+    "effectiveCapabilities", "kernelRelease", "seccompCompile", "addRow", "poll", "umask", "clock", "usage", "replaceExports",
 };
 
 /* May fail, but changes nothing: one point, in front. */
 static const char *const READING[] = {
     "readFile", "readFd", "readBytes", "pread", "stat", "lstat", "fstat", "statfsType", "access", "readdir", "readlink", "realpath",
-    "getxattr", "findLevels", "standardStreams", "procStat", "runningState", "addContainers", "readMembers", "readLine", "userName", "bpfQueryDevice", "drain",
+    "getxattr", "standardStreams", "procStat", "runningState", "addContainers", "readMembers", "readLine", "userName", "bpfQueryDevice", "drain",
 };
 
 static struct {

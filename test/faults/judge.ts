@@ -8,7 +8,10 @@ const HARMLESS: readonly (readonly [RegExp, why: string, action?: string])[] = [
   [/\bwarning\b/, "a warning that is lost"],
   [/\/@cache/, "the cache of filters: what cannot be read is compiled, what cannot be linked is written"],
   [/^runtime before (socketpair|spawnHelperAhead)/, "the helper that is started ahead: without it another is started with the plan"],
-  [/^runtime before (statfsType|v1Hierarchies)/, "the look at the hierarchies before the helper is told: what fails is asked again"],
+  [
+    /^runtime before (statfsType|readFile \/proc\/self\/mountinfo)/,
+    "the look at the hierarchies before the helper is told: what fails is asked again",
+  ],
   [
     /^runtime before (l?stat|getxattr|readFile|open) \/sys\/fs\/cgroup\/\w+\/\S*\/container(\/cgroup\.procs)?$/,
     "one hierarchy of several: who is in the container's cgroup is listed by the others, too, and one that cannot be read keeps nobody from being seen",

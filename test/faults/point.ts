@@ -32,17 +32,14 @@ export function readPoints(file: string): Point[] {
 /** Errors besides EIO, by what is about to be done. */
 const LIKELY: readonly (readonly [RegExp, string])[] = [
   [/^before (writeFile|write|mkdir|mkfifo|rename|memfd|setxattr|symlink|link) /, "ENOSPC"],
-  [
-    /^before (open|openat|readFile|readMembers|readLine|v1Hierarchies|copyControl|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/,
-    "EMFILE",
-  ],
+  [/^before (open|openat|readFile|readMembers|readLine|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/, "EMFILE"],
   [/^before (spawnHelper|runProgram|execHelper|mount\.|process\.(clone|exec)|path\.mask|namespace\.)/, "ENOMEM"],
-  [/^before (mkdir|writeFile|copyControl|unlink|rmdir|kill|mount\.|cgroup\.)/, "EACCES"],
+  [/^before (mkdir|writeFile|unlink|rmdir|kill|mount\.|cgroup\.)/, "EACCES"],
 ];
 
 /** Points that need no kill: the process only reads or ends there, so the next point shows the same. */
 const NOT_KILLED =
-  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|findLevels|v1Hierarchies|procStat|runningState|addContainers|userName|drain)\b/;
+  /^before (read(File|Fd|Bytes|Members|Line|dir|link)|pread|l?stat|fstat|statfsType|access|realpath|getxattr|procStat|runningState|addContainers|userName|drain)\b/;
 /** Points that cannot fail: those after a call, and those of the monitor. */
 const NOT_FAILED = /^after |^before exit/;
 

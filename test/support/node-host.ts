@@ -4,7 +4,6 @@
  */
 import * as fs from "node:fs";
 import { constants, release } from "node:os";
-import { dirname } from "node:path";
 
 export const kernelRelease = release;
 export const architecture = process.arch === "arm64" ? "arm64" : "x86-64";
@@ -45,12 +44,6 @@ export function writeFile(path: string, text: string, flags: number, mode: numbe
   } finally {
     fs.closeSync(fd);
   }
-}
-
-export function copyControl(from: string, to: string): boolean {
-  const text = readFile(from).replace(/\n+$/, "");
-  if (text !== "") writeFile(to, text, fs.constants.O_WRONLY, 0);
-  return text !== "";
 }
 
 export function open(path: string, flags: number, mode = 0): number {
@@ -135,27 +128,11 @@ export function setxattr(path: string, name: string, value: string): void {
   if (fs.existsSync(path)) attributes.set(fs.realpathSync(path), `${name}=${value}`);
 }
 
-export function getxattr(path: string, name: string): string | undefined {
-  if (!fs.existsSync(path)) return undefined;
+export function getxattr(path: string, name: string): string | null | undefined {
+  if (!fs.existsSync(path)) return null;
   const [known, value] = attributes.get(fs.realpathSync(path))?.split("=") ?? [];
   return known === name ? value : undefined;
 }
-
-export function findLevels(paths: readonly string[], attribute: string): { kept: string[]; missing: string[] } {
-  const kept = paths.filter((path) => access(path, fs.constants.F_OK));
-  const missing: string[] = [];
-  for (const path of paths) {
-    if (kept.includes(path)) continue;
-    for (let level = dirname(path); level !== "/"; level = dirname(level)) {
-      if (fs.existsSync(level) && getxattr(level, attribute) === undefined) break;
-      missing.push(level);
-    }
-  }
-  return { kept, missing };
-}
-
-/** undefined: the caller uses parseMountinfo instead. */
-export function v1Hierarchies(): undefined {}
 
 export function kill(pid: number, signal: number): void {
   process.kill(pid, signal);

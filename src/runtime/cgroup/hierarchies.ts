@@ -1,6 +1,6 @@
 import * as host from "../host/index.ts";
 import type { CgroupFacts } from "./facts.ts";
-import { CONTROLLER_NAMES, parseMountinfo } from "./mountinfo.ts";
+import { parseMountinfo } from "./mountinfo.ts";
 
 export const CGROUP2_SUPER_MAGIC = 0x6367_7270;
 const MOUNTINFO = "/proc/self/mountinfo";
@@ -16,8 +16,6 @@ export function readHierarchies(): CgroupFacts {
 
 function read(): CgroupFacts {
   if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
-  const usual = host.v1Hierarchies(MOUNTINFO, CONTROLLER_NAMES);
-  if (usual) return { version: 1, hierarchies: usual };
   const facts = parseMountinfo(host.readFile(MOUNTINFO, undefined, true));
   if (facts.version === 1) return facts;
   return { version: 2, hierarchies: facts.hierarchies.map(({ mountpoint }) => ({ mountpoint, controllers: readControllers(mountpoint) })) };

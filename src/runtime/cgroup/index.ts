@@ -2,11 +2,12 @@
 export { compileCgroup } from "./compile/index.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
-export { createCgroup, finishCgroup, levelsToMake, markedParents, type UnfinishedCgroup } from "./driver/create.ts";
+export { createCgroup, finishCgroup, type UnfinishedCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
+export { levelsToMake, markedParents } from "./driver/levels.ts";
 export { markContainer } from "./driver/mark.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";

@@ -1,17 +1,14 @@
 import { decodeMountPath } from "../spec/path.ts";
-import type { CgroupFacts } from "./facts.ts";
+import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
-export const CONTROLLER_NAMES = "blkio cpu cpuacct cpuset devices freezer hugetlb memory misc net_cls net_prio perf_event pids rdma";
-const CONTROLLERS = new Set(CONTROLLER_NAMES.split(" "));
+const CONTROLLERS = new Set(
+  "blkio cpu cpuacct cpuset devices freezer hugetlb memory misc net_cls net_prio perf_event pids rdma".split(" "),
+);
 
 const USUAL_PLACE = "/sys/fs/cgroup/";
 
-interface CgroupMount {
-  readonly device: string;
-  readonly mountpoint: string;
-  readonly controllers: string[];
-}
+const SIGN = " - cgroup";
 
 /**
  * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)):
@@ -20,48 +17,43 @@ interface CgroupMount {
  * For v2 the controllers are left empty: they stand in the tree itself.
  */
 export function parseMountinfo(text: string): CgroupFacts {
-  const v1: CgroupMount[] = [];
-  let v2: CgroupMount | undefined;
+  const devices: string[] = [];
+  const v1: CgroupHierarchy[] = [];
+  let v2: CgroupHierarchy | undefined;
   let controlled = false;
   // Nothing else is cut out: a busy host has hundreds of mounts.
-  for (let at = text.indexOf(" - cgroup"); at >= 0; at = text.indexOf(" - cgroup", at + 1)) {
-    const device = text.indexOf(" ", text.indexOf(" ", text.lastIndexOf("\n", at) + 1) + 1) + 1;
-    const root = text.indexOf(" ", device) + 1;
-    const place = text.indexOf(" ", root) + 1;
-    const end = text.indexOf(" ", place);
+  for (let at = text.indexOf(SIGN); at >= 0; at = text.indexOf(SIGN, at + 1)) {
+    const end = text.indexOf("\n", at);
+    const fields = text.slice(text.lastIndexOf("\n", at) + 1, end < 0 ? undefined : end).split(" ");
+    const { length } = fields;
     // A line with less is none of the kernel's.
-    if (end > at) continue;
-    const mount: CgroupMount = {
-      device: text.slice(device, root - 1),
-      mountpoint: decodeMountPath(text.slice(place, end)),
-      controllers: [],
-    };
-    if (text.startsWith("2 ", at + 9)) {
-      v2 = better(v2, mount);
+    if (length < 10) continue;
+    const mountpoint = decodeMountPath(fields[4]!);
+    if (fields[length - 3] === "cgroup2") {
+      v2 = better(v2, { mountpoint, controllers: [] });
       continue;
     }
-    for (const option of superOptions(text, at)) {
-      const isController = CONTROLLERS.has(option);
-      controlled ||= isController;
-      if (isController || option.startsWith("name=")) mount.controllers.push(option);
-    }
-    let known = 0;
-    while (known < v1.length && v1[known]!.device !== mount.device) known++;
-    v1[known] = better(v1[known], mount);
+    const controllers = controllersOf(fields[length - 1]!);
+    controlled ||= controllers.length > 0 && !controllers[0]!.startsWith(NAME);
+    const device = fields[2]!;
+    const known = devices.indexOf(device);
+    if (known >= 0) v1[known] = better(v1[known], { mountpoint, controllers });
+    else v1[devices.push(device) - 1] = { mountpoint, controllers };
   }
   if (v2 !== undefined && !controlled) return { version: 2, hierarchies: [{ mountpoint: v2.mountpoint, controllers: [] }] };
-  return { version: 1, hierarchies: v1.map(({ mountpoint, controllers }) => ({ mountpoint, controllers })) };
+  return { version: 1, hierarchies: v1 };
 }
 
-/** The last field of the line with a " - " there. */
-function superOptions(text: string, at: number): string[] {
-  const source = text.indexOf(" ", at + 3) + 1;
-  const end = text.indexOf("\n", source);
-  return text.slice(text.indexOf(" ", source) + 1, end < 0 ? undefined : end).split(",");
+const NAME = "name=";
+
+/** Those of the superblock's options that are controllers, or the name of the hierarchy. Most hierarchies have one, behind "rw". */
+function controllersOf(options: string): readonly string[] {
+  const first = options.slice(3);
+  return CONTROLLERS.has(first) ? [first] : options.split(",").filter((option) => CONTROLLERS.has(option) || option.startsWith(NAME));
 }
 
 /** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */
-function better(known: CgroupMount | undefined, other: CgroupMount): CgroupMount {
+function better(known: CgroupHierarchy | undefined, other: CgroupHierarchy): CgroupHierarchy {
   if (known === undefined) return other;
   return !known.mountpoint.startsWith(USUAL_PLACE) && other.mountpoint.startsWith(USUAL_PLACE) ? other : known;
 }

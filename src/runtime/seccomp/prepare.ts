@@ -1,5 +1,6 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { loadedNow } from "../host/lazy.ts";
 import { SECCOMP_ARCHITECTURES } from "../spec/seccomp.ts";
 import { cachedPath, type Filter, lookup, store } from "./cache.ts";
 import { enosysStub } from "./stub.ts";
@@ -37,7 +38,8 @@ export function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
 
 function compile({ profile, enosysForNewer }: FilterRequest): Filter {
   const { program, unknown, highest } = callLibrary(profile);
-  return { program: host.compactFilter(enosysForNewer ? join(enosysStub(highest), program) : program), unknown };
+  const { compactFilter } = loadedNow(import("./compact.ts"));
+  return { program: compactFilter(enosysForNewer ? join(enosysStub(highest), program) : program), unknown };
 }
 
 function callLibrary(profile: string): host.SeccompProgram {

@@ -7,14 +7,14 @@ export interface Highest {
 }
 
 /** Classic BPF (linux/bpf_common.h): load a word of seccomp_data; jump if equal, above, at least; jump; return. */
-const LOAD = 0x20;
-const JUMP_EQUAL = 0x15;
-const JUMP_ABOVE = 0x25;
-const JUMP_AT_LEAST = 0x35;
-const JUMP = 0x05;
-const RETURN = 0x06;
-const OFFSET_NUMBER = 0;
-const OFFSET_ARCHITECTURE = 4;
+export const LOAD = 0x20;
+export const JUMP_EQUAL = 0x15;
+export const JUMP_ABOVE = 0x25;
+export const JUMP_AT_LEAST = 0x35;
+export const JUMP = 0x05;
+export const RETURN = 0x06;
+export const OFFSET_NUMBER = 0;
+export const OFFSET_ARCHITECTURE = 4;
 /** __X32_SYSCALL_BIT: x32 calls come with the architecture of x86-64 and this bit. */
 const X32_BIT = 0x4000_0000;
 const ENOSYS = 38;
@@ -67,4 +67,14 @@ export function assemble(code: readonly Instruction[]): ArrayBuffer {
     view.setUint32(index * 8 + 4, value, true);
   });
   return view.buffer;
+}
+
+export function disassemble(program: ArrayBuffer): readonly Instruction[] {
+  const view = new DataView(program);
+  return Array.from({ length: program.byteLength / 8 }, (_, index) => [
+    view.getUint16(index * 8, true),
+    view.getUint8(index * 8 + 2),
+    view.getUint8(index * 8 + 3),
+    view.getUint32(index * 8 + 4, true),
+  ]);
 }

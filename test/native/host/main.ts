@@ -2,7 +2,6 @@
 import "../../../src/runtime/host/polyfill.ts";
 import * as host from "../../../src/runtime/host/index.ts";
 import { bytesTests } from "./bytes.ts";
-import { cgroupTests } from "./cgroup.ts";
 import { compactTests } from "./compact.ts";
 import { containerTests } from "./containers.ts";
 import { engineTests } from "./engine.ts";
@@ -49,7 +48,6 @@ switch (mode) {
       fileTests,
       memberTests,
       containerTests,
-      cgroupTests,
       inrootTests,
       processTests,
       netlinkTests,

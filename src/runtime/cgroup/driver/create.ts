@@ -1,11 +1,9 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupBefore, CgroupFacts, CgroupHierarchy, CgroupRef } from "../facts.ts";
+import type { CgroupFacts, CgroupHierarchy } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import { mark } from "./levels.ts";
 import { parentOf } from "./tree.ts";
-
-/** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */
-export const MARK = "trusted.runt";
 
 const MODE = 0o755;
 /** Another container's delete may take an empty parent away between two mkdir. */
@@ -102,34 +100,12 @@ function hasGone(error: unknown): boolean {
   return host.isErrno(error, "ENOENT", "ENODEV");
 }
 
-/** What a container's record says of its cgroup when nothing of it exists; undefined: something does, and refuseUsed looks at it. */
-export function levelsToMake({ paths }: CgroupRef): CgroupBefore | undefined {
-  const { kept, missing } = host.findLevels(paths, MARK);
-  return kept.length === 0 ? { missing } : undefined;
-}
-
 /** The levels between the mount point and the directory, without both, from the top. */
 export function parents(mountpoint: string, directory: string): string[] {
   const levels: string[] = [];
   for (let at = directory.indexOf("/", mountpoint.length + 1); at >= 0; at = directory.indexOf("/", at + 1))
     levels.push(directory.slice(0, at));
   return levels;
-}
-
-/** The levels above a container's directory that runt made, innermost first: what may be removed when nobody uses them. */
-export function markedParents(path: string): string[] {
-  const marked: string[] = [];
-  for (let level = parentOf(path); level !== "" && host.getxattr(level, MARK) !== undefined; level = parentOf(level)) marked.push(level);
-  return marked;
-}
-
-/** Without the right to mark it (rootless) the level simply stays. */
-export function mark(level: string): void {
-  try {
-    host.setxattr(level, MARK, "1");
-  } catch (error) {
-    if (!host.isErrno(error, "EPERM", "EOPNOTSUPP", "EACCES", "ENOENT")) throw error;
-  }
 }
 
 const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
@@ -141,10 +117,17 @@ function inheritCpuset(mountpoint: string, level: string, isNew: boolean): void 
     const own = `${level}/${file}`;
     const inherited = `${parent}/${file}`;
     if (!isNew && host.readFile(own, undefined, true).trim() !== "") continue;
-    if (host.copyControl(inherited, own) || parent === mountpoint) continue;
+    if (copy(inherited, own) || parent === mountpoint) continue;
     inheritCpuset(mountpoint, parent, false);
-    host.copyControl(inherited, own);
+    copy(inherited, own);
   }
+}
+
+/** Returns whether there is something to copy. */
+function copy(from: string, to: string): boolean {
+  const text = host.readFile(from, undefined, true).trim();
+  if (text !== "") host.writeFile(to, text, host.O.WRONLY, 0);
+  return text !== "";
 }
 
 /** Hand every controller of the root down to the parent's children; levels that have them already are not written. */

@@ -3,7 +3,7 @@ import * as host from "../../host/index.ts";
 import { walk } from "../../host/walk.ts";
 import type { CgroupRef } from "../facts.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
-import { MARK, mark } from "./create.ts";
+import { isMarkedLevel, mark } from "./levels.ts";
 import { isMarked, markFor } from "./mark.ts";
 import { type Owner, survey } from "./survey.ts";
 import { hasChildren, parentOf } from "./tree.ts";
@@ -152,7 +152,7 @@ function removeOwnParents(path: string, missing: readonly string[]): void {
   let isBelowFile = false;
   for (let level = parentOf(path); level !== ""; level = parentOf(level)) {
     try {
-      if (!missing.includes(level) && host.getxattr(level, MARK) === undefined) {
+      if (!missing.includes(level) && !isMarkedLevel(level)) {
         // A level with the name of a file ("tasks") could not be made; those above it could.
         if (!isBelowFile) return;
         isBelowFile = false;

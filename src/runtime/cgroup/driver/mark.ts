@@ -41,7 +41,7 @@ export function readMark(directory: string, attribute: string): ContainerMark | 
   let value: Partial<ContainerMark> | null;
   try {
     const text = host.getxattr(directory, attribute);
-    if (text === undefined) return undefined;
+    if (typeof text !== "string") return undefined;
     value = JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError || host.isErrno(error, "EILSEQ")) return undefined;

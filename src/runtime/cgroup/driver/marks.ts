@@ -2,7 +2,7 @@
 import * as host from "../../host/index.ts";
 import { type Place, walk } from "../../host/walk.ts";
 import { readHierarchies } from "../hierarchies.ts";
-import { MARK } from "./create.ts";
+import { isMarkedLevel } from "./levels.ts";
 import { CONTAINER_MARKS, type ContainerMark, readMark } from "./mark.ts";
 import { readIfThere } from "./tree.ts";
 
@@ -49,7 +49,7 @@ export function findMarked(rootless: boolean): Marked {
 }
 
 function isEmptyLevel({ path }: Place): boolean {
-  return host.getxattr(path, MARK) !== undefined && !hasProcesses(path);
+  return isMarkedLevel(path) && !hasProcesses(path);
 }
 
 function hasProcesses(directory: string): boolean {

@@ -2,8 +2,8 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupBefore, CgroupRef } from "../facts.ts";
-import { MARK } from "./create.ts";
 import { isFrozen } from "./freeze.ts";
+import { findLevels } from "./levels.ts";
 import { type ContainerMark, markOf } from "./mark.ts";
 import { memoryPressure } from "./oom.ts";
 import { cgroupCensus } from "./processes.ts";
@@ -15,7 +15,7 @@ import { cgroupCensus } from "./processes.ts";
  */
 export function refuseUsed({ version, paths, systemd }: CgroupRef & { readonly systemd?: unknown }): CgroupBefore {
   // The levels that runt has made are missing, too: another container may take them away, and this one make them again.
-  const { kept, missing } = host.findLevels(paths, MARK);
+  const { kept, missing } = findLevels(paths);
   if (kept.length === 0) return { missing };
   const existing: CgroupRef = { version, paths: kept };
   const { pids, unseen } = cgroupCensus(existing);

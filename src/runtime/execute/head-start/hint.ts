@@ -54,7 +54,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     // The helper could not be executed, which `adopt` finds.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
   }
-  // Reading mountinfo waits while a clone copies the mounts: it is read before the clone, unless the helper has read it before its exec.
+  // Reading mountinfo waits while a clone copies the mounts: it is read before the clone.
   if (helper.clone !== 0) readMounts();
 }
 
