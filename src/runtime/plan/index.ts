@@ -1,4 +1,3 @@
-export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocation } from "./compile/context.ts";
 export { compileExec, type ExecInput } from "./compile/exec.ts";
 export { fifoPath } from "./compile/fifo.ts";
 export { type HookSubject, hookState } from "./compile/hook-state.ts";
@@ -8,5 +7,6 @@ export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
 export { cloneFlags } from "./compile/namespaces.ts";
 export { notifyDirectory } from "./compile/notify.ts";
 export { SHAPES } from "./encode.ts";
+export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocation } from "./input.ts";
 export type { Op, Phase, Plan } from "./plan.ts";
 export { printPlan } from "./print.ts";

@@ -4,8 +4,8 @@ import type { ContainerConfig } from "../config/types.ts";
 import { countListenFds } from "../host/descriptors.ts";
 import * as host from "../host/index.ts";
 import { phase, reached } from "../host/observer.ts";
-import { weakened } from "../host/testing.ts";
-import { compile, type HostFacts, type Plan } from "../plan/index.ts";
+import { disabled, weakened } from "../host/testing.ts";
+import { type CompileInput, compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { loadBundle } from "./bundle.ts";
@@ -54,7 +54,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, kn
   const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
   const mayNotify = config.namespaces.some(({ type, path }) => type === "mount" && path === undefined);
   phase?.("compile", "plan");
-  const plan = compile({
+  const input: CompileInput = {
     config,
     host: hostFacts,
     invocation: {
@@ -69,7 +69,8 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, kn
       ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
       ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
     },
-  });
+  };
+  const plan = disabled("schedule") ? compile(input, "natural") : compile(input);
   reached?.("planned", plan);
   return {
     config,

@@ -7,8 +7,8 @@
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { CgroupMount } from "../../config/types.ts";
+import type { CgroupMountSource } from "../input.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
-import type { CgroupMountSource } from "./context.ts";
 import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
 
@@ -27,7 +27,7 @@ export function openCgroupSources(scope: Scope, mount: CgroupMount): void {
   if (scope.host.cgroup && "unit" in scope.host.cgroup.join) return;
   for (const source of scope.host.cgroupSources) {
     if (!isBound(scope)) continue;
-    scope.openedMounts.set(keyOf(mount, source), open(scope, "outer", mount, source));
+    openDirectory(scope, "outer", mount, source);
   }
 }
 
@@ -47,12 +47,12 @@ function keyOf({ from }: CgroupMount, { name }: CgroupMountSource): string {
   return `${from} ${name}`;
 }
 
-function open(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source: CgroupMountSource): number {
+function openDirectory(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source: CgroupMountSource): number {
   const { builder } = scope;
-  const slot = builder.slot();
+  const slot = builder.slotFor(keyOf(mount, source));
   const unified = scope.host.cgroupVersion === 2;
   const directory = unified ? boundDirectory(scope)! : source.directory;
-  if (scope.joinsLast) {
+  if (!unified && scope.opensTasks) {
     builder.add("init", "mounts", "cgroup.openTree", { path: directory, slot, made: madeWith(scope, directory) }, mount.from);
     return slot;
   }
@@ -75,7 +75,7 @@ function madeWith({ host }: Scope, directory: string): number {
 
 /** The slot of the directory to bind. */
 function opened(scope: Scope, mount: CgroupMount, source: CgroupMountSource): number {
-  return scope.openedMounts.get(keyOf(mount, source)) ?? open(scope, "init", mount, source);
+  return scope.builder.slotOf(keyOf(mount, source)) ?? openDirectory(scope, "init", mount, source);
 }
 
 function addUnified(scope: Scope, mount: CgroupMount): void {

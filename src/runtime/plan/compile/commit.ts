@@ -4,19 +4,6 @@ import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addEarlyFilter, addFilterHandOver, addFilterPreparation } from "./seccomp.ts";
 
-/**
- * run hears of whatever fails up to execve: the record can be committed while init joins its cgroups and becomes the program's user. Not before the
- * pivot, for `exec` may come as soon as there is a record. Whoever reads a pid of a file or a socket shall find a container that starts.
- */
-export function addEarlyReady(scope: Scope): void {
-  const { builder, config, invocation } = scope;
-  const { mode, pidFile, pidfdSocket } = invocation;
-  if (mode !== "run" || !scope.joinsLast || pidFile !== undefined || pidfdSocket !== undefined) return;
-  if (config.process?.terminal || config.seccomp?.listener) return;
-  scope.isReady = true;
-  builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
-}
-
 /** init reports that nothing is left that could fail. */
 export function addReady(scope: Scope): void {
   const { builder, config, invocation, inUserNamespace } = scope;
@@ -26,7 +13,9 @@ export function addReady(scope: Scope): void {
   addFilterHandOver(scope);
   builder.add("init", "commit", "process.deathSignal", { signal: 0 });
   addEarlyFilter(scope);
-  if (!scope.isReady) builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
+  builder.begin("ready");
+  builder.add("init", "commit", "sync.send", { message: MESSAGES.ready });
+  builder.begin("commit");
   if (config.process?.terminal && invocation.consoleSocket === undefined) {
     builder.add("runtime", "commit", "sync.wait", { message: MESSAGES.console }, "/process/terminal");
   }

@@ -5,6 +5,7 @@ import { NO_ATTRIBUTES } from "./attributes.ts";
 import { DEVICE_TYPE } from "./device-type.ts";
 import type { Scope } from "./scope.ts";
 import { addSeals } from "./seal.ts";
+import { openedDevice } from "./sources.ts";
 
 /** The links of the OCI specification (config-linux.md, runtime-linux.md: /dev symbolic links). */
 const LINKS: readonly OpArgs<"symlink.create">[] = [
@@ -19,6 +20,7 @@ const LINKS: readonly OpArgs<"symlink.create">[] = [
 /** Nodes and links below /dev, unless the whole /dev comes from the host. */
 export function addDevices(scope: Scope): void {
   const { builder, config } = scope;
+  builder.begin("devices");
   const hostDev = config.mounts.some((mount) => mount.kind === "bind" && cleanPath(mount.target) === "/dev");
   if (!hostDev) {
     for (const device of config.devices) addDevice(scope, device);
@@ -29,12 +31,12 @@ export function addDevices(scope: Scope): void {
 }
 
 function addDevice(scope: Scope, device: DeviceNode): void {
-  const { builder, openedDevices, inUserNamespace, host } = scope;
+  const { builder, inUserNamespace, host } = scope;
   const { path, type, major, minor, mode, uid, gid } = device;
   // mknod(2) of device nodes is refused in a user namespace.
   const isBound = type !== "p" && (inUserNamespace || host.rootless || host.bindDevices === true);
   if (isBound) {
-    let slot = openedDevices.get(path);
+    let slot = builder.slotOf(openedDevice(path));
     if (slot === undefined) {
       slot = builder.slot();
       builder.add("init", "devices", "mount.open", { source: path, recursive: false, slot }, device.from);

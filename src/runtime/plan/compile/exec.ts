@@ -6,10 +6,10 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../shared/protocol/index.ts";
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
+import type { GroupPlace, HostFacts, Invocation } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
-import type { GroupPlace, HostFacts, Invocation } from "./context.ts";
 import { addKeyring } from "./labels.ts";
 import { addPidfd } from "./pidfd.ts";
 import { addExecve, addProcess } from "./process.ts";
@@ -146,7 +146,7 @@ function addStart(scope: Scope, { resctrl }: ExecInput): void {
     builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
   }
   builder.add("init", "commit", "process.deathSignal", { signal: 0 });
-  addExecve(scope);
+  addExecve(scope, false);
   addPidfd(builder, invocation, "setns");
   builder.add("runtime", "commit", "sync.end", {});
   if (invocation.pidFile !== undefined) builder.add("runtime", "commit", "pidfile.write", { path: invocation.pidFile });

@@ -12,9 +12,9 @@ export function makeFifo({ builder, host, invocation }: Scope): void {
 }
 
 /** Before the pivot hides it. */
-export function openFifo({ builder, host, invocation }: Scope, actor: "outer" | "init"): void {
+export function openFifo({ builder, host, invocation }: Scope): void {
   if (invocation.mode !== "create") return;
-  builder.add(actor, "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
+  builder.add("outer", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
 }
 
 export function fifoPath(stateDirectory: string): string {

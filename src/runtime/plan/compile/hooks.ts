@@ -11,6 +11,7 @@ import { hookFilter } from "./seccomp.ts";
 /** The first two kinds run in the runtime's namespaces when the mounts are made, the third in the container's, all before the pivot. */
 export function addCreateHooks(scope: Scope): void {
   const { builder, config } = scope;
+  builder.begin("pivot");
   const { prestart, createRuntime, createContainer } = config.hooks;
   if (!prestart && !createRuntime && !createContainer) return;
   const state = stateOf(scope, "creating");
@@ -30,19 +31,32 @@ export function startReportPath(stateDirectory: string): string {
   return `${stateDirectory}/start.error`;
 }
 
-/** outer opens the report before the clone. Returns its slot, NO_SLOT when no such hook can outlive the runtime. */
-export function addStartReport({ builder, config, host, invocation }: Scope): number {
-  if (!config.hooks.startContainer || invocation.mode !== "create") return NO_SLOT;
-  const slot = builder.slot();
+/** outer opens the report before the clone, if such a hook can outlive the runtime. */
+export function addStartReport({ builder, config, host, invocation }: Scope): void {
+  if (!config.hooks.startContainer || invocation.mode !== "create") return;
+  const slot = builder.slotFor(START_REPORT);
   const path = startReportPath(host.stateDirectory);
   builder.add("outer", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT, slot }, "/hooks/startContainer");
-  return slot;
 }
 
+/** The slot of that report. */
+export function startReport({ builder }: Scope): number | undefined {
+  return builder.slotOf(START_REPORT);
+}
+
+const START_REPORT = "start report";
+
 /** In the container, as the process itself: its user, its rights, its filter, its environment unless they have their own. */
-export function addStartContainerHooks(scope: Scope, env: readonly string[]): void {
+export function addStartContainerHooks(scope: Scope, env: readonly string[], isFiltered: boolean): void {
   if (!scope.config.hooks.startContainer) return;
-  const place = { ...stateOf(scope, "created"), ...hookFilter(scope), env, home: true, inheritEnv: false, report: scope.startReport };
+  const place = {
+    ...stateOf(scope, "created"),
+    ...hookFilter(scope, isFiltered),
+    env,
+    home: true,
+    inheritEnv: false,
+    report: startReport(scope) ?? NO_SLOT,
+  };
   addHooks(scope, "init", "commit", "startContainer", place);
 }
 

@@ -4,10 +4,10 @@ import { notifyDirectory } from "./notify.ts";
 import { addResctrlGroups } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 
-/** The runtime's work on the host: intent record, fifo, the cgroup; and the helper, which gets its plan first where it can begin beside all this. */
+/** The runtime's work on the host: intent record, fifo, the cgroup; then the helper. */
 export function addHostPreparation(scope: Scope): void {
   const { builder, host, invocation } = scope;
-  if (scope.beginsFirst) addSpawn(scope);
+  builder.begin("host");
   builder.add("runtime", "host", "state.intent", { directory: host.stateDirectory });
   makeFifo(scope);
   if (invocation.notifySocket !== undefined) {
@@ -17,12 +17,8 @@ export function addHostPreparation(scope: Scope): void {
   }
   if (scope.bindsRoot) builder.add("runtime", "host", "root.bind", { path: scope.config.rootfs }, "/root/path");
   addResctrlGroups(scope);
-  if (!scope.joinsLate) addCgroup(scope);
-  if (!scope.beginsFirst) addSpawn(scope);
-  if (scope.joinsLate && !isUnit(scope)) addCgroup(scope);
-}
-
-function addSpawn({ builder }: Scope): void {
+  if (!isUnit(scope)) addCgroup(scope);
+  builder.begin("spawn");
   builder.add("runtime", "spawn", "helper.spawn", { cgroup: "" });
 }
 

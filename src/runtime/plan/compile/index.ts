@@ -1,13 +1,14 @@
 /**
  * ContainerConfig + host facts -> Plan. Pure: the same input gives the same plan, and nothing is touched.
- * The functions below append operations in the order in which things happen; see docs/architecture.md for the picture.
+ * The functions below append operations in their natural order, part by part; the schedule moves parts for which there is a better time.
  */
 import { PLAN_VERSION } from "../../../shared/protocol/index.ts";
+import type { CompileInput } from "../input.ts";
 import type { Plan } from "../plan.ts";
+import { scheduleOf } from "../schedule/index.ts";
 import { createBuilder } from "./builder.ts";
-import { addLastJoin, addLateJoin, addUnit } from "./cgroups.ts";
-import { addCommit, addEarlyReady, addReady } from "./commit.ts";
-import type { CompileInput } from "./context.ts";
+import { addUnit } from "./cgroups.ts";
+import { addCommit, addReady } from "./commit.ts";
 import { addDevices } from "./devices.ts";
 import { addCreateHooks, addPoststartHooks } from "./hooks.ts";
 import { addHostPreparation } from "./host.ts";
@@ -18,10 +19,12 @@ import { addPaths } from "./paths.ts";
 import { addExecve, addProcess } from "./process.ts";
 import { addFinalPropagation, addPivot, addRoot } from "./rootfs.ts";
 import { createScope } from "./scope.ts";
+import { loadsEarly } from "./seccomp.ts";
 
-export function compile(given: CompileInput): Plan {
+/** natural: nothing is moved. That plan is right as well, and slower. */
+export function compile(given: CompileInput, order: "scheduled" | "natural" = "scheduled"): Plan {
   const input = withNotification(given);
-  const builder = createBuilder();
+  const builder = createBuilder(order === "natural" ? undefined : scheduleOf(input));
   const scope = createScope(input, builder);
   addHostPreparation(scope);
   addOuterPreparation(scope);
@@ -30,18 +33,15 @@ export function compile(given: CompileInput): Plan {
   addUnit(scope);
   addRoot(scope);
   addMounts(scope);
-  if (!scope.hasDevices) addDevices(scope);
-  addLateJoin(scope);
+  addDevices(scope);
   addCreateHooks(scope);
   addPivot(scope);
   addPaths(scope);
   addFinalPropagation(scope);
-  addEarlyReady(scope);
-  addLastJoin(scope);
   addProcess(scope);
   addReady(scope);
   addCommit(scope);
-  addExecve(scope);
+  addExecve(scope, loadsEarly(scope));
   addPoststartHooks(scope);
   return { version: PLAN_VERSION, id: input.invocation.id, slots: builder.slots, ops: builder.ops };
 }

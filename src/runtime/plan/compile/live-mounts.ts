@@ -6,11 +6,11 @@
 import { CLONE_NEW, MS, SIGNALS } from "../../../shared/linux/index.ts";
 import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION } from "../../../shared/protocol/index.ts";
 import type { BindMount } from "../../config/types.ts";
+import type { HostFacts } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { attributes } from "./attributes.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { createBuilder } from "./builder.ts";
-import type { HostFacts } from "./context.ts";
 import { createScope, type Scope } from "./scope.ts";
 import { openSources } from "./sources.ts";
 
@@ -32,7 +32,7 @@ export function compileMounts(input: MountsInput): Plan {
   builder.add("outer", "namespaces", "proc.open", {});
   openSources(scope);
   for (const { from } of input.add) {
-    const slot = scope.openedMounts.get(from)!;
+    const slot = builder.slotOf(from)!;
     builder.add("outer", "namespaces", "mount.propagation", { slot, flags: MS.SLAVE | MS.REC }, from);
   }
   addEntry(scope, input);
@@ -61,8 +61,8 @@ function addEntry({ builder, inUserNamespace }: Scope, { target, hasUserNamespac
   builder.add("init", "rootfs", "root.current", { path: "/" });
 }
 
-function attach({ builder, openedMounts }: Scope, mount: BindMount): void {
-  const slot = openedMounts.get(mount.from)!;
+function attach({ builder }: Scope, mount: BindMount): void {
+  const slot = builder.slotOf(mount.from)!;
   const create = mount.onLink ? CREATE.notFollowed : CREATE.likeSource;
   builder.add(
     "init",

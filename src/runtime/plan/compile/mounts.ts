@@ -4,31 +4,28 @@ import { CREATE } from "../../../shared/protocol/index.ts";
 import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/types.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
-import { addLateJoin } from "./cgroups.ts";
 import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
 import { unsealedAttributes, unsealedFlags } from "./seal.ts";
 import { openBind } from "./sources.ts";
-import { addWhileWaiting } from "./while-waiting.ts";
 
 export function addMounts(scope: Scope): void {
   const { mounts } = scope.config;
-  for (let index = 0; index < mounts.length; index++) addMount(scope, mounts[index]!, index);
+  for (let index = 0; index < mounts.length; index++) addMount(scope, mounts[index]!);
 }
 
-function addMount(scope: Scope, mount: MountConfig, index: number): void {
+function addMount(scope: Scope, mount: MountConfig): void {
   if (mount.kind === "bind") addBind(scope, mount);
   else if (mount.kind === "filesystem") addFilesystem(scope, mount);
   else if (mount.kind === "remount") addRemount(scope, mount);
   else {
-    addWhileWaiting(scope, index);
-    if (!scope.joinsLast) addLateJoin(scope);
+    scope.builder.begin("cgroupMounts");
     addCgroupMount(scope, mount);
   }
 }
 
 function addBind(scope: Scope, mount: BindMount): void {
-  const slot = scope.openedMounts.get(mount.from) ?? openBind(scope, "init", mount);
+  const slot = scope.builder.slotOf(mount.from) ?? openBind(scope, "init", mount);
   const create = mount.onLink ? CREATE.notFollowed : CREATE.likeSource;
   scope.builder.add(
     "init",
@@ -43,7 +40,7 @@ function addFilesystem(scope: Scope, mount: FilesystemMount): void {
   const { builder } = scope;
   const covered = mount.copyUp ? builder.slot() : undefined;
   if (covered !== undefined) builder.add("init", "mounts", "directory.open", { path: mount.target, slot: covered }, mount.from);
-  const made = scope.openedMounts.get(mount.from);
+  const made = builder.slotOf(mount.from);
   if (made === undefined) makeFilesystem(scope, mount);
   else attachFilesystem(scope, mount, made);
   if (covered !== undefined) builder.add("init", "mounts", "directory.copy", { slot: covered, path: mount.target }, mount.from);

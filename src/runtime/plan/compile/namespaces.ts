@@ -3,7 +3,7 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
-import { addCgroupNamespace, addJoin, addTasksFiles } from "./cgroups.ts";
+import { addCgroupNamespace, addJoin, addOwnJoin, addTasksFiles } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";
 import { addIdMaps } from "./id-maps.ts";
@@ -20,28 +20,30 @@ const JOIN_ORDER_ROOTLESS: readonly NamespaceType[] = ["user", "ipc", "uts", "ne
 
 export function addOuterPreparation(scope: Scope): void {
   const { builder, invocation } = scope;
-  if (scope.onlyClones) return;
-  openHostFiles(scope, "outer");
-  openFifo(scope, "outer");
+  builder.begin("hostFiles");
+  openHostFiles(scope);
+  builder.begin("fifo");
+  openFifo(scope);
+  builder.begin("clone");
   if (invocation.consoleSocket !== undefined) {
     builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
-  scope.startReport = addStartReport(scope);
+  addStartReport(scope);
   openSources(scope);
 }
 
 /** What of the host the root is put together with. */
-function openHostFiles(scope: Scope, actor: "outer" | "init"): void {
+function openHostFiles(scope: Scope): void {
   const { builder, config, host } = scope;
-  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add(actor, "namespaces", "proc.open", {});
-  if (config.maskedPaths.length > 0 && !host.rootless) builder.add(actor, "namespaces", "mask.open", {});
+  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add("outer", "namespaces", "proc.open", {});
+  if (config.maskedPaths.length > 0 && !host.rootless) builder.add("outer", "namespaces", "mask.open", {});
 }
 
 export function addClone(scope: Scope): void {
   const { builder, config, host } = scope;
   const join = host.cgroup?.join;
   let slot = NO_SLOT;
-  if (join && "tasks" in join && !scope.joinsLate) slot = addTasksFiles(scope, "outer", join.tasks);
+  if (join && "tasks" in join && !scope.opensTasks) slot = addTasksFiles(scope, "outer", join.tasks);
   else if (join && "directory" in join) {
     slot = builder.slot();
     builder.add("outer", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
@@ -70,14 +72,12 @@ export function addClone(scope: Scope): void {
   builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
-  if (scope.onlyClones) {
-    openHostFiles(scope, "init");
-    // Where init begins first it is not there yet.
-    if (!scope.beginsFirst) openFifo(scope, "init");
+  if (join && "tasks" in join) {
+    if (scope.opensTasks) addOwnJoin(scope, join.tasks);
+    else addJoin(scope, slot, join.tasks.length);
   }
-  if (scope.joinsLate) return;
-  if (join && "tasks" in join) addJoin(scope, slot, join.tasks.length);
-  else addCgroupNamespace(scope);
+  builder.begin("inside");
+  if (!join || "directory" in join) addCgroupNamespace(scope);
 }
 
 /** CLONE_NEW* of the namespaces that process.clone makes. */

@@ -2,8 +2,8 @@
 
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { BindMount } from "../../config/types.ts";
+import type { CompileInput } from "../input.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
-import type { CompileInput } from "./context.ts";
 
 /** In the container; where runc has it. */
 const DIRECTORY = "/run/notify";

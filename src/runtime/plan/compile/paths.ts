@@ -8,11 +8,13 @@ export function addPaths(scope: Scope): void {
   for (const { key, path, value } of config.sysctl) {
     builder.add("init", "pivot", "sysctl.write", { key: path, value }, `/linux/sysctl/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   }
-  if (!scope.hasProtectedPaths) addProtectedPaths(scope);
+  builder.begin("protectedPaths");
+  addProtectedPaths(scope);
+  builder.begin("finish");
   if (config.rootReadonly) builder.add("init", "pivot", "root.readonly", {}, "/root/readonly");
 }
 
-export function addProtectedPaths({ builder, config }: Scope): void {
+function addProtectedPaths({ builder, config }: Scope): void {
   const { readonlyPaths, maskedPaths } = config;
   for (let index = 0; index < readonlyPaths.length; index++)
     builder.add("init", "pivot", "path.readonly", { path: readonlyPaths[index]! }, `/linux/readonlyPaths/${index}`);

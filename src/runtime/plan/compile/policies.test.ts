@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
-import type { HostFacts } from "./context.ts";
+import type { HostFacts } from "../input.ts";
 import { compile } from "./index.ts";
 
 const HOST: HostFacts = { stateDirectory: "/run/runt/c", rootless: false, cgroupVersion: 2, cgroupSources: [] };

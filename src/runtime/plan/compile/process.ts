@@ -1,11 +1,10 @@
-import { NO_SLOT } from "../../../shared/protocol/index.ts";
-import { addStartContainerHooks } from "./hooks.ts";
+import { addStartContainerHooks, startReport } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";
 import { addPolicies } from "./policies.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
-import { addLateFilter, capabilitiesForFilter } from "./seccomp.ts";
+import { addLoad, capabilitiesForFilter } from "./seccomp.ts";
 
 /** stdin, stdout, stderr. */
 const STDIO = 3;
@@ -14,13 +13,16 @@ const STDIO = 3;
 export function addProcess(scope: Scope): void {
   const { builder, config, invocation } = scope;
   const { process } = config;
+  builder.begin("process");
   if (process) {
     builder.add("init", "process", "process.umask", { mask: process.umask }, "/process/user/umask");
     if (!process.terminal) builder.add("init", "process", "process.stdioOwner", { uid: process.uid }, "/process/user/uid");
     if (process.noNewPrivileges) builder.add("init", "process", "process.noNewPrivileges", {}, "/process/noNewPrivileges");
     addLabels(scope);
     const capabilities = process.capabilities;
-    if (!scope.hasBoundingSet) addBoundingSet(scope);
+    builder.begin("boundingSet");
+    addBoundingSet(scope);
+    builder.begin("user");
     builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
     if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
     addPolicies(scope);
@@ -47,26 +49,27 @@ export function addProcess(scope: Scope): void {
       "/process/args/0",
     );
   }
+  const report = startReport(scope);
   builder.add("init", "process", "descriptors.sweep", {
     first: STDIO + invocation.preserveFds + invocation.listenFds,
-    keep: scope.startReport === NO_SLOT ? [] : [scope.startReport],
+    keep: report === undefined ? [] : [report],
   });
 }
 
-/** After `commit`: wait for start (create), then become the program. */
-export function addExecve(scope: Scope): void {
+/** After `commit`: wait for start (create), then become the program. `isFiltered`: init has loaded the system call filter already. */
+export function addExecve(scope: Scope, isFiltered: boolean): void {
   const { builder, config, invocation } = scope;
   if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
   if (!config.process) return;
   const env = programEnvironment(config.process.env);
   if (invocation.listenFds > 0) env.push(`LISTEN_FDS=${invocation.listenFds}`, "LISTEN_PID=1");
-  addStartContainerHooks(scope, env);
-  addLateFilter(scope);
+  addStartContainerHooks(scope, env, isFiltered);
+  if (!isFiltered) addLoad(scope);
   builder.add("init", "commit", "process.exec", { args: config.process.args, env }, "/process/args");
 }
 
 /** Of programs that are executed from then on: hooks in the container, the process. */
-export function addBoundingSet({ builder, config }: Scope): void {
+function addBoundingSet({ builder, config }: Scope): void {
   const capabilities = config.process?.capabilities;
   if (!capabilities) return;
   builder.add("init", "process", "capability.bounding", { mask: capabilities.bounding }, "/process/capabilities/bounding");

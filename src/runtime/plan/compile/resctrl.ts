@@ -1,4 +1,4 @@
-import type { GroupPlace } from "./context.ts";
+import type { GroupPlace } from "../input.ts";
 import type { Scope } from "./scope.ts";
 
 const POINTER = "/linux/intelRdt";

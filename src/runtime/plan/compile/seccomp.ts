@@ -36,32 +36,30 @@ export function capabilitiesForFilter({ config }: Scope): bigint {
  * and when somebody wants to listen.
  */
 export function addEarlyFilter(scope: Scope): void {
-  const { config, invocation } = scope;
-  if (!config.process || !config.seccomp) return;
-  const { listener, roomForInit } = config.seccomp;
-  const waits = invocation.mode === "create" && roomForInit && config.hooks.startContainer === undefined;
-  if (!waits && !listener) return;
+  if (!loadsEarly(scope)) return;
   addLoad(scope);
   dropCapabilities(scope);
 }
 
+/** Of the first process of a container; a further one always loads it late. */
+export function loadsEarly({ config, invocation }: Scope): boolean {
+  const { process, seccomp, hooks } = config;
+  if (!process || !seccomp) return false;
+  return seccomp.listener !== undefined || (invocation.mode === "create" && seccomp.roomForInit && hooks.startContainer === undefined);
+}
+
 /** How a hook in the container gets the filter of the program: it loads it itself, so that init can still report and end a hook without it. */
-export function hookFilter(scope: Scope): Pick<OpArgs<"hook.run">, "filtered" | "filterFlags" | "raise"> {
+export function hookFilter(scope: Scope, isLoaded: boolean): Pick<OpArgs<"hook.run">, "filtered" | "filterFlags" | "raise"> {
   const { process, seccomp } = scope.config;
   // One that init has loaded is inherited.
-  if (!process || !seccomp || scope.hasFilter) return { filtered: false, filterFlags: 0, raise: false };
+  if (!process || !seccomp || isLoaded) return { filtered: false, filterFlags: 0, raise: false };
   return { filtered: true, filterFlags: seccomp.flags, raise: !process.noNewPrivileges };
 }
 
-/** As the last step before execve(2), which takes the capability kept for it away. */
-export function addLateFilter(scope: Scope): void {
-  if (!scope.hasFilter) addLoad(scope);
-}
-
-function addLoad(scope: Scope): void {
+/** Late, it is the last step before execve(2), which takes the capability kept for it away. */
+export function addLoad(scope: Scope): void {
   const { builder, config } = scope;
   if (!config.process || !config.seccomp) return;
-  scope.hasFilter = true;
   const { flags, listener } = config.seccomp;
   const raise = !config.process.noNewPrivileges;
   builder.add("init", "commit", "seccomp.load", { flags, raise, listener: listener !== undefined }, POINTER);

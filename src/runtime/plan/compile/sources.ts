@@ -29,13 +29,12 @@ export function openSources(scope: Scope): void {
  */
 export function openBind(scope: Scope, actor: "outer" | "init", mount: BindMount): number {
   const slot = openUnmapped(scope, actor, mount);
-  scope.openedMounts.set(mount.from, slot);
   if (mount.idmap) mapIds(scope, actor, mount, slot, mount.idmap);
   return slot;
 }
 
 function openUnmapped({ builder }: Scope, actor: "outer" | "init", mount: BindMount): number {
-  const slot = builder.slot();
+  const slot = builder.slotFor(mount.from);
   const phase = actor === "outer" ? "namespaces" : "mounts";
   const { source, recursive, sourceLink } = mount;
   if (sourceLink === undefined) builder.add(actor, phase, "mount.open", { source, recursive, slot }, mount.from);
@@ -45,13 +44,12 @@ function openUnmapped({ builder }: Scope, actor: "outer" | "init", mount: BindMo
 
 /** With the rights of the host: a filesystem that init makes would belong to its own user namespace, whose ids cannot be mapped again. */
 function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
-  const slot = scope.builder.slot();
+  const slot = scope.builder.slotFor(mount.from);
   const { fstype, source } = mount;
   const data = contextData(scope, fstype, mount.data);
   const { attrSet, recursiveSet } = unsealedAttributes(mount);
   const flags = { superFlags: unsealedFlags(mount), attrSet: attrSet | recursiveSet };
   scope.builder.add("outer", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
-  scope.openedMounts.set(mount.from, slot);
   return slot;
 }
 
@@ -62,18 +60,17 @@ function mapIds(scope: Scope, actor: "outer" | "init", mount: BindMount | Filesy
 }
 
 /** Before the clone. Mounts with the same mappings share one user namespace. */
-function openIdMap({ builder, host, openedIdMaps }: Scope, mount: BindMount | FilesystemMount, { source }: MountIdMap): number {
+function openIdMap({ builder, host }: Scope, mount: BindMount | FilesystemMount, { source }: MountIdMap): number {
   if (host.rootless) {
     throw new RuntError("not-supported", `mount of "${mount.target}": id-mapped mounts are not supported for rootless containers`, {
       pointer: mount.from,
     });
   }
   const { from } = mount;
-  const key = JSON.stringify(source);
-  let slot = openedIdMaps.get(key);
-  if (slot !== undefined) return slot;
-  slot = builder.slot();
-  openedIdMaps.set(key, slot);
+  const name = `ids ${JSON.stringify(source)}`;
+  const opened = builder.slotOf(name);
+  if (opened !== undefined) return opened;
+  const slot = builder.slotFor(name);
   if ("path" in source) {
     builder.add("outer", "namespaces", "file.open", { path: source.path, flags: O.RDONLY, slot }, from);
   } else {
@@ -83,13 +80,17 @@ function openIdMap({ builder, host, openedIdMaps }: Scope, mount: BindMount | Fi
   return slot;
 }
 
+/** The name of a device node's slot. */
+export function openedDevice(path: string): string {
+  return `device ${path}`;
+}
+
 /** The default nodes are the host's own. What the configuration asks for is made where its owner is known; a FIFO init can make itself. */
 function openDevice(scope: Scope, device: DeviceNode): void {
-  const { builder, config, openedDevices } = scope;
+  const { builder, config } = scope;
   const { path, from, type, major, minor, mode } = device;
   if (type === "p") return;
-  const slot = builder.slot();
-  openedDevices.set(path, slot);
+  const slot = builder.slotFor(openedDevice(path));
   if (from === "" || !hasIdMaps(scope)) {
     builder.add("outer", "namespaces", "mount.open", { source: path, recursive: false, slot }, from);
     return;

@@ -1,0 +1,117 @@
+/**
+ * Where each part of a plan goes: init does what it can while the runtime makes its cgroups, and joins them as late as possible. Pure. What every
+ * operation needs is in needs.ts, which the tests hold against the plans that come out.
+ */
+import { needsOuter, opensHostFiles } from "../actors.ts";
+import type { CompileInput } from "../input.ts";
+import type { Part } from "./parts.ts";
+import { workBefore } from "./work-before.ts";
+
+// The places of a scheduled plan, from the first to the last.
+const FIRST = 0;
+const HOST = 1;
+const SPAWN = 2;
+const CGROUPS = 3;
+const TOLD = 4;
+/** v1: they come last of what is written to cgroups, and hold for the program only. init need not wait for them. */
+const DEVICE_RULES = 5;
+const CLONE = 6;
+const HOST_FILES = 7;
+const INSIDE = 8;
+/** What init does before it waits for its cgroups to mount them. */
+const EARLY_WORK = 10;
+/** Of three: the wait, exec.fifo, the files to join by. */
+const JOIN_TO_MOUNT = 11;
+/** The first mount of cgroups, and the mounts that follow it. */
+const CGROUP_MOUNTS = 14;
+const DEVICES = 15;
+/** Of three, as before. */
+const JOIN_TO_PIVOT = 16;
+const PIVOT = 19;
+const READY = 20;
+const JOIN_LAST = 21;
+const PROCESS = 22;
+
+export interface Schedule {
+  readonly places: Readonly<Record<Part, number>>;
+  /** Places of what outer would do beside the clone, and init does instead. */
+  readonly handedOver: readonly number[];
+}
+
+/** undefined: nothing is moved. */
+export function scheduleOf(input: CompileInput): Schedule | undefined {
+  const { config, host, invocation } = input;
+  const join = host.cgroup?.join;
+  // init is cloned into a cgroup of v2: it is there before.
+  if (join && "directory" in join) return undefined;
+  const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
+  const isUnit = join !== undefined && "unit" in join;
+  const joinsLate = opensTasks || isUnit;
+  const onlyClones = !host.rootless && !hasOuterWork(input);
+  if (!joinsLate && !onlyClones) return undefined;
+  // Until it waits for its cgroups init finds all that it needs of the host there already.
+  const isFirst = onlyClones && opensTasks && !host.resctrl && invocation.notifySocket === undefined;
+  const index = joinsLate ? firstCgroupMount(input) : -1;
+  const work = workBefore(input, index);
+  const isLast = work === "everything" && opensTasks && showsMade(input);
+  const wait = index < 0 || isLast ? JOIN_TO_PIVOT : JOIN_TO_MOUNT;
+  // Behind the wait, and before the files to join by.
+  const fifo = isFirst ? wait + 1 : onlyClones ? HOST_FILES : INSIDE;
+  const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
+  const places = {
+    host: HOST,
+    cgroups: isUnit ? INSIDE : CGROUPS,
+    deviceRules: isUnit ? INSIDE : DEVICE_RULES,
+    spawn: isFirst ? FIRST : SPAWN,
+    hostFiles: onlyClones ? HOST_FILES : INSIDE,
+    fifo,
+    clone: onlyClones ? CLONE : INSIDE,
+    // Whoever waits for something else before is told in the order in which it waits.
+    told: onlyClones && opensTasks ? TOLD : wait,
+    waits: isLast ? JOIN_LAST : wait,
+    tasks: wait + 2,
+    joins: isLast ? JOIN_LAST : wait + 2,
+    inside: INSIDE,
+    cgroupMounts: CGROUP_MOUNTS,
+    devices: work === undefined ? DEVICES : EARLY_WORK,
+    pivot: PIVOT,
+    protectedPaths: early(PIVOT),
+    finish: PIVOT,
+    process: PROCESS,
+    boundingSet: early(PROCESS),
+    user: PROCESS,
+    ready: isLast && isReadyEarly(input) ? READY : PROCESS,
+    commit: PROCESS,
+  };
+  return { places, handedOver: onlyClones ? [HOST_FILES, fifo] : [] };
+}
+
+function hasOuterWork({ config, invocation }: CompileInput): boolean {
+  const { hooks, mounts, namespaces, netDevices } = config;
+  return needsOuter(invocation, {
+    namespaces,
+    hasNetDevices: netDevices.length > 0,
+    hasStartContainer: hooks.startContainer !== undefined,
+    hasIdMaps: mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined),
+  });
+}
+
+function firstCgroupMount({ config: { mounts } }: CompileInput): number {
+  for (let index = 0; index < mounts.length; index++) if (mounts[index]!.kind === "cgroup") return index;
+  return -1;
+}
+
+/** Whether the cgroup mounts show all directories that the runtime makes: each of them can be bound as soon as it is made, and the last is the end. */
+function showsMade({ config, host: { cgroup, cgroupSources, cgroupVersion } }: CompileInput): boolean {
+  if (cgroupVersion !== 1 || cgroupSources.length === 0 || cgroupSources.length < cgroup!.create.length) return false;
+  return !config.namespaces.some(({ type, path }) => type === "cgroup" && path === undefined);
+}
+
+/**
+ * run hears of whatever fails up to execve: the record can be committed while init joins its cgroups and becomes the program's user. Not before
+ * the pivot, for `exec` may come as soon as there is a record. Whoever reads a pid of a file or a socket shall find a container that starts.
+ */
+function isReadyEarly({ config, invocation }: CompileInput): boolean {
+  const { mode, pidFile, pidfdSocket } = invocation;
+  return mode === "run" && pidFile === undefined && pidfdSocket === undefined && !config.process?.terminal && !config.seccomp?.listener;
+}
