@@ -37,7 +37,7 @@ const operations = Object.keys(OPS).map(
     table: "op",
     row,
     file: "src/runtime/plan/compile/builder.ts",
-    change: (source) => replaceOnce(source, "ops.push(", `if (op !== ${JSON.stringify(row)}) ops.push(`),
+    change: (source) => replaceOnce(source, "ops[ops.length] =", `if (op !== ${JSON.stringify(row)}) ops[ops.length] =`),
   }),
 );
 
