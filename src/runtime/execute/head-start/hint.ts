@@ -6,7 +6,7 @@ import type { NamespaceConfig } from "../../config/types.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { observe } from "../../host/observer.ts";
-import { cloneFlags } from "../../plan/index.ts";
+import { cloneFlags, needsOuter } from "../../plan/index.ts";
 import { member, type SpecNamespace } from "../../spec/index.ts";
 import { NAMESPACE_TYPES } from "../../spec/names.ts";
 import type { HeadStart } from "../execution.ts";
@@ -77,16 +77,17 @@ function readMounts(): void {
   }
 }
 
-/** A guess at what the plan will say, from what is known so early: `adopt` compares. */
+/** From what is known so early: `adopt` compares it with the plan. */
 function mayClone(
   { rootless, systemd }: HintOptions,
-  { consoleSocket, mode }: HintRequest,
+  request: HintRequest,
   value: unknown,
   namespaces: readonly NamespaceConfig[],
 ): boolean {
-  if (rootless || host.geteuid() !== 0 || consoleSocket !== undefined || member(member(value, "linux"), "netDevices")) return false;
-  if (mode === "create" && member(member(value, "hooks"), "startContainer")) return false;
-  if (namespaces.some(({ path, type }) => path !== undefined || type === "time")) return false;
+  if (rootless || host.geteuid() !== 0) return false;
+  const hasNetDevices = Boolean(member(member(value, "linux"), "netDevices"));
+  const hasStartContainer = Boolean(member(member(value, "hooks"), "startContainer"));
+  if (needsOuter(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false })) return false;
   // On cgroup v2 init is born in its cgroup, unless systemd moves it there.
-  return namespaces.some(({ type }) => type === "mount") && (systemd === true || !isUnified());
+  return systemd === true || !isUnified();
 }
