@@ -91,7 +91,8 @@ export interface Execution {
 
 /** What is begun of a container before anything is known of it. */
 export interface HeadStart {
-  readonly progress: Progress;
+  /** undefined: nothing was to be begun. */
+  readonly progress: Progress | undefined;
   /** undefined: none was started, or it has been adopted or ended. */
   helper: EarlyHelper | undefined;
 }

@@ -4,6 +4,7 @@ import { execute, newExecution } from "./execute.ts";
 import type { Blueprint, Execution } from "./execution.ts";
 import { cancel, type HeadStart } from "./head-start/index.ts";
 import { onFailure } from "./on-failure.ts";
+import { showProgress } from "./progress.ts";
 
 /**
  * @param headStart is adopted or ended
@@ -19,7 +20,7 @@ export function newContainer(
   const execution = newExecution(root, blueprint.plan);
   execution.blueprint = blueprint;
   execution.headStart = headStart;
-  execution.progress = headStart.progress;
+  execution.progress = headStart.progress ?? showProgress();
   if (monitored) execution.monitored = monitored;
   if (blueprint.demanded.length > 0) execution.demanded.push(...blueprint.demanded);
   phase?.("execute", "execute");

@@ -10,8 +10,9 @@ import { type Progress, showProgress } from "../progress.ts";
  */
 export function begin(preserveFds: number, starts: boolean): HeadStart {
   separateDescriptors(preserveFds);
+  if (!starts || disabled("head-start")) return { progress: undefined, helper: undefined };
   const progress = showProgress();
-  return { progress, helper: starts && !disabled("head-start") ? startHelper(progress) : undefined };
+  return { progress, helper: startHelper(progress) };
 }
 
 /** undefined: there is no second processor for it, or it cannot be started so. */

@@ -39,7 +39,7 @@ export function hint(headStart: HeadStart, options: HintOptions, request: HintRe
 
 /** `value`: config.json as JSON, not checked in any way. */
 function tellHelper({ helper, progress }: HeadStart, options: HintOptions, request: HintRequest, value: unknown): void {
-  if (helper === undefined) return;
+  if (helper === undefined || progress === undefined) return;
   const listed = listedNamespaces(value);
   if (listed) {
     const namespaces = deriveNamespaces(listed);
