@@ -24,7 +24,8 @@ SHARED_SOURCES := $(sort $(wildcard native-bindings/shared/*.c))
 SHARED_HEADERS := $(wildcard native-bindings/shared/*.h)
 # What both languages know: the C headers are generated.
 PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.ts src/shared/linux/*.ts)
-PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,errors.h messages.h operations.h page.h plan.h trace_area.h)
+PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record.h messages.h monitor.h operations.h page.h \
+	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The library runs on Node: no part of the program.
 TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)

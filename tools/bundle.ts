@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { EMBEDDED_ROW, IMAGE_PLACE } from "../src/shared/protocol/index.ts";
 import { seeThroughIndexes } from "./see-through.ts";
 
 interface Chunk {
@@ -103,9 +104,6 @@ const BY_HAND: readonly string[] = [
   "src/runtime/cli/commands/plan.ts",
   "src/runtime/cli/commands/validate.ts",
 ];
-
-/** The last column of the table of modules (native-bindings/program/embedded.h). */
-const IMAGE = { read: 0, evaluated: 1, leftOut: 2 } as const;
 
 /** Data files that the program reads with host.resource(NAME). */
 const RESOURCES: Readonly<Record<string, string>> = {
@@ -229,7 +227,7 @@ function writeEmbed(chunks: readonly Chunk[]): void {
     ...table(
       "embedded_resources",
       "resource",
-      resources.map(() => IMAGE.read),
+      resources.map(() => IMAGE_PLACE.read),
     ),
     "",
   ].join("\n");
@@ -242,8 +240,19 @@ function blob(label: string, file: string): string[] {
 }
 
 function table(symbol: string, label: string, places: readonly number[]): string[] {
-  const rows = places.map((place, index) => `.quad ${label}_${index}_name, ${label}_${index}_start, ${label}_${index}_end, ${place}`);
-  return [".balign 8", `.global ${symbol}`, `${symbol}:`, ...rows, ".quad 0, 0, 0, 0"];
+  const rows = places.map((place, index) => {
+    return words({
+      name: `${label}_${index}_name`,
+      start: `${label}_${index}_start`,
+      end: `${label}_${index}_end`,
+      place,
+    });
+  });
+  return [".balign 8", `.global ${symbol}`, `${symbol}:`, ...rows, words({ name: 0, start: 0, end: 0, place: 0 })];
+}
+
+function words(row: Readonly<Record<keyof typeof EMBEDDED_ROW, string | number>>): string {
+  return `.quad ${(Object.keys(EMBEDDED_ROW) as (keyof typeof EMBEDDED_ROW)[]).map((word) => row[word]).join(", ")}`;
 }
 
 /**
@@ -265,7 +274,9 @@ function inImageOrder(chunks: readonly Chunk[]): readonly Chunk[] {
 
 function imagePlaces(chunks: readonly Chunk[]): number[] {
   const often = reachable(chunks, SELDOM);
-  return chunks.map((chunk) => (!often.has(chunk.name) ? IMAGE.leftOut : evaluatedAtBuild(chunk) ? IMAGE.evaluated : IMAGE.read));
+  return chunks.map((chunk) =>
+    !often.has(chunk.name) ? IMAGE_PLACE.leftOut : evaluatedAtBuild(chunk) ? IMAGE_PLACE.evaluated : IMAGE_PLACE.read,
+  );
 }
 
 /** Names of the chunks that are loaded with any module that is loaded by name; those of `without` are not looked at. */

@@ -1,6 +1,6 @@
 /** A name that one language changes in src/shared/protocol and the other one goes on using does not get through the build. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import ts from "typescript";
@@ -8,8 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as protocol from "../src/shared/protocol/index.ts";
 import type { Protocol } from "./gen-protocol/protocol.ts";
 import { writeHeaders } from "./gen-protocol.ts";
-
-const INIT = "native-bindings/init";
 
 type Names = Readonly<Record<string, unknown>>;
 
@@ -22,7 +20,10 @@ const { OPS } = protocol;
 const hostname = OPS["hostname.set"];
 
 /** What is changed, how, the C file that knows it, and the name that it misses then. */
-const CHANGES: readonly (readonly [what: string, change: Partial<Protocol>, file: string, missed: string])[] = [
+type Change = readonly [what: string, change: Partial<Protocol>, file: string, missed: string];
+
+/** Those of the helper. */
+const CHANGES: readonly Change[] = [
   ["an operation", { OPS: renamed(OPS, "hostname.set") }, "namespace.c", "op_hostname_set"],
   [
     "a field of an operation",
@@ -35,32 +36,63 @@ const CHANGES: readonly (readonly [what: string, change: Partial<Protocol>, file
   ["a slot", { SLOT: renamed(protocol.SLOT, "FIFO") }, "main.c", "SLOT_FIFO"],
   ["a way to make what is absent", { CREATE: renamed(protocol.CREATE, "likeSource") }, "bind.c", "CREATE_LIKE_SOURCE"],
   ["a message", { MESSAGES: renamed(protocol.MESSAGES, "warning") }, "report.c", "MESSAGE_WARNING"],
-  ["a word of a message's head", { MESSAGE_HEAD: renamed(protocol.MESSAGE_HEAD, "pathLength") }, "monitor.c", "path_length"],
+  ["a word of a message's head", { MESSAGE_HEAD: renamed(protocol.MESSAGE_HEAD, "type") }, "report.c", "type"],
   ["a word of the shared page", { PAGE_WORD: renamed(protocol.PAGE_WORD, "cgroups") }, "cgroup.c", "PAGE_CGROUPS"],
   ["a word of the trace area", { TRACE_HEAD: renamed(protocol.TRACE_HEAD, "cloned") }, "trace.c", "cloned"],
   ["a time of the trace area", { TRACE_ENTRY: renamed(protocol.TRACE_ENTRY, "end") }, "trace.c", "end"],
+  ["an option of the monitor", { MONITOR_OPTIONS: renamed(protocol.MONITOR_OPTIONS, "notify-host") }, "monitor.c", "notify_host"],
+  ["what the monitor removes", { MONITOR_STEP: renamed(protocol.MONITOR_STEP, "tryRmdir") }, "cleanup.c", "MONITOR_TRY_RMDIR"],
+  ["a field of the exit record", { EXIT_FIELD: renamed(protocol.EXIT_FIELD, "oomKills") }, "monitor_record.c", "EXIT_FIELD_OOM_KILLS"],
+  ["a phase of the exit record", { EXIT_PHASE: renamed(protocol.EXIT_PHASE, "ended") }, "monitor_record.c", "EXIT_PHASE_ENDED"],
+  ["a file system that is made early", { PREPARED: renamed(protocol.PREPARED, "shm") }, "prepare.c", "PREPARED_SHM"],
 ];
 
-describe("the helper in C", () => {
+/** Those of the program. */
+const PROGRAM_CHANGES: readonly Change[] = [
+  ["a member of the state's summary", { STATE_SUMMARY: renamed(protocol.STATE_SUMMARY, "owner") }, "host/containers.c", "SUMMARY_OWNER"],
+  ["a place in the image", { IMAGE_PLACE: renamed(protocol.IMAGE_PLACE, "leftOut") }, "program/modules.c", "IMAGE_LEFT_OUT"],
+  ["a word of an embedded row", { EMBEDDED_ROW: renamed(protocol.EMBEDDED_ROW, "place") }, "program/modules.c", "place"],
+  ["a message's head, for the runtime", { MESSAGE_HEAD: renamed(protocol.MESSAGE_HEAD, "textLength") }, "host/rendezvous.c", "text_length"],
+];
+/** Where the build has put what the program is compiled with. */
+const QUICKJS = "build/quickjs/include";
+
+describe("C", () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "runt-protocol-"));
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  function compile(name: string, of: Protocol, file: string): string {
+  function compile(name: string, of: Protocol, file: string, flags: readonly string[]): string {
     const headers = join(directory, name);
     writeHeaders(join(headers, "protocol"), of);
-    const flags = ["-std=c11", "-Wall", "-Wextra", "-fsyntax-only", `-I${headers}`, `-I${INIT}`];
-    return spawnSync("gcc", [...flags, `${INIT}/${file}`], { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } }).stderr;
+    return spawnSync("gcc", ["-Wall", "-Wextra", "-fsyntax-only", `-I${headers}`, ...flags, `native-bindings/${file}`], {
+      encoding: "utf8",
+      env: { ...process.env, LC_ALL: "C" },
+    }).stderr;
   }
+  const helper = (name: string, of: Protocol, file: string) => compile(name, of, `init/${file}`, ["-std=c11", "-Inative-bindings/init"]);
+  const program = (name: string, of: Protocol, file: string) =>
+    compile(name, of, file, ["-std=gnu17", "-D_GNU_SOURCE", "-isystem", QUICKJS]);
+  const files = (changes: readonly Change[]) => [...new Set(changes.map(([, , file]) => file))];
 
-  test.each([...new Set(CHANGES.map(([, , file]) => file))])("%s compiles with what there is", (file) => {
-    expect(compile("same", protocol, file)).toBe("");
+  test.each(files(CHANGES))("%s compiles with what there is", (file) => {
+    expect(helper("same", protocol, file)).toBe("");
   });
 
-  test.each(CHANGES)("does not compile when %s has another name", (_what, change, file, missed) => {
-    expect(compile("changed", { ...protocol, ...change }, file)).toMatch(new RegExp(`error: .*['\\W]${missed}\\b`));
+  test.each(CHANGES)("the helper does not compile when %s has another name", (_what, change, file, missed) => {
+    expect(helper("changed", { ...protocol, ...change }, file)).toMatch(new RegExp(`error: .*['\\W]${missed}\\b`));
+  });
+
+  describe.skipIf(!existsSync(QUICKJS))("of the program (skipped without a build of QuickJS)", () => {
+    test.each(files(PROGRAM_CHANGES))("%s compiles with what there is", (file) => {
+      expect(program("same", protocol, file)).toBe("");
+    });
+
+    test.each(PROGRAM_CHANGES)("does not compile when %s has another name", (_what, change, file, missed) => {
+      expect(program("changed", { ...protocol, ...change }, file)).toMatch(new RegExp(`error: .*['\\W]${missed}\\b`));
+    });
   });
 });
 
@@ -71,6 +103,9 @@ const USES: readonly (readonly [contract: string, name: string, user: string])[]
   ["plan.ts", "operations:", "src/runtime/plan/decode.ts"],
   ["page.ts", "  cgroups:", "src/runtime/execute/progress.ts"],
   ["trace-area.ts", "  cloned:", "src/runtime/trace/helper.ts"],
+  ["monitor.ts", "  executable:", "src/runtime/execute/monitor.ts"],
+  ["exit-record.ts", "startedMs?:", "src/runtime/execute/exit-record.ts"],
+  ["prepared.ts", "  mqueue:", "src/runtime/execute/head-start/file-systems.ts"],
 ];
 
 describe("the runtime in TypeScript", () => {

@@ -11,6 +11,7 @@
 #include "rows.h"
 #include "scan.h"
 #include "text.h"
+#include "protocol/state_summary.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -23,9 +24,8 @@
 #define FIFO "/exec.fifo"
 #define LONGEST_OWNER 10
 
-enum { SCHEMA, MINOR, ID, PHASE, VERSION_TEXT, BUNDLE, ROOTFS, CREATED, OWNER, PID, START_TIME, ANNOTATIONS, CGROUP, VERSION, PATHS, MEMBERS };
-/* Those that are not needed are where the writer has put them: they are found at once, as the next ones are. */
-static const char NAMES[] = "schema minor id phase ociVersion bundle rootfs created owner pid startTime annotations cgroup(version paths)";
+static const char NAMES[] = SUMMARY_MEMBERS;
+_Static_assert(SUMMARY_COUNT <= JSON_MOST_NAMES, "room for what is found");
 
 enum { CELL_ID, CELL_PID, CELL_STATUS, CELL_BUNDLE, CELL_CREATED, CELL_OWNER, CELLS };
 
@@ -85,10 +85,10 @@ static bool begins(struct json_span text, char with) {
 static bool is_sound(const struct list *list, const struct json_span *spans, struct row_cell id) {
     uint32_t schema, minor, pid;
     struct row_cell own, phase;
-    return number_of(spans[SCHEMA], &schema) && schema == list->schema && number_of(spans[MINOR], &minor) && minor >= list->minor &&
-           string_of(spans[ID], &own) && is_text(own, (const char *)id.text, id.length) && string_of(spans[PHASE], &phase) &&
-           is_text(phase, "created", 7) && number_of(spans[PID], &pid) && pid > 0 && begins(spans[ANNOTATIONS], '{') &&
-           (!spans[CGROUP].start || begins(spans[PATHS], '['));
+    return number_of(spans[SUMMARY_SCHEMA], &schema) && schema == list->schema && number_of(spans[SUMMARY_MINOR], &minor) && minor >= list->minor &&
+           string_of(spans[SUMMARY_ID], &own) && is_text(own, (const char *)id.text, id.length) && string_of(spans[SUMMARY_PHASE], &phase) &&
+           is_text(phase, "created", 7) && number_of(spans[SUMMARY_PID], &pid) && pid > 0 && begins(spans[SUMMARY_ANNOTATIONS], '{') &&
+           (!spans[SUMMARY_CGROUP].start || begins(spans[SUMMARY_CGROUP_PATHS], '['));
 }
 
 /* ID/NAME below the root. */
@@ -150,18 +150,18 @@ static int ask_freezer(uint32_t version, struct json_span paths) {
 /* 1 or 0, as isFrozenToShow; -1: it has to be asked. */
 static int is_frozen(const struct list *list, const struct json_span *spans, char state) {
     uint32_t version;
-    if (!spans[CGROUP].start) return 0;
-    if (!number_of(spans[VERSION], &version)) return -1;
+    if (!spans[SUMMARY_CGROUP].start) return 0;
+    if (!number_of(spans[SUMMARY_CGROUP_VERSION], &version)) return -1;
     if (version == 1 && strchr(list->awake, state)) return 0;
-    return ask_freezer(version, spans[PATHS]);
+    return ask_freezer(version, spans[SUMMARY_CGROUP_PATHS]);
 }
 
 /* As deriveStatus; UNKNOWN: it has to be asked. */
 static enum status status_of(const struct list *list, const struct json_span *spans, struct row_cell id) {
     struct process_stat stat;
     struct row_cell start_time;
-    if (!string_of(spans[START_TIME], &start_time)) return UNKNOWN;
-    int found = host_process_stat((const char *)spans[PID].start, length_of(spans[PID]), &stat);
+    if (!string_of(spans[SUMMARY_START_TIME], &start_time)) return UNKNOWN;
+    int found = host_process_stat((const char *)spans[SUMMARY_PID].start, length_of(spans[SUMMARY_PID]), &stat);
     if (found < 0) return UNKNOWN;
     if (!found || host_is_dead(&stat) || !is_text(start_time, stat.start_time, stat.start_time_length)) return STOPPED;
     int frozen = is_frozen(list, spans, stat.waits_as);
@@ -203,14 +203,14 @@ static enum outcome add(struct list *list, struct row_cell id) {
     if (names.count == 0) json_read_names(NAMES, &names);
     size_t length = id.length <= NAME_MAX ? read_record(list, id, text) : 0;
     if (length == 0 || host_utf8_prefix(text, length) != length || !json_scan(text, length, &names, spans, &left)) return LEFT;
-    if (!is_sound(list, spans, id) || !string_of(spans[BUNDLE], &cells[CELL_BUNDLE]) || !string_of(spans[CREATED], &cells[CELL_CREATED]) ||
-        !number_of(spans[OWNER], &owner))
+    if (!is_sound(list, spans, id) || !string_of(spans[SUMMARY_BUNDLE], &cells[CELL_BUNDLE]) || !string_of(spans[SUMMARY_CREATED], &cells[CELL_CREATED]) ||
+        !number_of(spans[SUMMARY_OWNER], &owner))
         return LEFT;
     enum status status = status_of(list, spans, id);
     if (status == UNKNOWN) return LEFT;
-    if (!name_owner(list, spans[OWNER], owner)) return FAILED;
+    if (!name_owner(list, spans[SUMMARY_OWNER], owner)) return FAILED;
     cells[CELL_ID] = id;
-    cells[CELL_PID] = status == STOPPED ? CELL("0") : (struct row_cell){ spans[PID].start, length_of(spans[PID]) };
+    cells[CELL_PID] = status == STOPPED ? CELL("0") : (struct row_cell){ spans[SUMMARY_PID].start, length_of(spans[SUMMARY_PID]) };
     cells[CELL_STATUS] = words[status];
     cells[CELL_OWNER] = list->owner_cell;
     return host_add_cells(list->ctx, cells, CELLS) ? ADDED : FAILED;

@@ -18,17 +18,12 @@ enum { FLOCK_EXCLUSIVE_NOW = 2 | 4, FLOCK_FREE = 8 };
 /* A cgroup stays busy for a moment after its last process has been reaped; together about 10 ms. */
 static const long RMDIR_PAUSES[] = {100000, 200000, 500000, 1000000, 3000000, 5000000};
 
-bool cleanup_take(struct cleanup *cleanup, char **arguments, int count, int *at) {
-  uint64_t number;
-  cleanup->state = -1;
-  if (*at >= count || !text_equal(arguments[*at], "--state")) return true;
-  if (*at + 2 >= count || !text_to_u64(arguments[*at + 1], &number) || number > INT32_MAX) return false;
-  cleanup->state = (int)number;
-  cleanup->state_path = arguments[*at + 2];
-  *at += 3;
-  sys(__NR_fcntl, cleanup->state, F_SETFD, FD_CLOEXEC);
+bool cleanup_begin(struct cleanup *cleanup, const struct monitor_options *options) {
+  cleanup->state = options->state;
+  cleanup->state_path = options->state_path;
+  if (cleanup->state < 0) return true;
   // Create has held it until here.
-  return sys(__NR_flock, cleanup->state, FLOCK_FREE) >= 0;
+  return cleanup->state_path != NULL && sys(__NR_flock, cleanup->state, FLOCK_FREE) >= 0;
 }
 
 enum state { STATE_OURS, STATE_GONE, STATE_UNKNOWN };
@@ -71,11 +66,11 @@ static bool run_steps(const struct cleanup *cleanup) {
   char **steps = cleanup->steps;
   for (int i = 0; i + 1 < cleanup->step_count; i += 2) {
     POINT("before", steps[i]);
-    if (text_equal(steps[i], "--try-rmdir")) {
+    if (text_equal(steps[i], MONITOR_TRY_RMDIR)) {
       sys(__NR_unlinkat, cleanup->state, steps[i + 1], AT_REMOVEDIR);
       continue;
     }
-    long error = text_equal(steps[i], "--rmdir") ? remove_directory(cleanup->state, steps[i + 1]) : sys(__NR_unlinkat, cleanup->state, steps[i + 1], 0);
+    long error = text_equal(steps[i], MONITOR_RMDIR) ? remove_directory(cleanup->state, steps[i + 1]) : sys(__NR_unlinkat, cleanup->state, steps[i + 1], 0);
     if (error < 0 && error != -ENOENT) return false;
   }
   return cleanup->step_count > 0;

@@ -2,6 +2,7 @@
  * terminal, and ends with the container's status. */
 #include "../testing/points.h"
 #include "cleanup.h"
+#include "monitor_options.h"
 #include "monitor_record.h"
 #include "notify.h"
 #include "run.h"
@@ -13,11 +14,11 @@
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
 
-enum { ROW_INIT, ROW_SIGNALS, ROW_SOCKET, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+enum { ROW_INIT, ROW_SIGNALS, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
 struct monitor {
-  int init, init_fd, signals, socket;
-  bool ended, exec_failed;
+  int init, init_fd, signals;
+  bool ended;
   /* What the shell would say; and as of wait4(2), -1 = unknown. */
   int status, wait_status;
   struct terminal terminal;
@@ -74,35 +75,11 @@ static void take_signals(struct monitor *monitor) {
   }
 }
 
-/* init's last chance to say that execve failed; the end of file says that it did not. */
-static void take_message(struct monitor *monitor) {
-  char bytes[sizeof(struct message_head) + PATH_MAX + 512];
-  long size = sys(__NR_recvfrom, monitor->socket, bytes, sizeof bytes, MSG_DONTWAIT_, NULL, 0);
-  if (size == -EINTR || size == -EAGAIN) return;
-  struct message_head head;
-  if (size >= (long)sizeof head) {
-    memcpy(&head, bytes, sizeof head);
-    if (head.type != MESSAGE_ERROR || head.path_length > size - sizeof head) return;
-    char line[PATH_MAX + 512];
-    struct buffer out = BUFFER(line);
-    put_text(&out, "exec ");
-    put_printable(&out, bytes + sizeof head, head.path_length);
-    put_text(&out, ": ");
-    put_error(&out, -(long)head.error);
-    put_text(&out, "\n");
-    sys_write(2, line, out.used);
-    monitor->exec_failed = true;
-  }
-  sys_close(monitor->socket);
-  monitor->socket = -1;
-}
-
 static void watch(struct monitor *monitor) {
   while (!monitor->ended) {
     struct pollfd rows[ROW_COUNT];
     rows[ROW_INIT] = (struct pollfd){.fd = monitor->init_fd, .events = POLLIN};
     rows[ROW_SIGNALS] = (struct pollfd){.fd = monitor->signals, .events = POLLIN};
-    rows[ROW_SOCKET] = (struct pollfd){.fd = monitor->socket, .events = POLLIN};
     rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
     rows[ROW_MANAGER] = (struct pollfd){.fd = monitor->notify.is_pending ? monitor->notify.host : -1, .events = POLLOUT};
     rows[ROW_SIZES] = (struct pollfd){.fd = monitor->terminal.sizes, .events = POLLIN};
@@ -112,72 +89,45 @@ static void watch(struct monitor *monitor) {
     bool looks = monitor->terminal.idle || monitor->init_fd < 0;
     if (sys_poll(rows, ROW_COUNT, looks ? &pause : NULL) < 0) continue;
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
-    if (rows[ROW_SOCKET].revents != 0) take_message(monitor);
     if ((rows[ROW_NOTIFY].revents | rows[ROW_MANAGER].revents) != 0) notify_take(&monitor->notify);
     if (rows[ROW_SIZES].revents != 0) terminal_take_sizes(&monitor->terminal);
     terminal_serve(&monitor->terminal, rows + ROW_TERMINAL);
     if (rows[ROW_INIT].revents != 0 || monitor->init_fd < 0) reap(monitor);
   }
-  // It may have come in the same instant as init's end.
-  if (monitor->socket >= 0) take_message(monitor);
   if (monitor->notify.container >= 0) notify_take(&monitor->notify);
 }
 
-static bool to_number(const char *text, int *out) {
-  uint64_t value;
-  *out = -1;
-  if (text_equal(text, "-1")) return true;
-  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
-  *out = (int)value;
-  return true;
-}
-
-static bool take_option(int count, char **arguments, int *at, const char *name, int *out) {
-  if (*at + 1 >= count || !text_equal(arguments[*at], name) || !to_number(arguments[*at + 1], out)) return false;
-  sys(__NR_fcntl, *out, F_SETFD, FD_CLOEXEC);
-  *at += 2;
-  return true;
-}
-
-/* INIT_PID INIT_PIDFD|-1 CONSOLE_MASTER|-1 SOCKET|-1 DELETE_EXE [--state FD PATH] [--trace FD] [--notify FD --notify-host FD] [--sizes FD] [RECORD, see monitor_record.h] [--rmdir PATH | --unlink PATH]... -- [ARGV...] */
+/* OPTION... [MONITOR_RMDIR PATH | MONITOR_TRY_RMDIR PATH | MONITOR_UNLINK PATH]... -- [ARGV...] (src/shared/protocol/monitor.ts) */
 int monitor_main(int count, char **arguments, char **environment) {
   struct monitor *monitor = &the_monitor;
-  int numbers[5], first = 5, steps = 5;
-  for (int i = 0; i < 5; i++)
-    if (i >= count || !to_number(arguments[i], &numbers[i])) return 2;
+  struct monitor_options options;
+  int first = 0, steps = 0;
   while (steps < count && !text_equal(arguments[steps], "--")) steps++;
   if (steps == count) return 2;
 
   const uint64_t all = UINT64_MAX;
   sys(__NR_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
-  for (int i = 1; i < 5; i++)
-    if (numbers[i] >= 0) sys(__NR_fcntl, numbers[i], F_SETFD, FD_CLOEXEC);
-  // The service's main process is this one: its end is the container's, with the same status.
-  if (!cleanup_take(&monitor->cleanup, arguments, steps, &first)) return 2;
-  monitor->trace.fd = -1;
-  take_option(steps, arguments, &first, "--trace", &monitor->trace.fd);
+  if (!monitor_options_take(&options, arguments, steps, &first)) return 2;
+  if (!cleanup_begin(&monitor->cleanup, &options) || !record_take(&monitor->record, &options)) return 2;
+  if (options.notify >= 0 && options.notify_host < 0) return 2;
+  monitor->trace.fd = options.trace;
   monitor->trace.began = monitor_time(&monitor->trace);
-  monitor->notify = (struct notify){.container = -1, .host = -1, .main_pid = sys(__NR_getpid)};
-  if (take_option(steps, arguments, &first, "--notify", &monitor->notify.container) &&
-      !take_option(steps, arguments, &first, "--notify-host", &monitor->notify.host))
-    return 2;
-  monitor->terminal.sizes = -1;
-  take_option(steps, arguments, &first, "--sizes", &monitor->terminal.sizes);
-  if (!record_take(&monitor->record, arguments, steps, &first)) return 2;
+  // The service's main process is this one: its end is the container's, with the same status.
+  monitor->notify = (struct notify){.container = options.notify, .host = options.notify_host, .main_pid = sys(__NR_getpid)};
+  monitor->terminal.sizes = options.sizes;
   monitor->wait_status = -1;
-  monitor->init = numbers[0];
-  monitor->init_fd = numbers[1];
-  monitor->socket = numbers[3];
+  monitor->init = options.init;
+  monitor->init_fd = options.pidfd;
   monitor->signals = (int)sys(__NR_signalfd4, -1, &all, sizeof all, O_CLOEXEC | O_NONBLOCK);
   if (monitor->signals < 0) return STATUS_FAILED;
   monitor->ending.signals = monitor->signals;
   monitor->cleanup.steps = arguments + first;
   monitor->cleanup.step_count = steps - first;
-  monitor->cleanup.executable = numbers[4];
+  monitor->cleanup.executable = options.executable;
   monitor->cleanup.command = arguments + steps + 1;
   monitor->cleanup.environment = environment;
-  terminal_open(&monitor->terminal, numbers[2]);
-  record_begin(&monitor->record, numbers[2] >= 0);
+  terminal_open(&monitor->terminal, options.console);
+  record_begin(&monitor->record, options.console >= 0);
   terminal_own_output(&monitor->terminal);
   POINT("before", "watch");
   watch(monitor);
@@ -185,7 +135,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   monitor->trace.ended = monitor_time(&monitor->trace);
   record_ended(&monitor->record, monitor->wait_status);
   // The rest of a terminal's output goes to whoever reads, or else into a file.
-  if (numbers[2] >= 0) record_settle(&monitor->record);
+  if (options.console >= 0) record_settle(&monitor->record);
   // The container's end does not wait for a reader: what he does not take at once, he gets when the container is removed.
   terminal_flush(&monitor->terminal);
   bool is_clean = clean_up(&monitor->cleanup, &monitor->ending) == CLEANUP_CLEAN;
@@ -194,5 +144,5 @@ int monitor_main(int count, char **arguments, char **environment) {
   record_settle(&monitor->record);
   if (is_clean) record_exited(&monitor->record);
   monitor_append(&monitor->trace);
-  return monitor->exec_failed ? STATUS_FAILED : monitor->status;
+  return monitor->status;
 }

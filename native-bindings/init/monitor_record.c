@@ -1,36 +1,24 @@
 #include "monitor_record.h"
 
 #include "fresh.h"
+#include "protocol/exit_record.h"
 #include "../shared/sys.h"
 
 #define RECORD_MAX 8192
+#define FIELD(name) ",\"" name "\":"
 #define SELF_FD "/proc/self/fd/"
 
-static bool to_descriptor(const char *text, int *out) {
-  uint64_t value;
-  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
-  *out = (int)value;
-  sys(__NR_fcntl, *out, F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
-bool record_take(struct record *record, char **arguments, int count, int *at) {
-  *record = (struct record){.own = -1, .ready = -1, .kept = {-1, -1}};
-  if (*at >= count || !text_equal(arguments[*at], "--record")) return true;
-  if (*at + 3 >= count || !to_descriptor(arguments[*at + 3], &record->own)) return false;
-  record->path = arguments[*at + 1];
-  record->text = arguments[*at + 2];
-  *at += 4;
-  if (*at + 2 < count && text_equal(arguments[*at], "--oom")) {
-    record->oom_path = arguments[*at + 1];
-    if (!text_to_u64(arguments[*at + 2], &record->oom_before)) return false;
-    *at += 3;
-  }
-  if (*at + 1 < count && text_equal(arguments[*at], "--ready")) {
-    if (!to_descriptor(arguments[*at + 1], &record->ready)) return false;
-    *at += 2;
-  }
-  return true;
+bool record_take(struct record *record, const struct monitor_options *options) {
+  *record = (struct record){
+      .path = options->record,
+      .text = options->record_text,
+      .own = options->record_fd,
+      .oom_path = options->oom,
+      .oom_before = options->oom_before,
+      .ready = options->ready,
+      .kept = {-1, -1},
+  };
+  return record->path == NULL || (record->text != NULL && record->own >= 0);
 }
 
 /* The other end of a pipe, or the same one again. */
@@ -116,17 +104,17 @@ static void publish(struct record *record, const char *phase) {
   int status = record->wait_status;
   bool is_signal = status >= 0 && (status & 0x7f) != 0;
   put_text(&out, record->text);
-  put_text(&out, ",\"phase\":\"");
+  put_text(&out, FIELD(EXIT_FIELD_PHASE) "\"");
   put_text(&out, phase);
-  put_text(&out, "\",\"code\":");
+  put_text(&out, "\"" FIELD(EXIT_FIELD_CODE));
   if (status < 0) put_text(&out, "null");
   else put_i64(&out, is_signal ? 128 + (status & 0x7f) : status >> 8 & 0xff);
-  put_text(&out, ",\"signal\":");
+  put_text(&out, FIELD(EXIT_FIELD_SIGNAL));
   if (is_signal) put_i64(&out, status & 0x7f);
   else put_text(&out, "null");
-  put_text(&out, ",\"oomKills\":");
+  put_text(&out, FIELD(EXIT_FIELD_OOM_KILLS));
   put_u64(&out, record->oom_kills);
-  put_text(&out, ",\"endedMs\":");
+  put_text(&out, FIELD(EXIT_FIELD_ENDED_MS));
   put_u64(&out, record->ended_ms);
   put_text(&out, "}\n");
   if (out.truncated) return;
@@ -149,7 +137,7 @@ void record_ended(struct record *record, int wait_status) {
   record->ended_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
   record->wait_status = wait_status;
   record->oom_kills = count_oom_kills(record);
-  publish(record, "ended");
+  publish(record, EXIT_PHASE_ENDED);
 }
 
 /* With only a writing end of ours left, poll(2) reports an error when nobody reads. */
@@ -201,5 +189,5 @@ void record_settle(struct record *record) {
 }
 
 void record_exited(struct record *record) {
-  if (record->path != NULL) publish(record, "exited");
+  if (record->path != NULL) publish(record, EXIT_PHASE_EXITED);
 }

@@ -2,6 +2,7 @@
 #ifndef RUNT_MONITOR_RECORD_H
 #define RUNT_MONITOR_RECORD_H
 #include "../shared/kernel.h"
+#include "monitor_options.h"
 
 struct record {
   /* NULL = there is none, and nothing here does anything. */
@@ -21,8 +22,8 @@ struct record {
   uint64_t oom_kills, ended_ms;
 };
 
-/* --record FILE TEXT OWN [--oom FILE BEFORE] [--ready FD] at arguments[*at], or nothing of it. False: malformed. */
-bool record_take(struct record *record, char **arguments, int count, int *at);
+/* False: malformed. */
+bool record_take(struct record *record, const struct monitor_options *options);
 /* Lets go of the caller's stdio (but for what a terminal is copied from and to), and tells the runtime's caller that all is well. */
 void record_begin(struct record *record, bool terminal);
 /* init has ended: -1 = nobody knows how. Written before anything is removed. */

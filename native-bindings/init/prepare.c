@@ -8,9 +8,6 @@
 #include "run.h"
 #include "../shared/sys.h"
 
-#define OPTIONS_MAX 4
-#define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-
 struct option {
   const char *key, *value;
 };
@@ -19,19 +16,14 @@ struct standard {
   /* CLONE_NEW*: shows a namespace that init must have anew. */
   uint64_t shows;
   const char *fstype, *source;
-  struct option options[OPTIONS_MAX];
+  struct option options[PREPARED_OPTIONS_MAX];
   uint64_t super_flags, attributes;
 };
 
-/* In the order of the bits (src/runtime/execute/head-start/file-systems.ts), and of the usual configuration: the kernel lists mounts in the order of their making. */
 static const struct standard STANDARD[PREPARED_COUNT] = {
-    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, 0},
-    {CLONE_NEWPID, "proc", "proc", {{NULL, NULL}}, 0, SAFE},
-    {0, "tmpfs", "tmpfs", {{"mode", "755"}, {"size", "65536k"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_STRICTATIME},
-    {0, "devpts", "devpts", {{"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", "5"}}, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC},
-    {0, "tmpfs", "shm", {{"mode", "1777"}, {"size", "65536k"}}, 0, SAFE},
-    {CLONE_NEWIPC, "mqueue", "mqueue", {{NULL, NULL}}, 0, SAFE},
-    {CLONE_NEWNET, "sysfs", "sysfs", {{NULL, NULL}}, MS_RDONLY, SAFE | MOUNT_ATTR_RDONLY},
+#define X(bit, shows, fstype, source, super_flags, attributes, ...) [bit] = {shows, fstype, source, {__VA_ARGS__}, super_flags, attributes},
+    PREPARED_FILE_SYSTEMS(X)
+#undef X
 };
 
 /* Without a report: the operation that wants it tries again. */
@@ -40,7 +32,7 @@ static int make(const struct standard *standard) {
   if (context < 0) return context;
   long error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", standard->source, 0);
   if (error >= 0 && (standard->super_flags & MS_RDONLY) != 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
-  for (unsigned i = 0; i < OPTIONS_MAX && standard->options[i].key != NULL && error >= 0; i++) {
+  for (unsigned i = 0; i < PREPARED_OPTIONS_MAX && standard->options[i].key != NULL && error >= 0; i++) {
     const struct option *option = &standard->options[i];
     error = sys(__NR_fsconfig, context, option->value == NULL ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING, option->key, option->value, 0);
   }
@@ -59,16 +51,16 @@ void prepare_filesystems(struct run *run, uint32_t wanted) {
   }
 }
 
-static bool has_options(const struct list *data, const struct option options[OPTIONS_MAX]) {
+static bool has_options(const struct list *data, const struct option options[PREPARED_OPTIONS_MAX]) {
   const uint8_t *at = data->at;
   unsigned i = 0;
-  for (; i < data->count && i < OPTIONS_MAX && options[i].key != NULL; i++) {
+  for (; i < data->count && i < PREPARED_OPTIONS_MAX && options[i].key != NULL; i++) {
     const char *text = list_text(&at).at, *value = options[i].value;
     const size_t length = strlen(options[i].key);
     if (!text_starts_with(text, options[i].key)) return false;
     if (value == NULL ? text[length] != 0 : text[length] != '=' || !text_equal(text + length + 1, value)) return false;
   }
-  return i == data->count && (i == OPTIONS_MAX || options[i].key == NULL);
+  return i == data->count && (i == PREPARED_OPTIONS_MAX || options[i].key == NULL);
 }
 
 int prepared_take(struct run *run, const struct instance *wanted) {

@@ -2,6 +2,7 @@
 #ifndef RUNT_PREPARE_H
 #define RUNT_PREPARE_H
 #include "plan.h"
+#include "protocol/prepared.h"
 
 struct run;
 
@@ -12,7 +13,7 @@ struct instance {
   uint64_t super_flags, attributes;
 };
 
-/* `wanted`: bits in the order of src/runtime/execute/head-start/file-systems.ts. */
+/* `wanted`: a bit for each (enum prepared_bit). */
 void prepare_filesystems(struct run *run, uint32_t wanted);
 /* One that is just so, or -1. The caller owns it. */
 int prepared_take(struct run *run, const struct instance *wanted);

@@ -5,11 +5,9 @@
 #include "plan.h"
 #include "protocol/messages.h"
 #include "protocol/page.h"
+#include "protocol/prepared.h"
 #include "protocol/trace_area.h"
 #include "../shared/str.h"
-
-/* Of prepare.c. */
-enum { PREPARED_COUNT = 7 };
 
 /* A hook's failure carries 4 KiB of stdout and of stderr; everything else is a line. */
 #define FAILED_TEXT_MAX 9216

@@ -1,10 +1,11 @@
 /** The container behind an executor, seen from outside: its exit record, its monitor, and what may be left of it. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { finalState, runningState } from "./outcome.ts";
 import { isAlive } from "./process/procfs.ts";
-import { abandon, type ExitRecord, monitorLives, readRecord, watchRecord } from "./record.ts";
+import { abandon, monitorLives, readRecord, watchRecord } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
 import type { ProcessState } from "./types.ts";
 

@@ -1,11 +1,12 @@
 /** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import type { ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
-import { type ProcessId, parseState } from "./record.ts";
+import { parseState } from "./record.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
 /** executor.json: what a supervisor that comes later has to know. */

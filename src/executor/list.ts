@@ -1,13 +1,14 @@
 /** The executors of a state directory: what is on disk, and all of them adopted. One that is broken hides none of the others. */
 import { readdirSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import type { ExitRecord } from "../shared/protocol/index.ts";
 import { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { isId } from "./launch/check.ts";
 import { finalState, runningState } from "./outcome.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
-import { type ExitRecord, monitorLives, readRecord } from "./record.ts";
+import { monitorLives, readRecord } from "./record.ts";
 import type { ExecutorState, ProcessState } from "./types.ts";
 
 /** An executor as it is on disk; nothing is changed by looking. */

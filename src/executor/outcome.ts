@@ -1,6 +1,6 @@
 /** Exit record -> the state of the process. Pure. */
 import { SIGNALS } from "../shared/linux/index.ts";
-import type { ExitRecord } from "./record.ts";
+import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { ProcessState } from "./types.ts";
 
 /** While it runs. */

@@ -1,30 +1,9 @@
 /** The exit record that `runt run --detach --exit-record` writes: reading it, and being told of its changes. */
 import { type FSWatcher, linkSync, readFileSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { isAlive } from "./process/procfs.ts";
-
-export interface ProcessId {
-  readonly pid: number;
-  readonly startTicks: string;
-}
-
-export interface ExitRecord {
-  readonly schema: number;
-  readonly id: string;
-  readonly root: string;
-  readonly monitor: ProcessId;
-  /** abandoned: a supervisor gave the launch up before it began. ended: something of the container may still be there. */
-  readonly phase: "creating" | "running" | "ended" | "exited" | "abandoned";
-  readonly pid?: number;
-  readonly startTicks?: string;
-  readonly startedMs?: number;
-  /** 128 + signal when a signal ended it; null: nobody knows. */
-  readonly code?: number | null;
-  readonly signal?: number | null;
-  readonly oomKills?: number;
-  readonly endedMs?: number;
-}
 
 /** undefined: there is none. It is replaced by rename, so it is always whole. @throws ExecutorError state-unreadable: somebody has damaged it */
 export function readRecord(path: string): ExitRecord | undefined {
@@ -55,7 +34,13 @@ export function parseState<T extends object>(path: string, text: string, sound: 
 /** Keep a `runt run` that has not begun from beginning. False: it has begun. */
 export function abandon(path: string, id: string): boolean {
   const temporary = `${path}.abandoned.${process.pid}`;
-  const record = { schema: 1, id, root: "", monitor: { pid: 0, startTicks: "0" }, phase: "abandoned" };
+  const record: ExitRecord = {
+    schema: EXIT_RECORD_SCHEMA,
+    id,
+    root: "",
+    monitor: { pid: 0, startTicks: "0" },
+    phase: EXIT_PHASE.abandoned,
+  };
   writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
   try {
     linkSync(temporary, path);

@@ -75,7 +75,7 @@ size_t interesting_text(uint8_t *to, size_t room) {
 
 /* Arguments: strings with a NUL after each. */
 static void mutate_arguments(struct bytes *body) {
-  static const char *const words[] = {"3", "4", "5", "6", "-1", "77", "--", "--notify", "--notify-host", "--trace", "--rmdir", "--unlink", "--try-rmdir", "/x", "plan", "monitor",
+  static const char *const words[] = {"3", "4", "5", "6", "-1", "77", "--", "--init", "--pidfd", "--console", "--executable", "--notify", "--notify-host", "--trace", "--rmdir", "--unlink", "--try-rmdir", "/x", "plan", "monitor",
                                       "notify", "", "0", "2147483647", "2147483648", "18446744073709551616", "delete"};
   size_t at = choose((uint32_t)body->size + 1);
   while (at > 0 && at < body->size && body->at[at - 1] != 0) at--;

@@ -278,10 +278,13 @@ function allCases(): Map<string, Buffer> {
   addPlan("finding-no-listener", inside(init("seccomp.receive"), init("seccomp.load", { flags: 0, listener: true })));
 
   const watched = words(
+    "--init",
     "77",
+    "--pidfd",
     "3",
+    "--console",
     "5",
-    "4",
+    "--executable",
     "6",
     "--notify",
     "7",
@@ -302,7 +305,10 @@ function allCases(): Map<string, Buffer> {
   ]);
   const quiet = data("ppoll", Buffer.from([0, 1]));
   cases.set("monitor", caseOf("monitor", watched));
-  cases.set("monitor-trace", caseOf("monitor", words("77", "3", "5", "4", "6", "--trace", "7", "--rmdir", "/a", "--")));
+  cases.set(
+    "monitor-trace",
+    caseOf("monitor", words("--init", "77", "--pidfd", "3", "--console", "5", "--executable", "6", "--trace", "7", "--rmdir", "/a", "--")),
+  );
   cases.set("monitor-fails", caseOf("monitor", watched, [data("recvfrom", message)]));
   cases.set("monitor-busy", caseOf("monitor", watched, [{ ...refuse("unlinkat", "EBUSY") }]));
   cases.set("monitor-cleaner", caseOf("monitor", watched, [refuse("unlinkat", "EACCES"), value("clone", 0)]));
@@ -311,7 +317,7 @@ function allCases(): Map<string, Buffer> {
     "monitor-signals",
     caseOf("monitor", watched, [quiet, data("read", "\x0f"), quiet, data("read", "\x1c"), refuse("pidfd_send_signal")]),
   );
-  cases.set("monitor-plain", caseOf("monitor", words("77", "-1", "-1", "-1", "6", "--")));
+  cases.set("monitor-plain", caseOf("monitor", words("--init", "77", "--executable", "6", "--")));
   const notifier = words("3", "4", "5", "77");
   cases.set("notify", caseOf("notify", notifier));
   cases.set("notify-ready", caseOf("notify", notifier, [data("recvfrom", "STATUS=x\nREADY=1")]));

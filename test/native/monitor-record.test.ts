@@ -37,7 +37,10 @@ describe.each([
       state,
       "--record",
       record,
+      "--record-text",
       '{"id":"x"',
+      "--record-fd",
+      record,
       ...rest,
       ...steps,
       "--",
@@ -72,7 +75,10 @@ describe.each([
       state,
       "--record",
       record,
+      "--record-text",
       '{"id":"x"',
+      "--record-fd",
+      record,
       "--",
       "unused",
     ];
@@ -94,15 +100,15 @@ describe.each([
     ["", "0", 0],
   ])("kills for memory: %j before %s is %i", (text, before, kills) => {
     writeFileSync(join(directory, "events"), text);
-    run("exit 0", ["--oom", join(directory, "events"), before]);
+    run("exit 0", ["--oom", join(directory, "events"), "--oom-before", before]);
     expect(read()["oomKills"]).toBe(kills);
   });
 
   test("a missing file of events is no kill; a bad number is refused", () => {
-    run("exit 0", ["--oom", join(directory, "absent"), "0"]);
+    run("exit 0", ["--oom", join(directory, "absent"), "--oom-before", "0"]);
     expect(read()["oomKills"]).toBe(0);
     rmSync(record);
-    expect(run("exit 0", ["--oom", join(directory, "absent"), "x"])).toBe(2);
+    expect(run("exit 0", ["--oom", join(directory, "absent"), "--oom-before", "x"])).toBe(2);
     expect(readFileSync(record, "utf8")).toBe("");
   });
 
@@ -110,7 +116,24 @@ describe.each([
     const long = `{"id":"${"y".repeat(9000)}"`;
     const result = spawnSync(
       WATCH,
-      [helper, "/bin/sh", "-c", "exit 4", "--", "/bin/true", "--state", state, "--record", record, long, "--", "unused"],
+      [
+        helper,
+        "/bin/sh",
+        "-c",
+        "exit 4",
+        "--",
+        "/bin/true",
+        "--state",
+        state,
+        "--record",
+        record,
+        "--record-text",
+        long,
+        "--record-fd",
+        record,
+        "--",
+        "unused",
+      ],
       {
         env,
       },

@@ -48,12 +48,15 @@ int main(int count, char **arguments) {
   snprintf(numbers[1], sizeof numbers[1], "%d", pidfd);
   snprintf(numbers[2], sizeof numbers[2], "%d", master);
   snprintf(numbers[3], sizeof numbers[3], "%d", executable);
-  char *command[64] = {arguments[1 + terminal], "monitor", numbers[0], numbers[1], numbers[2], "-1", numbers[3]};
-  int words = 7;
+  char *command[64] = {arguments[1 + terminal], "monitor", "--init", numbers[0], "--pidfd", numbers[1], "--executable", numbers[3], "--console", numbers[2]};
+  int words = terminal ? 10 : 8;
   for (int i = at + 2; i < count && words < 62; i++) {
     command[words++] = arguments[i];
-    if (strcmp(arguments[i], "--state") == 0) command[words++] = descriptor_of(arguments[i + 1], O_RDONLY | O_DIRECTORY);
-    if (i >= at + 4 && strcmp(arguments[i - 2], "--record") == 0) command[words++] = descriptor_of(arguments[i - 1], O_WRONLY | O_CREAT);
+    if (strcmp(arguments[i], "--state") == 0) {
+      command[words++] = descriptor_of(arguments[i + 1], O_RDONLY | O_DIRECTORY);
+      command[words++] = "--state-path";
+    }
+    if (strcmp(arguments[i], "--record-fd") == 0) command[words++] = descriptor_of(arguments[++i], O_WRONLY | O_CREAT);
   }
   execv(command[0], command);
   perror(command[0]);

@@ -2,6 +2,7 @@
  * run --detach --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
  * at any time, by anybody (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
  */
+import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type MonitorArguments, type ProcessId } from "../../shared/protocol/index.ts";
 import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { separateDescriptors } from "../host/descriptors.ts";
@@ -33,10 +34,8 @@ export interface RunSteps<Request extends RunRequest> {
   readonly memoryPressure: typeof memoryPressure;
 }
 
-/** Grows when a reader that does not know the change would misread the record. */
-const RECORD_SCHEMA = 1;
-
-type Fields = Readonly<Record<string, unknown>>;
+/** A record without its phase. */
+type Fields = Omit<ExitRecord, "phase">;
 
 /** Does not return: the caller's process ends when the program runs, this one becomes the monitor. @throws RuntError */
 export function recordRun<Request extends RunRequest>(root: string, request: Request, path: string, steps: RunSteps<Request>): void {
@@ -45,9 +44,9 @@ export function recordRun<Request extends RunRequest>(root: string, request: Req
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
-  const sizes = request.resizeFifo === undefined ? undefined : String(terminalSizes().openSizes(request.resizeFifo));
-  const begun = { schema: RECORD_SCHEMA, id: request.id, root, monitor: self() };
-  const first = claim(path, { ...begun, phase: "creating" });
+  const sizes = request.resizeFifo === undefined ? undefined : terminalSizes().openSizes(request.resizeFifo);
+  const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, monitor: self() };
+  const first = claim(path, { ...begun, phase: EXIT_PHASE.creating });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
   let execution: Execution;
@@ -59,36 +58,34 @@ export function recordRun<Request extends RunRequest>(root: string, request: Req
   }
   steps.made?.(execution);
   const { seconds, nanoseconds } = host.now();
-  const running = {
+  const running: Fields = {
     ...begun,
     pid: execution.pid,
     startTicks: execution.record.startTime,
     startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
   };
-  const own = replaceOrUndo(path, first, { ...running, phase: "running" }, execution);
+  const own = replaceOrUndo(path, first, { ...running, phase: EXIT_PHASE.running }, execution);
   steps.watch(execution, {
-    args: [
-      ...(sizes === undefined ? [] : ["--sizes", sizes]),
-      "--record",
-      path,
-      JSON.stringify(running).slice(0, -1),
-      String(own),
-      ...oomArguments(execution, steps.memoryPressure),
-      "--ready",
-      String(ready),
-    ],
-    fds: [ready, own, ...(sizes === undefined ? [] : [Number(sizes)])],
+    options: {
+      ...(sizes !== undefined && { sizes }),
+      record: path,
+      "record-text": JSON.stringify(running).slice(0, -1),
+      "record-fd": own,
+      ...oomOptions(execution, steps.memoryPressure),
+      ready,
+    },
+    fds: [ready, own, ...(sizes === undefined ? [] : [sizes])],
   });
 }
 
 /** What tells this process from a later one of its pid; execve(2) keeps both. */
-function self(): Fields {
+function self(): ProcessId {
   const pid = host.getpid();
   return { pid, startTicks: String(host.procStat(pid)?.startTime ?? 0) };
 }
 
 /** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. Returns a descriptor of the file. */
-function claim(path: string, fields: Fields): number {
+function claim(path: string, fields: ExitRecord): number {
   const made = write(path, fields);
   try {
     host.link(made.path, path);
@@ -103,7 +100,7 @@ function claim(path: string, fields: Fields): number {
 }
 
 /** Without a record nobody would ever hear of this container: then it is undone. */
-function replaceOrUndo(path: string, before: number, fields: Fields, execution: Execution): number {
+function replaceOrUndo(path: string, before: number, fields: ExitRecord, execution: Execution): number {
   try {
     return replace(path, before, fields);
   } catch (error) {
@@ -115,7 +112,7 @@ function replaceOrUndo(path: string, before: number, fields: Fields, execution: 
 }
 
 /** Whoever has removed the file, or put another there, does not wait for this container. Returns a descriptor of the new one. */
-function replace(path: string, before: number, fields: Fields): number {
+function replace(path: string, before: number, fields: ExitRecord): number {
   const made = write(path, fields);
   try {
     if (!isAt(path, before)) throw taken(path);
@@ -132,7 +129,7 @@ function taken(path: string): RuntError {
   return new RuntError("operation", `--exit-record ${path}: somebody has removed or replaced it`);
 }
 
-function write(path: string, fields: Fields): FreshFile {
+function write(path: string, fields: ExitRecord): FreshFile {
   try {
     return writeBeside(path, `${JSON.stringify(fields)}\n`);
   } catch (error) {
@@ -145,9 +142,9 @@ function failure(path: string, error: unknown): RuntError {
 }
 
 /** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */
-function oomArguments({ record: { cgroup } }: Execution, pressureOf: typeof memoryPressure): string[] {
-  if (cgroup === undefined || pressureOf(cgroup) === undefined) return [];
+function oomOptions({ record: { cgroup } }: Execution, pressureOf: typeof memoryPressure): MonitorArguments {
+  if (cgroup === undefined || pressureOf(cgroup) === undefined) return {};
   const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";
   const directory = cgroup.paths.find((path) => host.access(`${path}/${file}`, host.ACCESS.EXIST));
-  return directory === undefined ? [] : ["--oom", `${directory}/${file}`, String(cgroup.oomKills ?? 0)];
+  return directory === undefined ? {} : { oom: `${directory}/${file}`, "oom-before": cgroup.oomKills ?? 0 };
 }

@@ -1,4 +1,5 @@
 /** What the monitor of a foreground container is given: all that does not depend on the container's start. */
+import { MONITOR_STEP } from "../../shared/protocol/index.ts";
 import { markedParents } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
@@ -17,12 +18,12 @@ export function prepareMonitor(execution: Execution, keep: boolean): MonitorPrep
 function cleanupArguments({ root, record, plan }: Execution): string[] {
   const directory = containerDirectory(root, record.id);
   const removals = (record.cgroup?.paths ?? []).flatMap((path) => [
-    "--rmdir",
+    MONITOR_STEP.rmdir,
     path,
-    ...markedParents(path).flatMap((parent) => ["--try-rmdir", parent]),
+    ...markedParents(path).flatMap((parent) => [MONITOR_STEP.tryRmdir, parent]),
   ]);
   const filters = plan.ops.flatMap((step) =>
-    step.op === "seccomp.prepare" ? ["--unlink", step.args.path.slice(directory.length + 1)] : [],
+    step.op === "seccomp.prepare" ? [MONITOR_STEP.unlink, step.args.path.slice(directory.length + 1)] : [],
   );
-  return [...removals, ...filters, "--unlink", "config.json", "--unlink", "state.json", "--rmdir", directory];
+  return [...removals, ...filters, MONITOR_STEP.unlink, "config.json", MONITOR_STEP.unlink, "state.json", MONITOR_STEP.rmdir, directory];
 }

@@ -1,4 +1,5 @@
 /** In the foreground this process becomes the helper's monitor, which watches over the container and removes it at its end. */
+import { type MonitorArguments, monitorArguments } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/observer.ts";
 import { containerDirectory } from "../state/index.ts";
@@ -15,7 +16,7 @@ export interface MonitorOptions {
 
 /** What the monitor is told about an exit record (exit-record.ts). */
 export interface MonitorRecord {
-  readonly args: readonly string[];
+  readonly options: MonitorArguments;
   readonly fds: readonly number[];
 }
 
@@ -34,23 +35,20 @@ export function becomeMonitor(execution: Execution, { keep, deleteCommand }: Mon
     ...(exitRecord?.fds ?? []),
   ];
   host.execHelper(
-    [
-      "monitor",
-      String(execution.pid),
-      String(pidfd),
-      String(execution.console),
-      "-1",
-      String(self),
-      // By it the monitor knows the container's directory from a later one of the same id.
-      "--state",
-      String(lock),
-      containerDirectory(root, record.id),
-      ...(sockets ? ["--notify", String(sockets.container), "--notify-host", String(sockets.host)] : []),
-      ...(exitRecord?.args ?? []),
-      ...cleanup,
-      "--",
-      ...(keep ? [] : [...deleteCommand, "--state-fd", String(lock), record.id]),
-    ],
+    monitorArguments(
+      {
+        init: execution.pid,
+        pidfd,
+        console: execution.console,
+        executable: self,
+        state: lock,
+        "state-path": containerDirectory(root, record.id),
+        ...(sockets && { notify: sockets.container, "notify-host": sockets.host }),
+        ...exitRecord?.options,
+      },
+      cleanup,
+      keep ? [] : [...deleteCommand, "--state-fd", String(lock), record.id],
+    ),
     fds,
   );
 }

@@ -1,10 +1,8 @@
 /** What `state` and `list` need of a record, without parsing all of it: a list reads thousands. */
+import { SUMMARY_MEMBERS } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
 import { type AnyRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, type StateSummary } from "./record.ts";
 import { readWith, recordAt } from "./store.ts";
-
-/** Fields of StateSummary, and those that tell the version. */
-const MEMBERS = "schema minor id phase ociVersion bundle rootfs created owner pid startTime annotations cgroup(version paths)";
 
 /** As readRecord, where nothing but the summary is used. */
 export function readSummary(root: string, id: string): StateSummary {
@@ -17,7 +15,7 @@ export function readSummary(root: string, id: string): StateSummary {
  * @throws HostError
  */
 export function peek(path: string, directory?: number, former?: StateSummary): StateSummary | undefined {
-  const found = host.readMembers(path, MEMBERS, directory, former) as Partial<StateRecord> | undefined;
+  const found = host.readMembers(path, SUMMARY_MEMBERS, directory, former) as Partial<StateRecord> | undefined;
   const minor = found?.minor as number;
   return found !== undefined &&
     found.schema === STATE_SCHEMA &&

@@ -6,7 +6,7 @@
  * for behind it there is nothing more of this program.
  */
 
-import { MESSAGES } from "../../shared/protocol/index.ts";
+import { MESSAGES, monitorArguments } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { observe, type Room } from "../host/observer.ts";
@@ -18,8 +18,6 @@ import { parseTraceParent } from "./traceparent.ts";
 /** Command lines may be private. */
 const MODE = 0o600;
 const AREA_NAME = "runt-trace";
-/** "monitor" and its five numbers; behind them are its options. */
-const MONITOR_FIXED = 6;
 /** Longer first arguments are cut. */
 const TEXT_MOST = 300;
 
@@ -166,7 +164,9 @@ function execHelper(recording: Recording, call: AnyFunction, args: string[], inh
   if (args[0] !== "monitor") return call(args, inherit);
   const fd = opened(recording.file);
   if (fd === undefined) return call(args, inherit);
-  return call([...args.slice(0, MONITOR_FIXED), "--trace", String(fd), ...args.slice(MONITOR_FIXED)], [...inherit, fd]);
+  // Its options come first.
+  const traced = monitorArguments({ trace: fd }, args.slice(1), []).slice(0, -1);
+  return call(traced, [...inherit, fd]);
 }
 
 function opened(file: string): number | undefined {

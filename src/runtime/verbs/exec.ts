@@ -1,4 +1,5 @@
 /** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
+import { monitorArguments } from "../../shared/protocol/index.ts";
 import { execJoin, isFrozen, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig } from "../config/types.ts";
 import type { Warning } from "../config/warnings.ts";
@@ -157,7 +158,7 @@ function setgroupsAllowed(pid: number): boolean {
 function watch({ pid, console, sizes = -1 }: Execution): never {
   const pidfd = pidfdOf(pid);
   return host.execHelper(
-    ["monitor", String(pid), String(pidfd), String(console), "-1", "-1", ...(sizes === -1 ? [] : ["--sizes", String(sizes)]), "--"],
+    monitorArguments({ init: pid, pidfd, console, sizes }, [], []),
     [pidfd, console, sizes].filter((fd) => fd !== -1),
   );
 }

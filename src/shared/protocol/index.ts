@@ -1,7 +1,13 @@
+export { EXIT_FIELD, EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "./exit-record.ts";
 export { type Actor, type FieldType, HELPER_ACTORS, type OpDefinition } from "./fields.ts";
+export { EMBEDDED_ROW, IMAGE_PLACE } from "./image.ts";
 export { MESSAGE_HEAD, MESSAGES, type MessageName } from "./messages.ts";
+export { MONITOR_OPTIONS, MONITOR_STEP, type MonitorArguments, type MonitorValue, monitorArguments } from "./monitor.ts";
 export { OPS, type OpArgs, type OpName } from "./operations/index.ts";
 export { CREATE } from "./operations/mounts.ts";
 export { PAGE_BYTES, PAGE_WORD, PAGE_WORDS_SHOWN, PLAN_NAME, PROGRESS_NAME } from "./page.ts";
 export { NO_SLOT, OPERATION_HEAD, PLAN_HEAD, PLAN_MAGIC, PLAN_VERSION, SLOT } from "./plan.ts";
+export { PREPARED } from "./prepared.ts";
+export { PREPARED_FILE_SYSTEMS } from "./prepared-file-systems.ts";
+export { STATE_SUMMARY, SUMMARY_MEMBERS } from "./state-summary.ts";
 export { TRACE_ENTRY, TRACE_ENTRY_WORDS, TRACE_HEAD, TRACE_HEAD_WORDS, UNTIMED } from "./trace-area.ts";

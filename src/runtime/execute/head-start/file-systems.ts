@@ -1,21 +1,18 @@
 /**
  * The file systems that nearly every configuration mounts. An init that waits for its plan makes them in the meantime, with their usual options
- * (native-bindings/init/prepare.c), and the plan takes those that are as it wants them.
+ * (src/shared/protocol/prepared.ts), and the plan takes those that are as it wants them.
  */
+import { PREPARED } from "../../../shared/protocol/index.ts";
 import { member } from "../../spec/index.ts";
 
-const PROC = 1;
-/** With nosuid, nodev, noexec, as engines ask for it. */
-const SAFE_PROC = 2;
-
-/** Bits of the shared page, in the order of prepare.c. */
+/** By type and destination. */
 const BITS: Readonly<Record<string, number>> = {
-  "proc /proc": PROC,
-  "tmpfs /dev": 4,
-  "devpts /dev/pts": 8,
-  "tmpfs /dev/shm": 16,
-  "mqueue /dev/mqueue": 32,
-  "sysfs /sys": 64,
+  "proc /proc": 1 << PREPARED.proc,
+  "tmpfs /dev": 1 << PREPARED.dev,
+  "devpts /dev/pts": 1 << PREPARED.devpts,
+  "tmpfs /dev/shm": 1 << PREPARED.shm,
+  "mqueue /dev/mqueue": 1 << PREPARED.mqueue,
+  "sysfs /sys": 1 << PREPARED.sysfs,
 };
 
 /** A hint. `mounts`: of the configuration, not checked in any way. */
@@ -24,7 +21,7 @@ export function usualFileSystems(mounts: unknown): number {
   if (!Array.isArray(mounts)) return bits;
   for (const mount of mounts) {
     const bit = BITS[`${member(mount, "type")} ${member(mount, "destination")}`] ?? 0;
-    bits |= bit === PROC && member(member(mount, "options"), "length") ? SAFE_PROC : bit;
+    bits |= bit === 1 << PREPARED.proc && member(member(mount, "options"), "length") ? 1 << PREPARED.safeProc : bit;
   }
   return bits;
 }

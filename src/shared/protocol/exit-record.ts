@@ -1,0 +1,43 @@
+/** The exit record of `runt run --detach --exit-record`: the runtime begins it, the monitor ends it, the library reads it. */
+
+/** Grows when a reader that does not know the change would misread the record. */
+export const EXIT_RECORD_SCHEMA = 1;
+
+/** abandoned: a supervisor gave the launch up before it began. ended: something of the container may still be there. */
+export const EXIT_PHASE = {
+  creating: "creating",
+  running: "running",
+  ended: "ended",
+  exited: "exited",
+  abandoned: "abandoned",
+} as const;
+
+export interface ProcessId {
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+export interface ExitRecord {
+  readonly schema: number;
+  readonly id: string;
+  readonly root: string;
+  readonly monitor: ProcessId;
+  readonly phase: (typeof EXIT_PHASE)[keyof typeof EXIT_PHASE];
+  readonly pid?: number;
+  readonly startTicks?: string;
+  readonly startedMs?: number;
+  /** 128 + signal when a signal ended it; null: nobody knows. */
+  readonly code?: number | null;
+  readonly signal?: number | null;
+  readonly oomKills?: number;
+  readonly endedMs?: number;
+}
+
+/** What the monitor writes behind what the runtime has begun. */
+export const EXIT_FIELD = {
+  phase: "phase",
+  code: "code",
+  signal: "signal",
+  oomKills: "oomKills",
+  endedMs: "endedMs",
+} as const satisfies { readonly [K in keyof ExitRecord]?: K };
