@@ -12,8 +12,8 @@
 
 #include "files.h"
 #include "function.h"
-#include "raw.h"
 
+#include "../shared/raw.h"
 #include "../testing/weaken.h"
 
 #include <fcntl.h>

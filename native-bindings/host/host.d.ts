@@ -32,15 +32,12 @@ declare module "runt:host" {
   export function utf8Encode(text: string): ArrayBuffer;
   /** Throws on invalid UTF-8 with `code` "EILSEQ" and `errno` = EILSEQ. */
   export function utf8Decode(bytes: ArrayBuffer, offset?: number, length?: number): string;
-  /** Pack values into one buffer. One letter of format a value: u = u32, q = 64 bit (bigint or number), s = str
-   *  (u32 length, bytes, NUL), S = strs (u32 count, then str each), U = u32s. Letters without a value: `(` opens a block with
-   *  a u32 length in front that `)` closes and fills in (the length counts the bytes between them); `T` is a u32 filled in
-   *  with the total length of the buffer. A str with a NUL inside throws EINVAL. Little endian, unaligned. */
-  export function pack(format: string, values: readonly unknown[]): ArrayBuffer;
   /** Where the next item, from that index on, has that value as that member; -1: none. */
   export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
   /** The wire form of a plan (src/runtime/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
-   *  in that list. `shapes`: by name of an operation its id, its letters as of `pack`, and the names of its fields. */
+   *  in that list. `shapes`: by name of an operation its id, its letters, and the names of its fields. A
+   *  letter is a field: u = u32, q = 64 bit (bigint or number), s = str (u32 length, bytes, NUL; EINVAL with a NUL inside), S = strs (u32 count, then
+   *  str each), U = u32s. Little endian, unaligned. */
   export function packPlan(
     magic: number,
     version: number,
@@ -69,6 +66,7 @@ declare module "runt:host" {
   export function readMembers(path: string, names: string, directory?: number, into?: object): Record<string, unknown> | undefined;
   /** First line, at most 4 KiB, of a file of the kernel's that one read(2) gives whole; undefined when it is not there, or no more. */
   export function readLine(path: string): string | undefined;
+  /** All that a descriptor gives; of a FIFO that does not block, what it has (EAGAIN: nothing). */
   export function readFd(fd: number, limit?: number): string;
   /** A regular file as bytes, never through a symlink in its last component (ELOOP); EFBIG above `limit` bytes. */
   export function readBytes(path: string, limit: number): ArrayBuffer;

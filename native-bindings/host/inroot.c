@@ -1,5 +1,6 @@
 /* Looking into a root file system, which is hostile: no link leads out of it. */
 #include "../shared/inroot.h"
+#include "../shared/raw.h"
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -18,8 +19,7 @@
 /* What the helper's sources call (native-bindings/shared/sys.h). */
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
-    long result = syscall(number, a, b, c, d, e, f);
-    return result < 0 ? -errno : result;
+    return raw_call6(number, a, b, c, d, e, f);
 }
 
 static int open_by_kernel(int root, const char *path, int flags) {

@@ -1,4 +1,4 @@
-/* host.pack: values to the wire form of a plan in one call, because byte work in the engine is slow. */
+/* host.packPlan: operations to the wire form of a plan in one call, because byte work in the engine is slow. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 8
 #define MAX_ACTORS 4
 #define MAX_FIELDS 16
 
@@ -95,65 +94,9 @@ static bool put_value(JSContext *ctx, struct writer *out, char letter, JSValueCo
     }
 }
 
-static bool pack_all(JSContext *ctx, struct writer *out, const char *format, JSValueConst values) {
-    size_t blocks[MAX_DEPTH];
-    unsigned depth = 0;
-    size_t total_at = SIZE_MAX;
-    uint32_t count, used = 0;
-    if (!host_length(ctx, values, &count)) return false;
-    for (const char *letter = format; *letter; letter++) {
-        if (*letter == '(') {
-            if (depth == MAX_DEPTH) {
-                JS_ThrowRangeError(ctx, "too many blocks in a pack format");
-                return false;
-            }
-            blocks[depth++] = out->length;
-            if (!put(ctx, out, 0, 4)) return false;
-        } else if (*letter == ')') {
-            if (depth == 0) {
-                JS_ThrowTypeError(ctx, "unbalanced blocks in a pack format");
-                return false;
-            }
-            size_t start = blocks[--depth];
-            put_at(out->data + start, out->length - start - 4, 4);
-        } else if (*letter == 'T') {
-            total_at = out->length;
-            if (!put(ctx, out, 0, 4)) return false;
-        } else {
-            if (used == count) break;
-            JSValue value = JS_GetPropertyUint32(ctx, values, used++);
-            bool ok = !JS_IsException(value) && put_value(ctx, out, *letter, value);
-            JS_FreeValue(ctx, value);
-            if (!ok) return false;
-            continue;
-        }
-    }
-    size_t letters = 0;
-    for (const char *letter = format; *letter; letter++) letters += *letter != '(' && *letter != ')' && *letter != 'T';
-    if (letters != count || depth != 0) {
-        JS_ThrowTypeError(ctx, "a pack format does not match its values");
-        return false;
-    }
-    if (total_at != SIZE_MAX) put_at(out->data + total_at, out->length, 4);
-    return true;
-}
-
 static void free_buffer(JSRuntime *rt, void *opaque, void *data) {
     (void)opaque;
     js_free_rt(rt, data);
-}
-
-HOST_FUNCTION(host_pack) {
-    const char *format = host_text(ctx, host_arg(argc, argv, 0));
-    if (!format) return JS_EXCEPTION;
-    struct writer out = { js_malloc(ctx, 16384), 0, 16384 };
-    bool ok = out.data && pack_all(ctx, &out, format, host_arg(argc, argv, 1));
-    JS_FreeCString(ctx, format);
-    if (!ok) {
-        js_free(ctx, out.data);
-        return JS_EXCEPTION;
-    }
-    return JS_NewArrayBuffer(ctx, out.data, out.length, free_buffer, NULL, false);
 }
 
 /* Where the words of the header stand that are known at the end. */

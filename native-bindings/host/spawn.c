@@ -2,9 +2,9 @@
 #include "spawn.h"
 
 #include "../shared/doorbell.h"
+#include "../shared/raw.h"
 #include "../testing/weaken.h"
 #include "executable.h"
-#include "raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

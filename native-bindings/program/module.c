@@ -32,7 +32,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("resource", 1, host_resource) \
     F("utf8Encode", 1, host_utf8_encode) \
     F("utf8Decode", 1, host_utf8_decode) \
-    F("pack", 2, host_pack) \
     F("packPlan", 6, host_pack_plan) \
     F("findNext", 4, host_find_next) \
     F("sha256", 1, host_sha256) \

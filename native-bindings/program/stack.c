@@ -5,6 +5,7 @@
  */
 #include "stack.h"
 
+#include "../shared/raw.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -23,33 +24,9 @@ uintptr_t host_choose_stack(uintptr_t stack);
 __asm__(".section .text.host_start,\"ax\"\n.globl host_start\n.type host_start,@function\nhost_start:\nxor %ebp,%ebp\nmov %rsp,%rbx\n"
         "mov %rsp,%rdi\nand $-16,%rsp\ncall host_choose_stack\nmov %rax,%rsp\nmov %rbx,%rdi\ncall _start_c\nhlt\n"
         ".size host_start,.-host_start\n.text\n");
-
-static long system_call(long number, long a, long b, long c, long d, long e, long f) {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 #elif defined(__aarch64__)
 __asm__(".section .text.host_start,\"ax\"\n.globl host_start\n.type host_start,%function\nhost_start:\nmov x29,xzr\nmov x19,sp\n"
         "mov x0,sp\nbl host_choose_stack\nmov sp,x0\nmov x0,x19\nbl _start_c\nbrk #0\n.size host_start,.-host_start\n.text\n");
-
-static long system_call(long number, long a, long b, long c, long d, long e, long f) {
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-    return x0;
-}
 #else
 #error "runt knows x86-64 and aarch64"
 #endif
@@ -59,11 +36,11 @@ __attribute__((no_stack_protector)) uintptr_t host_choose_stack(uintptr_t stack)
     uint64_t limit[2]; /* struct rlimit64 of the kernel */
     const size_t size = HOST_STACK + HOST_STACK_RESERVE;
     /* Twice what the engine may use: arguments and environment take of it too. */
-    if (system_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)limit, 0, 0) < 0 || limit[0] / 2 >= HOST_STACK) return stack & ~(uintptr_t)15;
-    long bottom = system_call(SYS_mmap, 0, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if ((unsigned long)bottom < -4096ul && system_call(SYS_mprotect, bottom + GUARD, size, PROT_READ | PROT_WRITE, 0, 0, 0) == 0)
+    if (raw_call6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)limit, 0, 0) < 0 || limit[0] / 2 >= HOST_STACK) return stack & ~(uintptr_t)15;
+    long bottom = raw_call6(SYS_mmap, 0, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if ((unsigned long)bottom < -4096ul && raw_call6(SYS_mprotect, bottom + GUARD, size, PROT_READ | PROT_WRITE, 0, 0, 0) == 0)
         return (uintptr_t)bottom + GUARD + size;
     static const char text[] = "runt: the limit of the stack is too low, and there is no memory for another one\n";
-    system_call(SYS_write, 2, (long)text, sizeof(text) - 1, 0, 0, 0);
-    for (;;) system_call(SYS_exit_group, 1, 0, 0, 0, 0, 0);
+    raw_call6(SYS_write, 2, (long)text, sizeof(text) - 1, 0, 0, 0);
+    for (;;) raw_call6(SYS_exit_group, 1, 0, 0, 0, 0, 0);
 }

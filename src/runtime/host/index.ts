@@ -68,7 +68,6 @@ export {
   open,
   openat,
   openInRoot,
-  pack,
   packPlan,
   pidfdOpen,
   pidfdSendSignal,

@@ -23,7 +23,7 @@ const TEXT_MOST = 300;
 
 /** They make no system call, or are what the trace itself is made with. */
 const UNSEEN: ReadonlySet<string> = new Set(
-  "argv exit getenv pack utf8Encode utf8Decode needsExactParser findNext sha256 resource strerror errnoName clock usage replaceExports monotonic now".split(
+  "argv exit getenv utf8Encode utf8Decode needsExactParser findNext sha256 resource strerror errnoName clock usage replaceExports monotonic now".split(
     " ",
   ),
 );

@@ -120,12 +120,24 @@ export const fileTests: readonly Test[] = [
     }),
   ],
   [
+    "readFd of a FIFO gives what it has",
+    inDirectory((at) => {
+      host.mkfifo(`${at}/f`, 0o600);
+      const fifo = host.open(`${at}/f`, O.RDWR | O.NONBLOCK);
+      throws("EAGAIN", () => host.readFd(fifo));
+      host.write(fifo, "half");
+      equal(host.readFd(fifo), "half");
+      host.close(fifo);
+    }),
+  ],
+  [
     "extended attributes",
     inDirectory((at) => {
       host.writeFile(`${at}/a`, "", O.WRONLY | O.CREAT, 0o600);
       equal(host.getxattr(`${at}/a`, "trusted.runt"), undefined);
       host.setxattr(`${at}/a`, "trusted.runt", "välue");
       equal(host.getxattr(`${at}/a`, "trusted.runt"), "välue");
+      equal(host.getxattr(`${at}/absent`, "trusted.runt"), null);
     }),
   ],
   [

@@ -5,8 +5,7 @@ import { equal, ok, type Test, throws } from "./harness.ts";
 const namespace = () => host.readlink("/proc/self/ns/net");
 
 /** struct nlmsghdr of this type and these flags, and a fixed part. */
-const message = (type: number, flags: number, ...rest: number[]) =>
-  host.pack("uuuu".padEnd(4 + rest.length, "u"), [0, type | (flags << 16), 0, 0, ...rest]);
+const message = (type: number, flags: number, ...rest: number[]) => Uint32Array.of(0, type | (flags << 16), 0, 0, ...rest).buffer;
 
 export const netlinkTests: readonly Test[] = [
   [
@@ -25,7 +24,7 @@ export const netlinkTests: readonly Test[] = [
       const socket = host.netlinkOpen();
       // RTM_GETLINK with NLM_F_REQUEST | NLM_F_ACK, of no device.
       throws("EINVAL", () => host.netlinkRequest(socket, message(18, 5, 0, 0, 0, 0)));
-      throws("RangeError", () => host.netlinkRequest(socket, host.pack("u", [0])));
+      throws("RangeError", () => host.netlinkRequest(socket, Uint32Array.of(0).buffer));
       throws("TypeError", () => host.netlinkRequest(socket, "text" as unknown as ArrayBuffer));
       throws("EBADF", () => host.netlinkRequest(200, message(18, 5)));
       // The next answer is that of the next request.

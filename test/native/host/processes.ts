@@ -143,9 +143,9 @@ export const processTests: readonly Test[] = [
       const [one, two] = host.socketpair();
       host.write(two, "short");
       throws("EBADMSG", () => host.receiveMessage(one, -1));
-      host.write(two, host.pack("uuuuuuu", [1, 0, 0, 0, 5, 0, 0]));
+      host.write(two, Uint32Array.of(1, 0, 0, 0, 5, 0, 0).buffer);
       throws("EBADMSG", () => host.receiveMessage(one, -1));
-      host.write(two, host.pack("uuuuuuu", [1, 0, 0, 0, 0xffff_ffff, 5, 0]));
+      host.write(two, Uint32Array.of(1, 0, 0, 0, 0xffff_ffff, 5, 0).buffer);
       throws("EBADMSG", () => host.receiveMessage(one, -1));
       host.close(one);
       host.close(two);
@@ -164,13 +164,13 @@ export const processTests: readonly Test[] = [
     "device program",
     () => {
       // mov r0, 1; exit
-      const code = host.pack("uuuu", [0xb7, 1, 0x95, 0]);
+      const code = Uint32Array.of(0xb7, 1, 0x95, 0).buffer;
       const program = host.bpfLoadDeviceProgram(code);
       ok(program > 2, "no descriptor");
       host.close(program);
-      throws("EINVAL", () => host.bpfLoadDeviceProgram(host.pack("u", [1])));
+      throws("EINVAL", () => host.bpfLoadDeviceProgram(Uint32Array.of(1).buffer));
       // exit without a value in r0: the verifier says so
-      throws("EACCES", () => host.bpfLoadDeviceProgram(host.pack("uu", [0x95, 0])));
+      throws("EACCES", () => host.bpfLoadDeviceProgram(Uint32Array.of(0x95, 0).buffer));
     },
   ],
 ];
