@@ -1,4 +1,5 @@
 /** plan, check, diff, inspect and schema: what they say is true, and they change nothing. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -49,6 +50,21 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     expect(await ok(["plan", "--out", file, "-b", path, "c"])).toBe("");
     expect(readFileSync(file, "utf8")).toBe(await ok(["plan", "-b", path, "c"]));
     expect((await runtime(["plan", "--out", join(directory, "no/such"), "-b", path])).status).toBe(1);
+  });
+
+  test("check --measure says how long a move into a cgroup takes, and leaves none", async () => {
+    const command = `echo $$; exec ${RUNTIME} check --measure -f json`;
+    const { stdout, status } = await call(directory, ["sh", "-c", command]);
+    expect(status).toBe(0);
+    const [pid, ...rest] = stdout.split("\n");
+    const document = JSON.parse(rest.join("\n"));
+    const valid = await schema("check");
+    expect(valid(document), JSON.stringify(valid.errors)).toBe(true);
+    const { medianMicroseconds, fastestMicroseconds, hierarchies } = document.cgroupMoves;
+    expect(fastestMicroseconds).toBeGreaterThan(0);
+    expect(medianMicroseconds).toBeGreaterThanOrEqual(fastestMicroseconds);
+    expect(hierarchies).toBe(document.cgroup.hierarchies.length);
+    expect(execFileSync("find", ["/sys/fs/cgroup", "-name", `runt-check-${pid}`], { encoding: "utf8" })).toBe("");
   });
 
   test("facts recorded here give the plan that is made here, byte for byte", async () => {

@@ -1,5 +1,8 @@
+import type { HostFacts } from "../../check/host-facts.ts";
+import { measureCgroupMoves } from "../../diagnostics/cgroup-moves.ts";
 import { RuntError } from "../../errors/index.ts";
 import { printable } from "../../errors/printable.ts";
+import * as host from "../../host/index.ts";
 import { type FeatureRow, featureRows } from "../../prepare/host-facts/features.ts";
 import { recordHostFacts } from "../../prepare/host-facts/record.ts";
 import { text, type Verb } from "../context.ts";
@@ -9,10 +12,21 @@ export const verb: Verb = ({ options, flags, rootGiven }) => {
   const format = text(flags["format"]) ?? "text";
   if (format !== "text" && format !== "json") throw new RuntError("usage", `invalid format "${format}": use text or json`);
   // What --root says today says nothing about other callers.
-  const facts = recordHostFacts(rootGiven ? undefined : options.root);
+  const recorded = recordHostFacts(rootGiven ? undefined : options.root);
+  const facts = flags["measure"] === true ? { ...recorded, ...measured() } : recorded;
   print(format === "json" ? `${JSON.stringify(facts, null, 2)}\n` : report(featureRows(facts)));
   return 0;
 };
+
+/** It makes a cgroup, where nothing else here writes. */
+function measured(): Pick<HostFacts, "cgroupMoves"> {
+  try {
+    const cgroupMoves = measureCgroupMoves();
+    return cgroupMoves ? { cgroupMoves } : {};
+  } catch (error) {
+    throw new RuntError("cgroup", `cannot measure moves into a cgroup: ${host.reason(error)}`, { cause: error });
+  }
+}
 
 const MARKS = { available: "ok", partly: "partly", missing: "missing" } as const;
 const NAME_WIDTH = 20;

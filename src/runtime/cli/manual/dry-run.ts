@@ -45,9 +45,11 @@ export const DRY_RUN_MANUAL = {
   check: {
     description: [
       "Shows what this host offers to containers, what is missing and for which feature, and what to do about it. Nothing is changed.",
+      "With --measure it also measures how long the kernel takes to move a process into a cgroup, and says what makes that shorter. For this it " +
+        "makes a cgroup below its own, moves itself there and back, and removes it.",
       "Its JSON is a file for --host of plan and validate: the plan of a production node on a laptop.",
     ],
-    examples: ["runt check", "runt check -f json > node.json"],
+    examples: ["runt check", "runt check --measure", "runt check -f json > node.json"],
     seeAlso: ["plan", "validate", "features"],
   },
   diff: {

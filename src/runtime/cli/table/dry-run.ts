@@ -45,7 +45,10 @@ export const DRY_RUN_VERBS: readonly VerbDefinition[] = [
     positionals: "",
     minimum: 0,
     maximum: 0,
-    flags: [flag("format", "string", "form of the output (default: text); json is a file for --host", { short: "f", value: "text|json" })],
+    flags: [
+      flag("format", "string", "form of the output (default: text); json is a file for --host", { short: "f", value: "text|json" }),
+      flag("measure", "boolean", "measure, too: how long a move into a cgroup takes, by a cgroup that is made for it and removed"),
+    ],
   },
   {
     name: "diff",

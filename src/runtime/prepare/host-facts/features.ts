@@ -42,6 +42,9 @@ const CONTROLLERS: Readonly<Record<1 | 2, readonly string[]>> = {
   2: ["cpu", "cpuset", "hugetlb", "io", "memory", "pids", "rdma"],
 };
 
+/** Microseconds; with short grace periods a move takes a tenth of this. */
+const SLOW_MOVE = 1000;
+
 const NEEDED_CAPABILITIES = [
   "CAP_CHOWN",
   "CAP_DAC_OVERRIDE",
@@ -94,6 +97,20 @@ const FEATURES: readonly Feature[] = [
       const refused = cgroup.hierarchies.filter(({ writable }) => !writable).map(({ mountpoint }) => mountpoint);
       if (refused.length === 0) return ["available", ""];
       return [refused.length === cgroup.hierarchies.length ? "missing" : "partly", `read-only: ${refused.join(" ")}`];
+    },
+  },
+  {
+    name: "cgroup moves",
+    need: "what joins cgroups by cgroup.procs: systemd, crun and runc (runt's containers begin in theirs)",
+    fix: "mount -o remount,favordynmods /sys/fs/cgroup (v2), or echo 1 > /sys/kernel/rcu_expedited",
+    look: ({ cgroupMoves: moves }) => {
+      if (moves === undefined) return ["available", "not measured (--measure)"];
+      const { medianMicroseconds: median, fastestMicroseconds: fastest, hierarchies, rcuExpedited, favorDynamicMods } = moves;
+      const milliseconds = (microseconds: number) => (microseconds / 1000).toFixed(2);
+      const eased = [rcuExpedited && "rcu_expedited", favorDynamicMods && "favordynmods"].filter(Boolean).join(" and ");
+      const each = `${milliseconds(median)} ms each, at best ${milliseconds(fastest)}`;
+      const where = `${hierarchies === 1 ? "one hierarchy" : `${hierarchies} hierarchies`}${eased && `, with ${eased}`}`;
+      return [median > SLOW_MOVE && eased === "" ? "partly" : "available", `${each}; ${where}`];
     },
   },
   {

@@ -65,6 +65,17 @@ describe("features", () => {
     expect(
       row({ ...NO_HOST, capabilities: [], caller: { ...NO_HOST.caller, effective: ["CAP_SYS_ADMIN"] } }, "capabilities"),
     ).toMatchObject({ availability: "partly" });
+    const cgroupMoves = { medianMicroseconds: 9100, fastestMicroseconds: 4000, hierarchies: 12, rcuExpedited: false, favorDynamicMods: false };
+    expect(row({ ...NO_HOST, cgroupMoves }, "cgroup moves")).toMatchObject({
+      availability: "partly",
+      detail: "9.10 ms each, at best 4.00; 12 hierarchies",
+      fix: expect.stringContaining("favordynmods"),
+    });
+    const eased = { ...cgroupMoves, medianMicroseconds: 90, fastestMicroseconds: 60, hierarchies: 1, rcuExpedited: true };
+    expect(row({ ...NO_HOST, cgroupMoves: eased }, "cgroup moves")).toMatchObject({
+      availability: "available",
+      detail: "0.09 ms each, at best 0.06; one hierarchy, with rcu_expedited",
+    });
     expect(row({ ...NO_HOST, cgroup: { ...NO_HOST.cgroup, hierarchies: [] } }, "cgroup")).toMatchObject({ availability: "missing" });
   });
 });

@@ -129,6 +129,19 @@ export const hostFacts = z.object({
     monitors: texts,
   }),
   rdmaDevices: texts,
+  /** With --measure: how long the kernel takes to move a process into a cgroup, and what makes that shorter. */
+  cgroupMoves: z
+    .object({
+      medianMicroseconds: uint32,
+      fastestMicroseconds: uint32,
+      /** A runtime that joins by cgroup.procs waits in each. */
+      hierarchies: uint32,
+      /** /sys/kernel/rcu_expedited. */
+      rcuExpedited: flag,
+      /** Mount option of cgroup2. */
+      favorDynamicMods: flag,
+    })
+    .optional(),
   /** Names of the network devices in the caller's network namespace. */
   netDevices: texts,
   /** Absolute path of criu(8). */
