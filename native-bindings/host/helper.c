@@ -92,9 +92,11 @@ HOST_FUNCTION(host_ahead_runs) {
 }
 
 HOST_FUNCTION(host_spawn_helper) {
-    struct helper_arguments arguments;
+    /* Both outlive this call: a child in a frozen cgroup reads them when that is thawed. */
+    static struct helper_arguments arguments;
+    static struct spawn_request request;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
-    struct spawn_request request = {
+    request = (struct spawn_request) {
         .argv = arguments.argv.items,
         .envp = helper_environment(JS_ToBool(ctx, host_arg(argc, argv, 3)) > 0),
         .inherit = arguments.inherit.items,
@@ -125,7 +127,7 @@ HOST_FUNCTION(host_spawn_helper) {
             first_call = call;
         }
     }
-    free_arguments(ctx, &arguments);
+    if (!request.in_cgroup) free_arguments(ctx, &arguments);
     return pid < 0 ? host_throw(ctx, first_error, first_call, NULL) : JS_NewInt32(ctx, pid);
 }
 

@@ -1,4 +1,4 @@
-/* Start a process without copying this one: clone(CLONE_VM|CLONE_VFORK), the child only makes system calls until its exec. */
+/* Start a process without copying this one: clone(CLONE_VM), the child only makes system calls until its exec. */
 #include "spawn.h"
 
 #include "../shared/doorbell.h"
@@ -38,6 +38,10 @@ struct child {
 
 /* Of a child that nobody waits for: it stays as it is until its exec, and its stack, too. */
 static struct child child_ahead;
+/* Of a child in a cgroup, which may be frozen: then it stays as it is until that is thawed. */
+static struct child child_in_cgroup;
+/* Longer than any exec takes in a cgroup that is not frozen; after it the caller waits in its own way, which can be ended. */
+#define FROZEN_AFTER_NS (100 * 1000 * 1000)
 
 static bool ignored_file_size;
 
@@ -151,10 +155,12 @@ static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), 
 
 static pid_t clone_child(struct child *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
-    const int wait = request->ahead ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
+    /* In a wait of CLONE_VFORK no signal but KILL is heard. */
+    const int wait = request->ahead || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
     if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
     struct clone_args arguments = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP,
+        .flags = CLONE_VM | (uint64_t)wait | CLONE_INTO_CGROUP,
+        .child_tid = (uintptr_t)&child->before_exec,
         .exit_signal = SIGCHLD,
         .stack = (uintptr_t)stack,
         .stack_size = CHILD_STACK,
@@ -164,7 +170,7 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
     if (pid == -ENOSYS || pid == -EPERM) {
         child->procs = openat(request->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
         if (child->procs < 0) return -1;
-        pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, child);
+        pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
         int error = errno;
         close(child->procs);
         errno = error;
@@ -209,9 +215,18 @@ bool host_ahead_is_undisturbed(void) {
     return ahead.apart && since(CLOCK_MONOTONIC, &ahead.began) - since(CLOCK_PROCESS_CPUTIME_ID, &ahead.used) < DISTURBED_NS;
 }
 
+/* False: it has neither executed nor ended, for its cgroup is frozen. */
+static bool executes_soon(struct child *child) {
+    struct timespec bound = { .tv_nsec = FROZEN_AFTER_NS };
+    pid_t value;
+    while ((value = child->before_exec) != 0)
+        if (syscall(SYS_futex, &child->before_exec, FUTEX_WAIT, value, &bound, NULL, 0) < 0 && errno == ETIMEDOUT) return false;
+    return true;
+}
+
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
-    struct child child_waited, *child = request->ahead ? &child_ahead : &child_waited;
+    struct child child_waited, *child = request->ahead ? &child_ahead : request->in_cgroup ? &child_in_cgroup : &child_waited;
     if (!stack || request->ahead) {
         void *mapped = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         *failed_call = "mmap";
@@ -233,6 +248,10 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         return -1;
     }
     if (request->ahead && request->page) place_elsewhere(pid, request->page);
+    if (request->in_cgroup && !executes_soon(child)) {
+        stack = NULL;
+        return pid;
+    }
     if (!request->ahead && child->failed_call) {
         waitpid(pid, NULL, 0);
         *failed_call = child->failed_call;

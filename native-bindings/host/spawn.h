@@ -19,10 +19,11 @@ struct spawn_request {
     bool ahead;
     /* Of a child that was started ahead: memory that it shares (native-bindings/shared/doorbell.h), or NULL. */
     volatile uint32_t *page;
+    /* The request stays as it is for good: where the cgroup is frozen the child has not executed when host_spawn returns. One at a time. */
     bool in_cgroup;
     int cgroup; /* with in_cgroup: descriptor of the v2 cgroup directory the process starts in */
 };
-/* vfork-style. Returns the pid, or -1 with errno of the failing call and *failed_call. */
+/* Waits for the exec. Returns the pid, or -1 with errno of the failing call and *failed_call. */
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call);
 /* Waits for its exec. False: it has failed. */
 bool host_ahead_executes(void);

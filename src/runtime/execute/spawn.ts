@@ -1,6 +1,7 @@
 /** The operation helper.spawn: the plan goes to the helper of the head start, or to a new one. */
 
 import { HELPER_ACTORS, type OpArgs, PLAN_MAGIC, PLAN_NAME } from "../../shared/protocol/index.ts";
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type Op, SHAPES } from "../plan/index.ts";
 import type { Execution } from "./execution.ts";
@@ -24,11 +25,21 @@ export function spawn(execution: Execution, args: OpArgs<"helper.spawn">): void 
 function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan: number, environment: boolean): void {
   const [ours, theirs] = host.socketpair();
   execution.socket = ours;
-  const directory = cgroup === "" ? undefined : host.open(cgroup, host.O.PATH | host.O.DIRECTORY);
+  const directory = cgroup === "" ? undefined : openCgroup(cgroup);
   const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
   execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, environment);
   if (directory !== undefined) host.close(directory);
   host.close(theirs);
+}
+
+/** Of v2: the helper begins there. runc's words, for who looks for them. */
+function openCgroup(path: string): number {
+  try {
+    return host.open(path, host.O.PATH | host.O.DIRECTORY);
+  } catch (error) {
+    const words = `unable to start container process: error adding pid ${host.getpid()} to cgroups`;
+    throw new RuntError("operation", `${words}: ${path}: ${host.reason(error)}`, { cause: error });
+  }
 }
 
 /** What init is to hand on to a hook that has no environment of its own. */
