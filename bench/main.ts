@@ -98,7 +98,7 @@ function install(file: string, target: string): void {
 
 async function inner(work: string): Promise<number> {
   prepareHierarchies(work, options.unified);
-  const place: Place = { work, cgroup: basename(work), hasControllers: !options.unified || limitsMemory() };
+  const place: Place = { work, cgroup: basename(work), hasControllers: limitsMemory() };
   makeCgroupParents(place.cgroup);
   // A tmpfs, as /run is, where runtimes keep their state.
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=711", "tmpfs", join(work, "state")]);

@@ -45,7 +45,8 @@ exec "$@"`;
  * @param unified cgroup v2 alone, whatever the host has
  */
 export function prepareHierarchies(work: string, unified = false): void {
-  if (unified && !existsSync("/sys/fs/cgroup/cgroup.controllers")) {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
+  if (unified) {
     execFileSync("umount", ["--recursive", "/sys/fs/cgroup"]);
     execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
     return;
@@ -54,9 +55,10 @@ export function prepareHierarchies(work: string, unified = false): void {
   mountHierarchies(work, /^hugetlb\s/m.test(controllers) ? ["hugetlb"] : []);
 }
 
-/** Whether the root of v2 offers the memory controller: it does not where v1 has it. */
+/** On v2: whether the root offers the memory controller. It does not where v1 has it. */
 export function limitsMemory(): boolean {
-  return readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8").split(/\s+/).includes("memory");
+  const file = "/sys/fs/cgroup/cgroup.controllers";
+  return !existsSync(file) || readFileSync(file, "utf8").split(/\s+/).includes("memory");
 }
 
 /** Mount points of the hierarchies; for v2 there is one. */

@@ -3,7 +3,8 @@
 # Lanes: lint, unit, native, native-host, e2e, library, clients, differential, findings, conformance, security, faults, walk, guard, readme.
 # Those before an argument "&" run beside those after it, whose output comes at the end.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
-# mounts are private. Mounts go neither in nor out.
+# mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
+# host's controllers are those of v1, it has none, and tests of limits are skipped.
 set -u
 cd "$(dirname "$0")/.."
 failures=build/test/failures.txt
@@ -15,13 +16,20 @@ failed=0
 plain=build/test/plain
 [ -x $plain ] || plain=
 
-vitest() { # project [shared|private]
+# $0: shared or private, with -v2 or without; "$@": a command.
+own_namespace='mount --make-r"${0%-v2}" / || exit
+if [ "$0" != "${0%-v2}" ] && [ ! -e /sys/fs/cgroup/cgroup.controllers ]; then
+    umount --recursive /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup || exit
+fi
+exec "$@"'
+
+vitest() { # project [shared|private][-v2]
     report=build/test/$1${2:+-$2}.json
     # Some unit tests are a project of their own (vitest.config.ts).
     case $1 in unit) projects='unit*' ;; *) projects=$1 ;; esac
     rm -f "$report"
     # shellcheck disable=SC2086
-    ${2:+unshare --mount --propagation private sh -c 'mount --make-r"$0" / && exec "$@"' "$2"} \
+    ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
         $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046

@@ -5,6 +5,7 @@ import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { hasControllers } from "../support/cgroups.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 
 interface Record {
@@ -77,7 +78,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
     expect(read(path)).toMatchObject({ code: 9 });
   });
 
-  test("a signal and the kernel's kills for memory", async () => {
+  test.skipIf(!hasControllers)("a signal and the kernel's kills for memory", async () => {
     const [name, path] = [id(), file()];
     const hog = bundle((config) => {
       shell(config, "exec dd if=/dev/zero of=/dev/null bs=64M count=1");

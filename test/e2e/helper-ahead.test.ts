@@ -140,7 +140,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || isDisabled)(`the he
     expect(place(lines, /unshare\(CLONE_NEWNET/)).toBe(-1);
   });
 
-  test("init is there before the plan, unless something has to be done before it", async () => {
+  test.skipIf(isUnified)("init is there before the plan, unless something has to be done before it", async () => {
     const path = bundle((config) => shell(config, "true"));
     const messages = (lines: readonly string[]) => {
       const clone = place(lines, /clone3\(\{flags=CLONE_PARENT/);
@@ -156,7 +156,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || isDisabled)(`the he
     expect(messages(await trace(id(), timed))).toBe(2);
   });
 
-  test("init makes the usual file systems before the plan, and those that the plan wants otherwise anew", async () => {
+  test.skipIf(isUnified)("init makes the usual file systems before the plan, and those that the plan wants otherwise anew", async () => {
     const usual = bundle((config) => shell(config, "true"));
     const made = (lines: readonly string[]) => lines.filter((line) => line.includes("fsopen(")).length;
     const ordinary = await trace(id(), usual);

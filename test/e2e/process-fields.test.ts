@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { hasControllers } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
 import { program } from "../support/programs.ts";
@@ -125,16 +126,20 @@ describe.skipIf(!isRoot || !isRunt)("how the kernel treats the process (needs ro
       },
       "process.scheduler: sched_setattr: operation not permitted (a real-time policy",
     ],
-    [
-      "a deadline on some of the CPUs",
-      ({ process, linux }) => {
-        Object.assign(process, { scheduler: { policy: "SCHED_DEADLINE", runtime: 42_000, deadline: 1_000_000, period: 1_000_000 } });
-        linux.resources = { ...linux.resources, cpu: { cpus: "0" } };
-      },
-      "process.scheduler: sched_setattr: operation not permitted (a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the " +
-        "host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels; with a deadline " +
-        "the process scheduler can't be used together with AllowedCPUs",
-    ],
+    ...(hasControllers
+      ? [
+          [
+            "a deadline on some of the CPUs",
+            ({ process, linux }) => {
+              Object.assign(process, { scheduler: { policy: "SCHED_DEADLINE", runtime: 42_000, deadline: 1_000_000, period: 1_000_000 } });
+              linux.resources = { ...linux.resources, cpu: { cpus: "0" } };
+            },
+            "process.scheduler: sched_setattr: operation not permitted (a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the " +
+              "host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels; with a deadline " +
+              "the process scheduler can't be used together with AllowedCPUs",
+          ] as [string, (config: Config) => void, string],
+        ]
+      : []),
     [
       "a memory node that is not there",
       ({ linux }) => Object.assign(linux, { memoryPolicy: { mode: "MPOL_BIND", nodes: "1000" } }),

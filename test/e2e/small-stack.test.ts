@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call } from "../support/call.ts";
+import { hasControllers } from "../support/cgroups.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
 /** KiB. A shell and a dynamic loader need more than 8. */
@@ -31,7 +32,7 @@ describe.skipIf(!isRoot || !isRunt)("a small stack (needs root)", () => {
     expect(await below(8, "delete", "--force", name)).toMatchObject(done);
   });
 
-  test.each(LIMITS)("%d KiB", async (limit) => {
+  test.skipIf(!hasControllers).each(LIMITS)("%d KiB", async (limit) => {
     const path = bundle((config) => shell(config, "ulimit -s; ulimit -H -s; exec sleep 60"));
     const name = id();
     const record = join(directory, name);

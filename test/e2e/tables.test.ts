@@ -1,5 +1,6 @@
 /** Tables for people, JSON for programs: the form of events and features by choice. */
 import { describe, expect, test } from "vitest";
+import { hasControllers } from "../support/cgroups.ts";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRunt)("forms of output", () => {
@@ -18,7 +19,7 @@ describe.skipIf(!isRunt)("forms of output", () => {
     expect(result.stderr).toContain("invalid format option: yaml (use table or json)");
   });
 
-  test.skipIf(!isRoot)("events: a heading and a line a sample, or a JSON object a line", async () => {
+  test.skipIf(!isRoot || !hasControllers)("events: a heading and a line a sample, or a JSON object a line", async () => {
     const name = id();
     const path = bundle((config) => shell(config, "exec sleep 30"));
     await ok(["run", "-d", "-b", path, name]);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 export const CGROUPS = "/sys/fs/cgroup";
 export const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
+/** False where v2 has none, because the host's are those of v1: no limit can be set there. */
+export const hasControllers = !isUnified || /\bmemory\b/.test(readFileSync(`${CGROUPS}/cgroup.controllers`, "utf8"));
 
 /** One limit by its file's name on each version, "memory.max"; the first word is the controller. */
 export interface LimitFile {
@@ -29,4 +31,10 @@ export function cgroupFile(pid: number | string, { v1, v2 }: LimitFile): string 
 
 export function readLimit(pid: number | string, file: LimitFile): string {
   return readFileSync(cgroupFile(pid, file), "utf8").trim();
+}
+
+/** Of `linux.resources`, what needs no controller: on v2, device rules. */
+export function withoutLimits(resources: unknown): Record<string, unknown> {
+  const { devices } = (resources ?? {}) as { devices?: unknown };
+  return devices === undefined ? {} : { devices };
 }

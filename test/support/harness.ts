@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { type CallOptions, call, type Result } from "./call.ts";
+import { hasControllers, withoutLimits } from "./cgroups.ts";
 import { type Config, sampleConfig } from "./config.ts";
 import { CGROUP_PARENT, hostTraces } from "./leaks.ts";
 import { REPOSITORY, reachableRootfs } from "./programs.ts";
@@ -97,6 +98,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
       const config = sampleConfig(sample);
       config.root.path = rootfs();
       config.linux.cgroupsPath = `${CGROUP_PARENT}/${count}`;
+      if (!hasControllers) config.linux.resources = withoutLimits(config.linux.resources);
       change(config);
       writeFileSync(join(path, "config.json"), JSON.stringify(config, null, 2));
       return path;
