@@ -38,9 +38,9 @@ build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c native-bindings/share
 	$(INIT_CC) $(SANITIZED) $(filter %.c,$^) -o $@
 
 NATIVE_TOOLS := build/test/drive build/test/watch build/test/terminal build/test/announce
-$(NATIVE_TOOLS): build/test/%: test/native/%.c
+$(NATIVE_TOOLS): build/test/%: test/native/%.c $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
-	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 $< -o $@
+	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 -Ibuild/gen $< -o $@
 
 build/test/overflow: test/native/overflow.c $(addprefix $(INIT_DIR)/,self.c start.c) native-bindings/shared/str.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 	@mkdir -p $(@D)

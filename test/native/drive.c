@@ -8,7 +8,7 @@
 //   --soft N        soft RLIMIT_NOFILE of the helper
 //   --console PATH  listen at this console socket and show what the terminal that arrives prints
 //   --filter PATH   after `pid`, send a descriptor of this file as message `filter`
-//   --page N        share a page, in which N cgroups are made (src/runtime/execute/progress.ts)
+//   --page N        share a page, in which N cgroups are made (src/shared/protocol/page.ts)
 //   --cgroup PATH   after `pid`, make this directory, then send `cgroup`
 //   --map           after `pid`, map container ids 0-65535 to 100000 and up
 #define _GNU_SOURCE
@@ -29,10 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PID = 1, GO = 2, READY = 3, ERROR = 4, COMMIT = 6, CONSOLE = 7, CGROUP = 11, FILTER = 12 };
-
-// Of the shared page.
-enum { CGROUPS = 11, PAGE = 4096 };
+#include "protocol/messages.h"
+#include "protocol/page.h"
 
 static FILE *report;
 
@@ -56,7 +54,7 @@ static int sealed_plan(const char *path) {
 
 static int shared_page(uint32_t made) {
   int page = memfd_create("page", 0);
-  if (page < 0 || ftruncate(page, PAGE) < 0 || pwrite(page, &made, sizeof made, CGROUPS * sizeof made) != sizeof made) die("page");
+  if (page < 0 || ftruncate(page, PAGE_BYTES) < 0 || pwrite(page, &made, sizeof made, PAGE_CGROUPS * sizeof made) != sizeof made) die("page");
   return page;
 }
 
@@ -84,7 +82,7 @@ static void answer(int socket, uint32_t type) {
 }
 
 static void send_file(int socket, const char *path) {
-  uint32_t message[6] = {FILTER};
+  uint32_t message[6] = {MESSAGE_FILTER};
   union {
     char bytes[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -229,22 +227,22 @@ int main(int count, char **arguments) {
     fprintf(report, "}\n");
     if (message.type == die_at) _exit(0);
     // init stays until it has been looked at.
-    if (message.type == ERROR) shutdown(pair[0], SHUT_RDWR);
-    if (message.type == PID) {
+    if (message.type == MESSAGE_ERROR) shutdown(pair[0], SHUT_RDWR);
+    if (message.type == MESSAGE_PID) {
       init = message.value;
       if (map) {
         put_file(init, "gid_map", "0 100000 65536\n");
         put_file(init, "uid_map", "0 100000 65536\n");
       }
-      if (go) answer(pair[0], GO);
+      if (go) answer(pair[0], MESSAGE_GO);
       if (filter != NULL) send_file(pair[0], filter);
       if (cgroup != NULL) {
         if (mkdir(cgroup, 0755) < 0) die(cgroup);
-        answer(pair[0], CGROUP);
+        answer(pair[0], MESSAGE_CGROUP);
       }
     }
     // outer's `pid` and init's `ready` race.
-    if (message.type == READY) is_ready = true;
+    if (message.type == MESSAGE_READY) is_ready = true;
     if (is_ready && init > 0) {
       is_ready = false;
       if (listener >= 0) master = accept_console(listener);
@@ -252,14 +250,14 @@ int main(int count, char **arguments) {
         struct rlimit both = {limit, limit};
         if (prlimit(init, RLIMIT_NOFILE, &both, NULL) < 0) die("prlimit");
       }
-      if (commit) answer(pair[0], COMMIT);
+      if (commit) answer(pair[0], MESSAGE_COMMIT);
       if (start != NULL) {
         int fifo = open(start, O_WRONLY | O_CLOEXEC);
         if (fifo < 0 || write(fifo, "0", 1) != 1) die(start);
         close(fifo);
       }
     }
-    if (message.type == CONSOLE) {
+    if (message.type == MESSAGE_CONSOLE) {
       struct cmsghdr *item = CMSG_FIRSTHDR(&header);
       if (item != NULL) memcpy(&master, CMSG_DATA(item), sizeof master);
     }
