@@ -65,7 +65,13 @@ describe("features", () => {
     expect(
       row({ ...NO_HOST, capabilities: [], caller: { ...NO_HOST.caller, effective: ["CAP_SYS_ADMIN"] } }, "capabilities"),
     ).toMatchObject({ availability: "partly" });
-    const cgroupMoves = { medianMicroseconds: 9100, fastestMicroseconds: 4000, hierarchies: 12, rcuExpedited: false, favorDynamicMods: false };
+    const cgroupMoves = {
+      medianMicroseconds: 9100,
+      fastestMicroseconds: 4000,
+      hierarchies: 12,
+      rcuExpedited: false,
+      favorDynamicMods: false,
+    };
     expect(row({ ...NO_HOST, cgroupMoves }, "cgroup moves")).toMatchObject({
       availability: "partly",
       detail: "9.10 ms each, at best 4.00; 12 hierarchies",
