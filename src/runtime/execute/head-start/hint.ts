@@ -54,7 +54,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     // The helper could not be executed, which `adopt` finds.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
   }
-  // Reading mountinfo waits while a clone copies the mounts: it is read before the clone.
+  // Now, while the helper makes the network namespace: nobody can read mountinfo while its clone copies the mounts.
   if (helper.clone !== 0) readMounts();
 }
 
