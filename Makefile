@@ -349,3 +349,4 @@ lint: $(GEN)/schema.json $(PROGRAM_OBJECTS) $(B)/runt-init
 .PHONY: format
 format: | $(SETUP)
 	node_modules/.bin/biome check --write
+	! tools/format-c.sh --can || tools/format-c.sh

@@ -18,6 +18,12 @@ check() { # name command...
 check types node_modules/.bin/tsc -p .
 check test-types node_modules/.bin/tsc -p test
 check style node_modules/.bin/biome check --no-errors-on-unmatched
+if tools/format-c.sh --can; then
+    check c-style tools/format-c.sh --check
+else
+    printf 'lint c-style skipped: clang-format 14 is not installed\n'
+    tools/count.sh lint 0 0 1
+fi
 check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
 check bytecode tools/check-bytecode.sh
 check tree node_modules/.bin/tsx tools/lint-tree.ts

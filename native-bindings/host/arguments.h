@@ -9,9 +9,7 @@ bool host_u64(JSContext *ctx, JSValueConst value, uint64_t *out);
 /* A string without NUL; free with JS_FreeCString. NULL means that an exception is pending. */
 const char *host_text(JSContext *ctx, JSValueConst value);
 /* The argument or undefined, for optional ones. */
-static inline JSValueConst host_arg(int argc, JSValueConst *argv, int index) {
-    return index < argc ? argv[index] : JS_UNDEFINED;
-}
+static inline JSValueConst host_arg(int argc, JSValueConst *argv, int index) { return index < argc ? argv[index] : JS_UNDEFINED; }
 /* An array of strings as a NULL-terminated vector with `reserve` empty places in front. */
 struct string_vector {
     size_t count;

@@ -44,11 +44,10 @@ struct list {
 enum outcome { ADDED, LEFT, FAILED };
 enum status { STOPPED, PAUSED, CREATED_YET, RUNNING, UNKNOWN };
 
-#define CELL(text) (struct row_cell){ (const uint8_t *)(text), sizeof(text) - 1 }
+#define CELL(text) \
+    (struct row_cell) { (const uint8_t *)(text), sizeof(text) - 1 }
 
-static size_t length_of(struct json_span text) {
-    return (size_t)(text.end - text.start);
-}
+static size_t length_of(struct json_span text) { return (size_t)(text.end - text.start); }
 
 /* What is between the quotes of a string without escapes. False: it is none. */
 static bool string_of(struct json_span text, struct row_cell *out) {
@@ -77,18 +76,16 @@ static bool number_of(struct json_span text, uint32_t *out) {
     return true;
 }
 
-static bool begins(struct json_span text, char with) {
-    return text.start && *text.start == with;
-}
+static bool begins(struct json_span text, char with) { return text.start && *text.start == with; }
 
 /* What peek (src/runtime/state/summary.ts) wants of a record, and a container that was made. */
 static bool is_sound(const struct list *list, const struct json_span *spans, struct row_cell id) {
     uint32_t schema, minor, pid;
     struct row_cell own, phase;
-    return number_of(spans[SUMMARY_SCHEMA], &schema) && schema == list->schema && number_of(spans[SUMMARY_MINOR], &minor) && minor >= list->minor &&
-           string_of(spans[SUMMARY_ID], &own) && is_text(own, (const char *)id.text, id.length) && string_of(spans[SUMMARY_PHASE], &phase) &&
-           is_text(phase, "created", 7) && number_of(spans[SUMMARY_PID], &pid) && pid > 0 && begins(spans[SUMMARY_ANNOTATIONS], '{') &&
-           (!spans[SUMMARY_CGROUP].start || begins(spans[SUMMARY_CGROUP_PATHS], '['));
+    return number_of(spans[SUMMARY_SCHEMA], &schema) && schema == list->schema && number_of(spans[SUMMARY_MINOR], &minor) &&
+           minor >= list->minor && string_of(spans[SUMMARY_ID], &own) && is_text(own, (const char *)id.text, id.length) &&
+           string_of(spans[SUMMARY_PHASE], &phase) && is_text(phase, "created", 7) && number_of(spans[SUMMARY_PID], &pid) && pid > 0 &&
+           begins(spans[SUMMARY_ANNOTATIONS], '{') && (!spans[SUMMARY_CGROUP].start || begins(spans[SUMMARY_CGROUP_PATHS], '['));
 }
 
 /* ID/NAME below the root. */
@@ -203,8 +200,8 @@ static enum outcome add(struct list *list, struct row_cell id) {
     if (names.count == 0) json_read_names(NAMES, &names);
     size_t length = id.length <= NAME_MAX ? read_record(list, id, text) : 0;
     if (length == 0 || host_utf8_prefix(text, length) != length || !json_scan(text, length, &names, spans, &left)) return LEFT;
-    if (!is_sound(list, spans, id) || !string_of(spans[SUMMARY_BUNDLE], &cells[CELL_BUNDLE]) || !string_of(spans[SUMMARY_CREATED], &cells[CELL_CREATED]) ||
-        !number_of(spans[SUMMARY_OWNER], &owner))
+    if (!is_sound(list, spans, id) || !string_of(spans[SUMMARY_BUNDLE], &cells[CELL_BUNDLE]) ||
+        !string_of(spans[SUMMARY_CREATED], &cells[CELL_CREATED]) || !number_of(spans[SUMMARY_OWNER], &owner))
         return LEFT;
     enum status status = status_of(list, spans, id);
     if (status == UNKNOWN) return LEFT;

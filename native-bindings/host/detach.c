@@ -11,9 +11,7 @@
 /* The child is not reaped before the last signal is handed on: the number is its own. */
 static volatile pid_t detached;
 
-static void hand_on(int number) {
-    kill(detached, number);
-}
+static void hand_on(int number) { kill(detached, number); }
 
 /* What ends the caller's process ends the other one, which undoes what it has begun; what the caller ignores stays ignored. */
 static void hand_signals_on(pid_t pid) {

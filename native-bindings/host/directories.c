@@ -86,17 +86,11 @@ static JSValue two_paths(JSContext *ctx, int argc, JSValueConst *argv, int (*cal
     return result;
 }
 
-HOST_FUNCTION(host_rename) {
-    return two_paths(ctx, argc, argv, rename, "rename");
-}
+HOST_FUNCTION(host_rename) { return two_paths(ctx, argc, argv, rename, "rename"); }
 
-HOST_FUNCTION(host_link) {
-    return two_paths(ctx, argc, argv, link, "link");
-}
+HOST_FUNCTION(host_link) { return two_paths(ctx, argc, argv, link, "link"); }
 
-HOST_FUNCTION(host_symlink) {
-    return two_paths(ctx, argc, argv, symlink, "symlink");
-}
+HOST_FUNCTION(host_symlink) { return two_paths(ctx, argc, argv, symlink, "symlink"); }
 
 /* Also through a symbolic link, and on file systems that do not tell the type. */
 static bool is_directory(DIR *directory, const struct dirent *entry) {

@@ -46,9 +46,7 @@ static int close_with(int fd, int error) {
     return -1;
 }
 
-static int write_helper(int fd) {
-    return host_write_all(fd, helper_start, (size_t)(helper_end - helper_start));
-}
+static int write_helper(int fd) { return host_write_all(fd, helper_start, (size_t)(helper_end - helper_start)); }
 
 static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 

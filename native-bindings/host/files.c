@@ -296,9 +296,7 @@ static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *ar
     return result;
 }
 
-HOST_FUNCTION(host_open) {
-    return open_in(ctx, AT_FDCWD, argc, argv);
-}
+HOST_FUNCTION(host_open) { return open_in(ctx, AT_FDCWD, argc, argv); }
 
 HOST_FUNCTION(host_openat) {
     int directory;

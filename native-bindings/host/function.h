@@ -12,8 +12,8 @@
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 #define HOST_FUNCTION_IS(name) \
-    JSValue name(__attribute__((unused)) JSContext *ctx, __attribute__((unused)) JSValueConst this_value, __attribute__((unused)) int argc, \
-                 __attribute__((unused)) JSValueConst *argv)
+    JSValue name(__attribute__((unused)) JSContext *ctx, __attribute__((unused)) JSValueConst this_value, \
+                 __attribute__((unused)) int argc, __attribute__((unused)) JSValueConst *argv)
 /* Its declaration and the beginning of its definition: the list of the exports declares it once more (module.c). */
 #define HOST_FUNCTION(name) \
     HOST_FUNCTION_IS(name); \

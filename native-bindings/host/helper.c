@@ -64,7 +64,7 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
     if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
     if (!has_another_processor()) return JS_UNDEFINED;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
-    request = (struct spawn_request) {
+    request = (struct spawn_request){
         .argv = arguments.argv.items,
         .envp = helper_environment(false),
         .inherit = arguments.inherit.items,
@@ -96,7 +96,7 @@ HOST_FUNCTION(host_spawn_helper) {
     static struct helper_arguments arguments;
     static struct spawn_request request;
     if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
-    request = (struct spawn_request) {
+    request = (struct spawn_request){
         .argv = arguments.argv.items,
         .envp = helper_environment(JS_ToBool(ctx, host_arg(argc, argv, 3)) > 0),
         .inherit = arguments.inherit.items,

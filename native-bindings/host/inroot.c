@@ -18,12 +18,10 @@
 
 /* What the helper's sources call (native-bindings/shared/sys.h). */
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
-long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
-    return raw_call6(number, a, b, c, d, e, f);
-}
+long raw_syscall(long number, long a, long b, long c, long d, long e, long f) { return raw_call6(number, a, b, c, d, e, f); }
 
 static int open_by_kernel(int root, const char *path, int flags) {
-    struct open_how how = {.flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = { .flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
     int fd = -1;
     for (int i = 0; fd < 0 && i < RACE_TRIES; i++) {
         fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);

@@ -12,9 +12,7 @@
 /* The signal may come before the wait has begun: it comes again. */
 #define AGAIN_MS 20
 
-static void interrupt(int number) {
-    (void)number;
-}
+static void interrupt(int number) { (void)number; }
 
 static int flock_within(int fd, int operation, int timeout_ms) {
     const struct itimerval none = { { 0, 0 }, { 0, 0 } };

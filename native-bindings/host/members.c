@@ -63,7 +63,8 @@ static JSValue value_of(JSContext *ctx, struct json_span text) {
 }
 
 /* The members [first, last) that are there, as properties. False: an exception is pending. */
-static bool fill(JSContext *ctx, JSValueConst object, const struct members *members, const struct json_span *spans, unsigned first, unsigned last) {
+static bool fill(JSContext *ctx, JSValueConst object, const struct members *members, const struct json_span *spans, unsigned first,
+                 unsigned last) {
     for (unsigned index = first, end; index < last; index = end) {
         end = members->names.list[index].end;
         if (!spans[index].start) continue;
@@ -92,7 +93,8 @@ static const struct members *members_of(JSContext *ctx, JSValueConst value) {
         JS_ThrowTypeError(ctx, "not a list of names");
         return NULL;
     }
-    for (unsigned i = 0; i < members.names.count; i++) members.atoms[i] = JS_NewAtomLen(ctx, members.names.list[i].text, members.names.list[i].length);
+    for (unsigned i = 0; i < members.names.count; i++)
+        members.atoms[i] = JS_NewAtomLen(ctx, members.names.list[i].text, members.names.list[i].length);
     last = JS_VALUE_GET_PTR(JS_DupValue(ctx, value));
     return &members;
 }

@@ -53,8 +53,8 @@ HOST_FUNCTION(host_netlink_open) {
 struct reply {
     uint8_t *data;
     size_t length;
-    int error; /* of the kernel, or of the socket */
-    char words[128]; /* what the kernel says beside it, or "" */
+    int error;        /* of the kernel, or of the socket */
+    char words[128];  /* what the kernel says beside it, or "" */
     bool interrupted; /* the dump is not of one moment */
     bool complete;
 };
@@ -92,9 +92,7 @@ static void read_words(const struct nlmsghdr *header, struct reply *reply) {
 }
 
 /* The kernel's: 0 or a negative errno. */
-static int error_of(int status) {
-    return status <= 0 && status > -4096 ? -status : EBADMSG;
-}
+static int error_of(int status) { return status <= 0 && status > -4096 ? -status : EBADMSG; }
 
 /* One message; false: an exception is pending. */
 static bool take(JSContext *ctx, const struct nlmsghdr *header, struct reply *reply) {

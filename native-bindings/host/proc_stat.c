@@ -78,9 +78,7 @@ int host_process_stat(const char *pid, size_t length, struct process_stat *stat)
     return parse(line, stat) ? 1 : -1;
 }
 
-bool host_is_dead(const struct process_stat *stat) {
-    return stat->state == 'Z' || stat->state == 'X';
-}
+bool host_is_dead(const struct process_stat *stat) { return stat->state == 'Z' || stat->state == 'X'; }
 
 struct decimal {
     char text[MOST_DIGITS + 1];

@@ -15,21 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-HOST_FUNCTION(host_getpid) {
-    return JS_NewInt32(ctx, getpid());
-}
+HOST_FUNCTION(host_getpid) { return JS_NewInt32(ctx, getpid()); }
 
-HOST_FUNCTION(host_getppid) {
-    return JS_NewInt32(ctx, getppid());
-}
+HOST_FUNCTION(host_getppid) { return JS_NewInt32(ctx, getppid()); }
 
-HOST_FUNCTION(host_geteuid) {
-    return JS_NewUint32(ctx, geteuid());
-}
+HOST_FUNCTION(host_geteuid) { return JS_NewUint32(ctx, geteuid()); }
 
-HOST_FUNCTION(host_getegid) {
-    return JS_NewUint32(ctx, getegid());
-}
+HOST_FUNCTION(host_getegid) { return JS_NewUint32(ctx, getegid()); }
 
 /*
  * The number of one process. The kernel takes others: 0 is this process or its group, -1 is everybody, and others below 0 are groups. None of them

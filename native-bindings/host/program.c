@@ -18,9 +18,7 @@
 #define DEFAULT_OUTPUT_LIMIT (64 << 10)
 #define NANOSECONDS_PER_MS 1000000
 
-static int64_t now(void) {
-    return host_monotonic_ms() * NANOSECONDS_PER_MS;
-}
+static int64_t now(void) { return host_monotonic_ms() * NANOSECONDS_PER_MS; }
 
 static int poll_for(struct pollfd *fds, unsigned count, int64_t nanoseconds) {
     int64_t milliseconds = nanoseconds < 0 ? -1 : nanoseconds / NANOSECONDS_PER_MS;
@@ -41,8 +39,7 @@ static JSValue result_value(JSContext *ctx, const struct child *child, int statu
     host_set(ctx, object, "status", JS_NewInt32(ctx, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)));
     if (WIFSIGNALED(status)) set_signal(ctx, object, WTERMSIG(status));
     host_set(ctx, object, "timedOut", JS_NewBool(ctx, timed_out));
-    for (int i = 0; i < 2; i++)
-        host_set(ctx, object, names[i], JS_NewStringLen(ctx, child->output[i].text, child->output[i].used));
+    for (int i = 0; i < 2; i++) host_set(ctx, object, names[i], JS_NewStringLen(ctx, child->output[i].text, child->output[i].used));
     return object;
 }
 
@@ -73,7 +70,7 @@ static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValu
     int stdio[CHILD_STDIO];
     JSValue result = JS_EXCEPTION;
     if (!host_bytes(ctx, input, &bytes)) return JS_EXCEPTION;
-    child.parts[0] = (struct child_part) { (const char *)bytes.data, bytes.length };
+    child.parts[0] = (struct child_part){ (const char *)bytes.data, bytes.length };
     if (!map_outputs(ctx, &child)) goto done;
     long error = child_pipes(&child, stdio);
     if (error < 0) {

@@ -61,9 +61,7 @@ HOST_FUNCTION(host_socketpair) {
     return list;
 }
 
-void bell_yield(void) {
-    sched_yield();
-}
+void bell_yield(void) { sched_yield(); }
 
 bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {
     size_t size;

@@ -6,7 +6,6 @@
  */
 #include "scan.h"
 
-
 #include <string.h>
 
 #define DEEPEST 32
@@ -20,9 +19,7 @@ static uint64_t ends_plain(uint64_t bytes) {
     return (((lowered - ONES * 0x21) & ~bytes) | ((backslash - ONES) & ~backslash)) & HIGHS;
 }
 
-static bool is_hex(uint8_t c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+static bool is_hex(uint8_t c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 /* Every skip_ function: from the first byte of a thing to behind it, or NULL. The text has a NUL at its end, which ends everything. */
 
@@ -147,7 +144,8 @@ static uint64_t word_at(const void *text, size_t length) {
 /* Whether this name and a quote stand here; `word`: of the text. */
 static bool stands_here(const struct json_name *name, uint64_t word, const uint8_t *text, const uint8_t *end) {
     if ((word ^ name->head) & name->mask) return false;
-    return name->length < sizeof(word) || ((size_t)(end - text) > name->length && text[name->length] == '"' && memcmp(name->text, text, name->length) == 0);
+    return name->length < sizeof(word) ||
+           ((size_t)(end - text) > name->length && text[name->length] == '"' && memcmp(name->text, text, name->length) == 0);
 }
 
 /* The one among [first, last) whose name stands here in front of a quote; `last` when none does. `likely`: where to look first. */
@@ -216,7 +214,8 @@ bool json_read_names(const char *text, struct json_names *names) {
         if (length == 0 || names->count == JSON_MOST_NAMES) return false;
         unsigned index = names->count++;
         /* Short ones with their quote. */
-        uint64_t quote = length < 8 ? (uint64_t)'"' << 8 * length : 0, mask = length < 7 ? ((uint64_t)1 << 8 * (length + 1)) - 1 : ~(uint64_t)0;
+        uint64_t quote = length < 8 ? (uint64_t)'"' << 8 * length : 0,
+                 mask = length < 7 ? ((uint64_t)1 << 8 * (length + 1)) - 1 : ~(uint64_t)0;
         names->list[index] = (struct json_name){ at, length, index + 1, word_at(at, length) | quote, mask };
         at += length;
         if (open == JSON_MOST_NAMES) names->top_level++;

@@ -6,7 +6,7 @@
 struct json_name {
     const char *text;
     size_t length;
-    unsigned end; /* behind its own members, which follow it */
+    unsigned end;        /* behind its own members, which follow it */
     uint64_t head, mask; /* the first eight bytes, and which of them count */
 };
 struct json_names {

@@ -36,9 +36,7 @@ struct compiler {
     unsigned architecture_count;
 };
 
-static JSValue malformed(JSContext *ctx) {
-    return JS_ThrowTypeError(ctx, "malformed seccomp profile");
-}
+static JSValue malformed(JSContext *ctx) { return JS_ThrowTypeError(ctx, "malformed seccomp profile"); }
 
 static bool failed(struct compiler *c, int error, const char *call, const char *what) {
     host_throw(c->ctx, -error, call, what);
@@ -64,9 +62,7 @@ static bool to_number(char **text, char end, uint64_t *out) {
     return true;
 }
 
-static bool word_number(char *word, uint64_t limit, uint64_t *out) {
-    return word && to_number(&word, 0, out) && *out <= limit;
-}
+static bool word_number(char *word, uint64_t limit, uint64_t *out) { return word && to_number(&word, 0, out) && *out <= limit; }
 
 /* INDEX:OPERATOR:A:B, several with commas between; "-" = none. */
 static bool parse_conditions(char *text, struct scmp_arg_cmp *out, unsigned *count) {
@@ -74,14 +70,14 @@ static bool parse_conditions(char *text, struct scmp_arg_cmp *out, unsigned *cou
     if (!text) return false;
     if (strcmp(text, "-") == 0) return true;
     for (;;) {
-        uint64_t index, operator, a, b;
+        uint64_t index, comparison, a, b;
         char *comma = strchr(text, ',');
         if (comma) *comma = 0;
-        if (*count == CONDITIONS_MAX || !to_number(&text, ':', &index) || !to_number(&text, ':', &operator) ||
-            !to_number(&text, ':', &a) || !to_number(&text, 0, &b) || index >= CONDITIONS_MAX || operator == 0 ||
-            operator > SCMP_CMP_MASKED_EQ)
+        if (*count == CONDITIONS_MAX || !to_number(&text, ':', &index) || !to_number(&text, ':', &comparison) ||
+            !to_number(&text, ':', &a) || !to_number(&text, 0, &b) || index >= CONDITIONS_MAX || comparison == 0 ||
+            comparison > SCMP_CMP_MASKED_EQ)
             return false;
-        out[(*count)++] = (struct scmp_arg_cmp){ (unsigned)index, (enum scmp_compare)operator, a, b };
+        out[(*count)++] = (struct scmp_arg_cmp){ (unsigned)index, (enum scmp_compare)comparison, a, b };
         if (!comma) return true;
         text = comma + 1;
     }

@@ -157,7 +157,8 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
     /* In a wait of CLONE_VFORK no signal but KILL is heard. */
     const int wait = request->ahead || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
-    if (!request->in_cgroup) return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
+    if (!request->in_cgroup)
+        return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
     struct clone_args arguments = {
         .flags = CLONE_VM | (uint64_t)wait | CLONE_INTO_CGROUP,
         .child_tid = (uintptr_t)&child->before_exec,
@@ -233,7 +234,7 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
         if (mapped == MAP_FAILED) return -1;
         stack = mapped;
     }
-    *child = (struct child) { .request = request, .parent = getpid(), .procs = -1, .before_exec = 1 };
+    *child = (struct child){ .request = request, .parent = getpid(), .procs = -1, .before_exec = 1 };
     sigset_t all, before;
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */

@@ -13,7 +13,7 @@ struct spawn_request {
     const int *inherit;
     uint32_t inherit_count;
     const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
-    const char *cwd; /* or NULL */
+    const char *cwd;  /* or NULL */
     bool die_with_parent;
     /* Do not wait for the exec: the request stays as it is for good, and host_ahead_executes() says what became of it. One a process. */
     bool ahead;

@@ -43,13 +43,9 @@ static JSValue stat_path(JSContext *ctx, int argc, JSValueConst *argv, int flags
     return result;
 }
 
-HOST_FUNCTION(host_stat) {
-    return stat_path(ctx, argc, argv, 0, "stat");
-}
+HOST_FUNCTION(host_stat) { return stat_path(ctx, argc, argv, 0, "stat"); }
 
-HOST_FUNCTION(host_lstat) {
-    return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW, "lstat");
-}
+HOST_FUNCTION(host_lstat) { return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW, "lstat"); }
 
 HOST_FUNCTION(host_fstat) {
     int fd;

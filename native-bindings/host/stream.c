@@ -85,15 +85,11 @@ static JSValue socket_at(JSContext *ctx, JSValueConst argument, int (*make)(cons
     return result;
 }
 
-HOST_FUNCTION(host_connect) {
-    return socket_at(ctx, host_arg(argc, argv, 0), host_connect_to, "connect");
-}
+HOST_FUNCTION(host_connect) { return socket_at(ctx, host_arg(argc, argv, 0), host_connect_to, "connect"); }
 
 static int connect_datagram(const char *path) { return connect_to(SOCK_DGRAM, path); }
 
-HOST_FUNCTION(host_connect_datagram) {
-    return socket_at(ctx, host_arg(argc, argv, 0), connect_datagram, "connect");
-}
+HOST_FUNCTION(host_connect_datagram) { return socket_at(ctx, host_arg(argc, argv, 0), connect_datagram, "connect"); }
 
 /* By its directory's descriptor, for the length. The mode is the socket's own, cut by the umask; a chmod(2) afterwards could be led
  * elsewhere by whoever may write to the directory. */
@@ -121,9 +117,7 @@ static int bind_datagram(const char *path) {
     return -1;
 }
 
-HOST_FUNCTION(host_bind_datagram) {
-    return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind");
-}
+HOST_FUNCTION(host_bind_datagram) { return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind"); }
 
 HOST_FUNCTION(host_receive) {
     static uint8_t buffer[RECEIVE_LIMIT];
@@ -139,6 +133,4 @@ HOST_FUNCTION(host_receive) {
     return length < 0 ? host_throw(ctx, errno, "recv", NULL) : JS_NewArrayBufferCopy(ctx, buffer, (size_t)length);
 }
 
-HOST_FUNCTION(host_monotonic) {
-    return JS_NewInt64(ctx, host_monotonic_ms());
-}
+HOST_FUNCTION(host_monotonic) { return JS_NewInt64(ctx, host_monotonic_ms()); }

@@ -34,7 +34,8 @@ size_t host_utf8_prefix(const uint8_t *data, size_t length) {
     size_t i = 0;
     while (i < length) {
         if (length - i >= 4 * sizeof(pair)) {
-            pair all = pair_at(data + i) | pair_at(data + i + sizeof(pair)) | pair_at(data + i + 2 * sizeof(pair)) | pair_at(data + i + 3 * sizeof(pair));
+            pair all = pair_at(data + i) | pair_at(data + i + sizeof(pair)) | pair_at(data + i + 2 * sizeof(pair)) |
+                       pair_at(data + i + 3 * sizeof(pair));
             if (!((all[0] | all[1]) & NOT_ASCII)) {
                 i += 4 * sizeof(pair);
                 continue;
@@ -98,9 +99,7 @@ HOST_FUNCTION(host_utf8_decode) {
 /* Doubles hold every number of up to 15 digits; with 16 the exact parser has to look. */
 #define EXACT_DIGITS 15
 
-static bool is_of_number(char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
-}
+static bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'; }
 
 /* Whether more than EXACT_DIGITS characters of numbers stand in a row, in a string or not: looks at few of the others. */
 static bool may_have_long_number(const char *text, size_t length) {
@@ -126,7 +125,8 @@ static bool may_be_deep(const char *text, size_t length) {
     while (length - i >= sizeof(lanes)) {
         lanes sums = { 0 };
         /* A lane counts to 255. */
-        for (size_t end = length - i > 255 * sizeof(lanes) ? i + 255 * sizeof(lanes) : length; end - i >= sizeof(lanes); i += sizeof(lanes)) {
+        for (size_t end = length - i > 255 * sizeof(lanes) ? i + 255 * sizeof(lanes) : length; end - i >= sizeof(lanes);
+             i += sizeof(lanes)) {
             lanes bytes;
             memcpy(&bytes, text + i, sizeof(bytes));
             /* '[' and '{' differ in this bit. */

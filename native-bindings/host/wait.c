@@ -56,9 +56,7 @@ HOST_FUNCTION(host_end_waits_by_signal) {
     return JS_UNDEFINED;
 }
 
-HOST_FUNCTION(host_ending_signal) {
-    return JS_NewInt32(ctx, signals.ended_by);
-}
+HOST_FUNCTION(host_ending_signal) { return JS_NewInt32(ctx, signals.ended_by); }
 
 static int open_signals(void) {
     sigset_t ending;
@@ -97,7 +95,7 @@ static int poll_with_signals(struct pollfd *fds, unsigned long count, int timeou
     if (count > POLL_MOST) return poll_on(fds, count, timeout_ms);
     memcpy(all, fds, count * sizeof(*fds));
     for (;;) {
-        all[count] = (struct pollfd) { .fd = signals.fd, .events = POLLIN };
+        all[count] = (struct pollfd){ .fd = signals.fd, .events = POLLIN };
         int ready = poll_on(all, count + 1, timeout_ms);
         if (ready > 0 && all[count].revents && take_signal()) {
             errno = EINTR;

@@ -103,7 +103,8 @@ static long attach_detached(struct run *run, struct slot *slot, int target, cons
   return error;
 }
 
-static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, unsigned how, const struct attributes *attributes) {
+static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, unsigned how,
+                         const struct attributes *attributes) {
   if (slot->source == NULL) return fail(run, -EBADF, path, "not the source of a mount");
   int source = sys_openat(AT_FDCWD, slot->source, O_PATH, 0);
   if (source < 0) return fail(run, source, slot->source, "open");
@@ -146,7 +147,8 @@ static long attach(struct run *run, struct slot *slot, const struct op_mount_bin
   long error = op->create == CREATE_WITH_MODE && !was_missing ? inherit_mode(run, slot->fd, target, path) : 0;
   bool detached = slot->is_detached && !WEAKENED(source_by_path);
   if (error >= 0) error = detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
-  if (is_refused(error) && !decided && (!slot->is_unique || WEAKENED(source_by_path))) error = bind_by_path(run, slot, target, path, how, &attributes);
+  if (is_refused(error) && !decided && (!slot->is_unique || WEAKENED(source_by_path)))
+    error = bind_by_path(run, slot, target, path, how, &attributes);
   sys_close(target);
   return error;
 }

@@ -70,7 +70,8 @@ static bool run_steps(const struct cleanup *cleanup) {
       sys(__NR_unlinkat, cleanup->state, steps[i + 1], AT_REMOVEDIR);
       continue;
     }
-    long error = text_equal(steps[i], MONITOR_RMDIR) ? remove_directory(cleanup->state, steps[i + 1]) : sys(__NR_unlinkat, cleanup->state, steps[i + 1], 0);
+    long error = text_equal(steps[i], MONITOR_RMDIR) ? remove_directory(cleanup->state, steps[i + 1])
+                                                     : sys(__NR_unlinkat, cleanup->state, steps[i + 1], 0);
     if (error < 0 && error != -ENOENT) return false;
   }
   return cleanup->step_count > 0;

@@ -67,15 +67,10 @@ static long copy_entry(struct run *run, int from, int to, const char *name, unsi
   if (error < 0) return error;
   if (WEAKENED(copy_kinds) && (info.st_mode & S_IFMT) != S_IFDIR) return copy_file(from, to, name);
   switch (info.st_mode & S_IFMT) {
-  case S_IFREG:
-    return copy_file(from, to, name);
-  case S_IFLNK:
-    return copy_link(from, to, name, &info);
-  case S_IFDIR:
-    return copy_directory(run, from, to, name, &info, depth);
-  default:
-    warn(run, -EINVAL, name, "a special file is not copied into a tmpfs");
-    return 0;
+  case S_IFREG: return copy_file(from, to, name);
+  case S_IFLNK: return copy_link(from, to, name, &info);
+  case S_IFDIR: return copy_directory(run, from, to, name, &info, depth);
+  default: warn(run, -EINVAL, name, "a special file is not copied into a tmpfs"); return 0;
   }
 }
 
@@ -124,7 +119,9 @@ long op_directory_copy(struct run *run, const struct op_directory_copy *op) {
   int mount = inroot_open(root, op->path.at, 0);
   int target = mount < 0 ? mount : sys_openat(mount, ".", O_RDONLY | O_DIRECTORY, 0);
   // Somebody may have moved another directory there since the tmpfs was mounted.
-  long error = target < 0 ? target : !covers(target, run->slots[op->slot].fd) ? -ESTALE : copy_tree(run, run->slots[op->slot].fd, target, 0);
+  long error = target < 0                                 ? target
+               : !covers(target, run->slots[op->slot].fd) ? -ESTALE
+                                                          : copy_tree(run, run->slots[op->slot].fd, target, 0);
   if (mount >= 0) sys_close(mount);
   if (target >= 0) sys_close(target);
   slot_close(run, op->slot);

@@ -63,7 +63,8 @@ static long verify_device(struct run *run, const struct op_device_create *op, in
   if (fd < 0) return fail(run, fd, path, "open");
   struct stat info;
   long error = sys_fstat(fd, &info);
-  if (error >= 0 && !is_device(&info, op) && !WEAKENED(verify_device)) error = fail(run, -EEXIST, path, "something else is at the path of a device");
+  if (error >= 0 && !is_device(&info, op) && !WEAKENED(verify_device))
+    error = fail(run, -EEXIST, path, "something else is at the path of a device");
   else if (error >= 0 && made) {
     error = sys(__NR_fchownat, fd, "", op->uid, op->gid, AT_EMPTY_PATH);
     // A default ACL may have taken bits away, and a change of owner takes the set-id bits.

@@ -12,8 +12,8 @@ static const struct {
   uint32_t flag;
   const char *name;
 } NAMESPACES[] = {
-    {CLONE_NEWIPC, "ipc"},       {CLONE_NEWUTS, "uts"},   {CLONE_NEWNET, "net"}, {CLONE_NEWCGROUP, "cgroup"},
-    {CLONE_NEWTIME, "time"},     {CLONE_NEWPID, "pid"},   {CLONE_NEWNS, "mnt"},
+    {CLONE_NEWIPC, "ipc"},   {CLONE_NEWUTS, "uts"}, {CLONE_NEWNET, "net"}, {CLONE_NEWCGROUP, "cgroup"},
+    {CLONE_NEWTIME, "time"}, {CLONE_NEWPID, "pid"}, {CLONE_NEWNS, "mnt"},
 };
 #define NAMESPACE_COUNT (sizeof NAMESPACES / sizeof *NAMESPACES)
 

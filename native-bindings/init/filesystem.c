@@ -14,7 +14,7 @@ struct super_option {
 };
 
 static const struct super_option SUPER_OPTIONS[] = {
-    {MS_RDONLY, "ro", "rw"},      {MS_SYNCHRONOUS, "sync", "async"}, {MS_DIRSYNC, "dirsync", NULL},
+    {MS_RDONLY, "ro", "rw"},         {MS_SYNCHRONOUS, "sync", "async"}, {MS_DIRSYNC, "dirsync", NULL},
     {MS_LAZYTIME, "lazytime", NULL}, {MS_MANDLOCK, "mand", NULL},
 };
 
@@ -185,7 +185,8 @@ static long make_old(struct run *run, const struct op_mount_filesystem *op, cons
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
   if (mount < 0) return fail(run, mount, path, "open of the new mount");
   const struct attributes attributes = {0, 0, 0, 0, &op->propagation, 0};
-  error = inroot_same(mount, target->fd) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
+  error =
+      inroot_same(mount, target->fd) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
   sys_close(mount);
   return error;
 }
@@ -241,7 +242,8 @@ static long remount_superblock(struct run *run, const struct op_mount_remount *o
     char data[PAGE];
     struct buffer out = BUFFER(data);
     long error = join_data(&op->data, "", &out);
-    if (error >= 0) error = mount_old(run, NULL, target, NULL, MS_REMOUNT | (unsigned long)op->super_flags | mount_flags(op->attr_set), data);
+    if (error >= 0)
+      error = mount_old(run, NULL, target, NULL, MS_REMOUNT | (unsigned long)op->super_flags | mount_flags(op->attr_set), data);
     return error < 0 ? fail(run, error, path, "mount") : 0;
   }
   if (context < 0) return fail(run, context, path, "fspick");

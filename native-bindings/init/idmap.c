@@ -64,12 +64,9 @@ long op_idmap_open(struct run *run, const struct op_idmap_open *op) {
 
 static const char *idmap_reason(long error) {
   switch (error) {
-  case -EINVAL:
-    return "mount_setattr: the filesystem cannot be id-mapped on this kernel";
-  case -EPERM:
-    return "mount_setattr: no right to map ids of the filesystem, or the user namespace is its own";
-  case -ENOSYS:
-    return "mount_setattr: id-mapped mounts need Linux 5.12";
+  case -EINVAL: return "mount_setattr: the filesystem cannot be id-mapped on this kernel";
+  case -EPERM: return "mount_setattr: no right to map ids of the filesystem, or the user namespace is its own";
+  case -ENOSYS: return "mount_setattr: id-mapped mounts need Linux 5.12";
   }
   return "mount_setattr: id map";
 }

@@ -101,7 +101,8 @@ static int make_empty(void) {
     if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "mode", "755", 0);
     if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
     if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-    if (mount >= 0) mount = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    if (mount >= 0)
+      mount = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
     sys_close(context);
   }
   return (int)mount;

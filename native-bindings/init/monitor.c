@@ -49,16 +49,14 @@ static void reap(struct monitor *monitor) {
 
 static bool is_forwarded(struct monitor *monitor, const struct signalfd_siginfo *signal) {
   switch (signal->ssi_signo) {
-    case SIGCHLD:
-    case SIGURG:
-    case SIGTTIN:
-    case SIGTTOU:
-      return false;
-    case SIGPIPE:
-      // Its own, from a write to a reader that is gone.
-      return signal->ssi_pid != (uint32_t)sys(__NR_getpid);
-    case SIGWINCH:
-      return monitor->terminal.master < 0;
+  case SIGCHLD:
+  case SIGURG:
+  case SIGTTIN:
+  case SIGTTOU: return false;
+  case SIGPIPE:
+    // Its own, from a write to a reader that is gone.
+    return signal->ssi_pid != (uint32_t)sys(__NR_getpid);
+  case SIGWINCH: return monitor->terminal.master < 0;
   }
   return true;
 }

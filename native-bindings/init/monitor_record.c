@@ -161,7 +161,8 @@ static void save(int reader, const char *record_path, int output) {
   while ((size = sys_read(reader, bytes, sizeof bytes)) > 0 || size == -EINTR) {
     if (file < 0 && !name.truncated) file = fresh_open(path);
     if (file < 0 || size < 0) continue;
-    for (long done = 0, written = 1; done < size && written > 0; done += written) written = sys_write(file, bytes + done, (size_t)(size - done));
+    for (long done = 0, written = 1; done < size && written > 0; done += written)
+      written = sys_write(file, bytes + done, (size_t)(size - done));
   }
   if (file < 0) return;
   if (has_more) sys(__NR_dup3, file, 1, 0);

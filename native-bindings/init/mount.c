@@ -25,10 +25,8 @@ unsigned long mount_flags(uint64_t attributes) {
   for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
     if (attributes & FLAGS[i].attribute) flags |= FLAGS[i].flag;
   switch (attributes & MOUNT_ATTR__ATIME) {
-    case MOUNT_ATTR_NOATIME:
-      return flags | MS_NOATIME;
-    case MOUNT_ATTR_STRICTATIME:
-      return flags | MS_STRICTATIME;
+  case MOUNT_ATTR_NOATIME: return flags | MS_NOATIME;
+  case MOUNT_ATTR_STRICTATIME: return flags | MS_STRICTATIME;
   }
   return flags | MS_RELATIME;
 }
@@ -182,9 +180,7 @@ long mount_apply(struct run *run, int fd, const char *path, const struct attribu
   return error < 0 ? error : propagate_all(run, fd, path, attributes->propagation);
 }
 
-long mount_move(int fd, int target) {
-  return sys(__NR_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-}
+long mount_move(int fd, int target) { return sys(__NR_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH); }
 
 /* What the test build does in the place of mount_move: the path is looked up once more, by the kernel's own rules. */
 static long move_by_path(struct run *run, int fd, const char *path) {
@@ -214,9 +210,7 @@ long mount_attach(struct run *run, int fd, int target, const char *path, const s
   return propagate_all(run, fd, path, attributes->propagation);
 }
 
-int mount_clone(int fd, bool recursive) {
-  return sys_open_tree(fd, "", OPEN_TREE_CLONE | AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0));
-}
+int mount_clone(int fd, bool recursive) { return sys_open_tree(fd, "", OPEN_TREE_CLONE | AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0)); }
 
 /* A link in a hostile root must not lead a mount onto the files of a procfs; a path that names them is the configuration's business. */
 static bool is_led_into_proc(int root, int target, const char *path, unsigned how) {

@@ -9,7 +9,8 @@ struct attributes {
   /* Cleared too, unless it is locked. */
   uint64_t drop;
 };
-#define ATTRIBUTES(op) {(op)->attr_set, (op)->attr_clear, (op)->recursive_set, (op)->recursive_clear, &(op)->propagation, 0}
+#define ATTRIBUTES(op) \
+  { (op)->attr_set, (op)->attr_clear, (op)->recursive_set, (op)->recursive_clear, &(op)->propagation, 0 }
 
 /* mount_setattr(2) on a mount's own descriptor; `flags` may have AT_RECURSIVE. */
 long mount_setattr(int fd, unsigned flags, uint64_t set, uint64_t clear, uint64_t propagation);

@@ -5,7 +5,6 @@
 #include "../shared/str.h"
 #include "../shared/sys.h"
 
-
 struct shape {
   uint32_t actors;
   const struct field *fields;
@@ -34,9 +33,7 @@ struct reader {
   const uint8_t *at, *end;
 };
 
-static uint32_t load32(const uint8_t *at) {
-  return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
+static uint32_t load32(const uint8_t *at) { return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24; }
 
 static bool read32(struct reader *in, uint32_t *out) {
   if (in->end - in->at < 4) return false;
@@ -88,21 +85,14 @@ static bool read_field(struct reader *in, const struct field *field, uint32_t sl
   void *out = (char *)arguments + field->offset;
   uint32_t *value = out;
   switch (field->type) {
-    case FIELD_U32:
-      return read32(in, value);
-    case FIELD_BOOL:
-      return read32(in, value) && *value <= 1;
-    case FIELD_SLOT:
-      return read32(in, value) && (*value < slots || *value == NO_SLOT);
-    case FIELD_U64:
-    case FIELD_I64:
-      return read64(in, out);
-    case FIELD_STR:
-      return read_text(in, out);
-    case FIELD_STRS:
-      return read_list(in, true, out);
-    case FIELD_U32S:
-      return read_list(in, false, out);
+  case FIELD_U32: return read32(in, value);
+  case FIELD_BOOL: return read32(in, value) && *value <= 1;
+  case FIELD_SLOT: return read32(in, value) && (*value < slots || *value == NO_SLOT);
+  case FIELD_U64:
+  case FIELD_I64: return read64(in, out);
+  case FIELD_STR: return read_text(in, out);
+  case FIELD_STRS: return read_list(in, true, out);
+  case FIELD_U32S: return read_list(in, false, out);
   }
   return false;
 }
@@ -191,7 +181,9 @@ long plan_map(int fd, struct plan *out, const char **reason) {
   return error;
 }
 
-struct plan_cursor plan_begin(const struct plan *plan) { return (struct plan_cursor){plan->at, plan->end, plan->op_count}; }
+struct plan_cursor plan_begin(const struct plan *plan) {
+  return (struct plan_cursor){plan->at, plan->end, plan->op_count};
+}
 
 bool plan_next(const struct plan *plan, struct plan_cursor *cursor, struct operation *out) {
   if (cursor->left == 0) return false;

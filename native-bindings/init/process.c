@@ -127,7 +127,8 @@ static long set_groups(struct run *run, const struct list *groups) {
   if (error >= 0) return 0;
   if (error != -EPERM) return fail(run, error, NULL, "setgroups");
   // "deny" in the user namespace: nothing is lost unless there are groups to leave or to enter.
-  if (groups->count > 0 || sys(__NR_getgroups, 0, NULL) > 0) warn(run, error, NULL, "process.user: setgroups is denied: the groups stay as they are");
+  if (groups->count > 0 || sys(__NR_getgroups, 0, NULL) > 0)
+    warn(run, error, NULL, "process.user: setgroups is denied: the groups stay as they are");
   return 0;
 }
 
@@ -150,7 +151,9 @@ long op_process_cwd(struct run *run, const struct op_process_cwd *op) {
   long length = sys(__NR_getcwd, path, sizeof path);
   if (length < 0) return fail(run, length, op->path.at, "getcwd");
   // The kernel writes "(unreachable)" before the path of a directory that is not below the root.
-  return path[0] == '/' || WEAKENED(cwd_check) ? 0 : fail(run, -ENOENT, op->path.at, "current working directory is outside of the root filesystem");
+  return path[0] == '/' || WEAKENED(cwd_check)
+             ? 0
+             : fail(run, -ENOENT, op->path.at, "current working directory is outside of the root filesystem");
 }
 
 long op_process_wait(struct run *run, const struct op_process_wait *op) {

@@ -11,8 +11,7 @@
 void put_error(struct buffer *out, long error) {
   switch (-error) {
 #define CASE(number, text) \
-  case number: \
-    return put_text(out, text);
+  case number: return put_text(out, text);
     EXECUTION_ERRORS(CASE)
   }
   put_text(out, "errno ");

@@ -32,7 +32,8 @@ static int bind_old(const char *path, int old) {
   int fd = open_root(path);
   // A mount on `old`, of `old`: both paths were looked up anew, and may have led elsewhere.
   struct stat one, other;
-  bool same = fd >= 0 && sys_fstat(fd, &one) >= 0 && sys_fstat(old, &other) >= 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  bool same =
+      fd >= 0 && sys_fstat(fd, &one) >= 0 && sys_fstat(old, &other) >= 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   if (fd >= 0 && !WEAKENED(root_link) && (!same || inroot_same(fd, old))) {
     sys_close(fd);
     return -ESTALE;

@@ -175,5 +175,6 @@ void terminal_finish(struct terminal *terminal, struct ending *ending) {
   // First, so that INT can come from there.
   if (terminal->host >= 0) sys_ioctl(terminal->host, TCSETS, &terminal->saved);
   while (!terminal_flush(terminal))
-    if (!ending_wait(ending, (struct pollfd){.fd = terminal->output_gone ? -1 : 1, .events = POLLOUT}, terminal->output_gone ? 1 : 0)) return;
+    if (!ending_wait(ending, (struct pollfd){.fd = terminal->output_gone ? -1 : 1, .events = POLLOUT}, terminal->output_gone ? 1 : 0))
+      return;
 }

@@ -6,7 +6,6 @@
  */
 #include "alloc.h"
 
-
 #include <string.h>
 #include <sys/mman.h>
 
@@ -45,9 +44,7 @@ static size_t used_before;
 static struct free_block *small_free[SMALL_CLASSES];
 static struct free_block *large_free[LARGE_CLASSES];
 
-static struct block *block_of(const void *pointer) {
-    return (struct block *)((uintptr_t)pointer - HEADER);
-}
+static struct block *block_of(const void *pointer) { return (struct block *)((uintptr_t)pointer - HEADER); }
 
 /* Round a size above SMALL_LIMIT up to its class; the class number goes to *index. */
 static size_t large_capacity(size_t size, unsigned *index) {
@@ -59,9 +56,7 @@ static size_t large_capacity(size_t size, unsigned *index) {
     return capacity;
 }
 
-size_t host_heap_size(void) {
-    return used_before + (size_t)(bump - arena_start);
-}
+size_t host_heap_size(void) { return used_before + (size_t)(bump - arena_start); }
 
 static bool next_arena(size_t needed) {
     size_t length = needed > NEXT_ARENA ? (needed + 4095) & ~(size_t)4095 : NEXT_ARENA;
@@ -184,8 +179,6 @@ static void *js_reallocate(JSMallocState *state, void *pointer, size_t size) {
     return moved;
 }
 
-static size_t js_usable_size(const void *pointer) {
-    return pointer ? block_of(pointer)->capacity : 0;
-}
+static size_t js_usable_size(const void *pointer) { return pointer ? block_of(pointer)->capacity : 0; }
 
 const JSMallocFunctions host_allocator = { js_allocate, js_release, js_reallocate, js_usable_size };

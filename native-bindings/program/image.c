@@ -79,7 +79,8 @@ static void complete(JSContext *ctx, JSValueConst object) {
 }
 
 static void complete_builtins(JSContext *ctx) {
-    static const char *const names[] = { "Object", "Function", "Array", "String", "Number", "BigInt", "Date", "Promise", "Map", "Set", "JSON", "Uint32Array" };
+    static const char *const names[] = { "Object", "Function", "Array", "String", "Number", "BigInt",
+                                         "Date",   "Promise",  "Map",   "Set",    "JSON",   "Uint32Array" };
     JSValue global = JS_GetGlobalObject(ctx);
     complete(ctx, global);
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
@@ -168,9 +169,7 @@ static bool called_image_writer(void) {
     return host_argc == 1 && strcmp(slash ? slash + 1 : host_argv[0], IMAGE_WRITER) == 0;
 }
 
-JSModuleDef *host_own_module(void) {
-    return engine.host_module;
-}
+JSModuleDef *host_own_module(void) { return engine.host_module; }
 
 JSContext *host_engine(void) {
     if (engine.filled) {

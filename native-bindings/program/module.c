@@ -149,12 +149,10 @@ static const JSCFunctionListEntry build_fields[] = {
 FUNCTIONS(DECLARE)
 
 #define EXPORT(name, count, function) JS_CFUNC_DEF(name, count, function),
-static const JSCFunctionListEntry exports[] = {
-    JS_PROP_STRING_DEF("architecture", ARCHITECTURE, JS_PROP_ENUMERABLE),
-    JS_PROP_STRING_DEF("seccompVersion", host_seccomp_version, JS_PROP_ENUMERABLE),
-    JS_OBJECT_DEF("build", build_fields, ARRAY_LENGTH(build_fields), JS_PROP_ENUMERABLE),
-    FUNCTIONS(EXPORT)
-};
+static const JSCFunctionListEntry exports[] = { JS_PROP_STRING_DEF("architecture", ARCHITECTURE, JS_PROP_ENUMERABLE),
+                                                JS_PROP_STRING_DEF("seccompVersion", host_seccomp_version, JS_PROP_ENUMERABLE),
+                                                JS_OBJECT_DEF("build", build_fields, ARRAY_LENGTH(build_fields), JS_PROP_ENUMERABLE),
+                                                FUNCTIONS(EXPORT) };
 
 HOST_FUNCTION(host_replace_exports) {
     return host_replace_functions(ctx, host_own_module(), exports, ARRAY_LENGTH(exports), host_arg(argc, argv, 0));

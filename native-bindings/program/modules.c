@@ -65,9 +65,7 @@ static JSModuleDef *loader(JSContext *ctx, const char *name, void *opaque) {
     return read_module(ctx, name);
 }
 
-void host_init_loader(JSRuntime *rt) {
-    JS_SetModuleLoaderFunc(rt, normalize, loader, NULL);
-}
+void host_init_loader(JSRuntime *rt) { JS_SetModuleLoaderFunc(rt, normalize, loader, NULL); }
 
 JSValue host_evaluate_module(JSContext *ctx, const char *name, JSModuleDef **module) {
     *module = read_module(ctx, name);

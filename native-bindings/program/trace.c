@@ -22,9 +22,7 @@ void host_note_start(int argc, char **argv) {
         if (argv[i][0] == '-' && strncmp(argv[i] + 1 + (argv[i][1] == '-'), "trace", 5) == 0) started = microseconds();
 }
 
-HOST_FUNCTION(host_clock) {
-    return JS_NewFloat64(ctx, microseconds());
-}
+HOST_FUNCTION(host_clock) { return JS_NewFloat64(ctx, microseconds()); }
 
 HOST_FUNCTION(host_usage) {
     JSValue result = JS_NewObject(ctx);

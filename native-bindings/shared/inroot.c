@@ -100,8 +100,7 @@ bool inroot_same(int a, int b) {
   struct statx x, y;
   unsigned mask = STATX_INO | STATX_MNT_ID;
   if (sys(__NR_statx, a, "", AT_EMPTY_PATH, mask, &x) < 0 || sys(__NR_statx, b, "", AT_EMPTY_PATH, mask, &y) < 0) return false;
-  return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor &&
-         x.stx_mnt_id == y.stx_mnt_id;
+  return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor && x.stx_mnt_id == y.stx_mnt_id;
 }
 
 static int beneath_walk(int directory, const char *path, unsigned flags) {

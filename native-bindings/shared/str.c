@@ -100,7 +100,11 @@ void put_i64(struct buffer *out, int64_t value) {
 
 /* The character that begins here, and how many bytes it takes; 0 bytes where it is no UTF-8. */
 static unsigned decode(const uint8_t *at, size_t left, uint32_t *character) {
-  unsigned size = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+  unsigned size = at[0] < 0x80                    ? 1
+                  : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                  : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                  : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                                  : 0;
   if (size == 0 || size > left) return 0;
   uint32_t value = size == 1 ? at[0] : at[0] & (0x7fu >> size);
   for (unsigned i = 1; i < size; i++) {

@@ -24,7 +24,8 @@ struct buffer {
   size_t size, used;
   bool truncated;
 };
-#define BUFFER(array) {(array), sizeof(array), 0, false}
+#define BUFFER(array) \
+  { (array), sizeof(array), 0, false }
 void put_bytes(struct buffer *out, const char *bytes, size_t length);
 void put_text(struct buffer *out, const char *text);
 /* For people: control characters, line separators, changes of direction and what is no UTF-8 as escapes, as src/runtime/errors/printable.ts has them. */

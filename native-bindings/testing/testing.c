@@ -27,9 +27,9 @@ struct named_error {
 };
 
 static const struct named_error ERRORS[] = {
-    {"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EINTR", EINTR},   {"EIO", EIO},       {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM},
-    {"EACCES", EACCES}, {"EBUSY", EBUSY},   {"EINVAL", EINVAL}, {"EMFILE", EMFILE}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS},
-    {"ENOSYS", ENOSYS},
+    {"EPERM", EPERM},   {"ENOENT", ENOENT}, {"EINTR", EINTR},   {"EIO", EIO},       {"EAGAIN", EAGAIN},
+    {"ENOMEM", ENOMEM}, {"EACCES", EACCES}, {"EBUSY", EBUSY},   {"EINVAL", EINVAL}, {"EMFILE", EMFILE},
+    {"ENOSPC", ENOSPC}, {"EROFS", EROFS},   {"ENOSYS", ENOSYS},
 };
 
 static const char *const WEAKNESS_NAMES[] = {
