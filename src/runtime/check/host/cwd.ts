@@ -2,11 +2,11 @@ import { mayExecute, modeText, userOf } from "./access.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** config, process: cwd is a directory that the user may enter. One that is not there is made. */
-export const workingDirectory: HostCheck = (spec, report, { scene }) => {
+export const workingDirectory: HostCheck = (spec, report, { files }) => {
   const cwd = spec.process?.cwd;
-  if (scene === undefined || !cwd?.startsWith("/")) return;
+  if (files === undefined || !cwd?.startsWith("/")) return;
   const pointer = "/process/cwd";
-  const found = scene.find(cwd);
+  const found = files.find(cwd);
   if (found.status === "not-a-directory")
     report.error("cwd-not-directory", pointer, `"${found.parent}", on the way to "${cwd}", is not a directory`);
   if (found.status === "missing" && found.layer.index === -1 && !spec.root?.readonly)

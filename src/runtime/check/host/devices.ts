@@ -5,7 +5,7 @@ import type { HostCheck } from "./host-check.ts";
 const WITHOUT_NODES = ["devpts", "proc", "sysfs", "cgroup", "cgroup2", "mqueue"];
 
 /** config-linux, devices: numbers that the host has another device for, files that are in the way, places where there can be no node. */
-export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene }) => {
+export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, files }) => {
   const drivers = view.live ? view.text("/proc/devices") : undefined;
   linux?.devices?.forEach((device, index) => {
     const pointer = `/linux/devices/${index}`;
@@ -19,8 +19,8 @@ export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, scene 
       else if (drivers !== undefined && !hasDriver(drivers, kind, major))
         report.warning("device-driver", pointer, `"${path}": no driver of this host has the ${kind} number ${major}`);
     }
-    if (scene === undefined) return;
-    const place = scene.find(path);
+    if (files === undefined) return;
+    const place = files.find(path);
     const around = mounts?.[place.layer.index];
     if (place.status === "opaque" && around !== undefined && WITHOUT_NODES.includes(around.type ?? "")) {
       report.error(

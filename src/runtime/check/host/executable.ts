@@ -1,6 +1,6 @@
 /** What execve(2) needs beside the file itself: an interpreter, a loader, a machine that runs it. */
+import type { ContainerFiles, Found } from "./container-files.ts";
 import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./elf.ts";
-import type { Found, Scene } from "./scene.ts";
 import { describeOther, parseFirstLine } from "./script.ts";
 import type { HostView } from "./view.ts";
 
@@ -20,11 +20,11 @@ export function latin1(bytes: ArrayBuffer): string {
 }
 
 /** undefined: nothing is known against it. */
-export function explainFormat(scene: Pick<Scene, "find">, file: Found, view: HostView, depth = 0): FormatProblem | undefined {
+export function explainFormat(files: Pick<ContainerFiles, "find">, file: Found, view: HostView, depth = 0): FormatProblem | undefined {
   const bytes = file.tree.read(file.inTree, 0, HEAD);
   const head = latin1(bytes.slice(0, FIRST_LINE + 2));
   const line = parseFirstLine(head.slice(0, FIRST_LINE));
-  if (line !== undefined) return explainScript(scene, file, line, view, depth);
+  if (line !== undefined) return explainScript(files, file, line, view, depth);
   const elf = parseElf(bytes);
   if (elf === undefined) {
     // Somebody may have told the kernel what to do with it.
@@ -32,11 +32,11 @@ export function explainFormat(scene: Pick<Scene, "find">, file: Found, view: Hos
     const what = head.startsWith("\u007fELF") ? "it is cut off in its header" : describeOther(head);
     return { code: "program-format", message: `"${file.path}" is not a program: ${what}` };
   }
-  return explainElf(scene, file, elf, view);
+  return explainElf(files, file, elf, view);
 }
 
 function explainScript(
-  scene: Pick<Scene, "find">,
+  files: Pick<ContainerFiles, "find">,
   file: Found,
   { interpreter, carriageReturn }: { readonly interpreter: string; readonly carriageReturn: boolean },
   view: HostView,
@@ -46,17 +46,17 @@ function explainScript(
   if (interpreter === "") return problem(`"${file.path}": no interpreter follows #! in its first line`);
   if (carriageReturn) return problem(`"${file.path}" has Windows line endings: the kernel would look for "${interpreter}\\r"`);
   if (!interpreter.startsWith("/")) return undefined;
-  const found = scene.find(interpreter);
+  const found = files.find(interpreter);
   if (found.status === "opaque") return undefined;
   if (found.status !== "found") return problem(`"${file.path}" is a script for ${interpreter}, which is not there`);
   if (found.facts.kind !== "file" || (found.facts.mode & 0o111) === 0)
     return problem(`"${file.path}" is a script for ${interpreter}, which is not a program`);
   if (depth >= DEPTH) return problem(`"${file.path}" is the last of too many interpreters`);
-  return explainFormat(scene, found, view, depth + 1);
+  return explainFormat(files, found, view, depth + 1);
 }
 
 function explainElf(
-  scene: Pick<Scene, "find">,
+  files: Pick<ContainerFiles, "find">,
   file: Found,
   elf: NonNullable<ReturnType<typeof parseElf>>,
   view: HostView,
@@ -77,7 +77,7 @@ function explainElf(
   const loader = findLoader(elf, file.tree.read(file.inTree, offset, Math.min(size * count, 1 << 16)));
   if (loader === undefined) return undefined;
   const path = latin1(file.tree.read(file.inTree, loader.offset, Math.min(loader.length, HEAD))).replace(/\0.*$/s, "");
-  const found = scene.find(path);
+  const found = files.find(path);
   if (found.status === "found" || found.status === "opaque" || !path.startsWith("/")) return undefined;
   return { code: "program-loader", message: `"${file.path}" needs the loader ${path}, which is not there` };
 }

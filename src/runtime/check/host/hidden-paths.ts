@@ -4,10 +4,10 @@ import type { SpecMount } from "../../spec/types.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** mount(2): a read-only path is a bind mount of itself, and what lies in an unbindable mount cannot be bound. */
-export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { view, scene }) => {
-  if (scene === undefined) return;
+export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { view, files }) => {
+  if (files === undefined) return;
   linux?.readonlyPaths?.forEach((path, index) => {
-    const place = scene.find(path);
+    const place = files.find(path);
     const mount = mounts?.[place.layer.index];
     if (mount === undefined || !isUnbindable(mount)) return;
     // What is not there is left alone; of a procfs the host knows what is there.

@@ -1,22 +1,22 @@
 import { HOOK_KINDS } from "../../spec/names.ts";
+import type { Found, NotFound } from "./container-files.ts";
 import { explainFormat } from "./executable.ts";
 import type { HostCheck } from "./host-check.ts";
-import type { Found, NotFound } from "./scene.ts";
 import type { FileFacts, HostView } from "./view.ts";
 
 /** config, POSIX-platform hooks: the program is there, in the container for startContainer, on the host for all others. */
-export const hookPrograms: HostCheck = ({ hooks }, report, { view, scene }) => {
+export const hookPrograms: HostCheck = ({ hooks }, report, { view, files }) => {
   if (!hooks) return;
   for (const kind of HOOK_KINDS) {
     const inside = kind === "startContainer";
-    if (inside ? scene === undefined : !view.live) continue;
+    if (inside ? files === undefined : !view.live) continue;
     // A poststop hook that fails is only told of: the container is gone.
     const level = kind === "poststop" ? "warning" : "error";
     hooks[kind]?.forEach(({ path }, index) => {
       if (!path.startsWith("/")) return;
       const [pointer, name] = [`/hooks/${kind}/${index}/path`, `hooks.${kind}[${index}]`];
       const where = inside ? "in the container" : "on the host";
-      const found = inside ? scene?.find(path) : onHost(view, path);
+      const found = inside ? files?.find(path) : onHost(view, path);
       if (found === undefined || found.status === "opaque") return;
       if (found.status !== "found") report[level]("hook-missing", pointer, `${name}: "${path}" does not exist ${where}`);
       else if (found.facts.kind !== "file")
@@ -24,8 +24,8 @@ export const hookPrograms: HostCheck = ({ hooks }, report, { view, scene }) => {
       else if ((found.facts.mode & 0o111) === 0)
         report[level]("hook-not-executable", pointer, `${name}: "${path}" has no execute permission`);
       else {
-        const files = inside && scene ? scene : { find: (other: string) => onHost(view, other) ?? absent(other) };
-        const problem = explainFormat(files, found, view);
+        const seen = inside && files ? files : { find: (other: string) => onHost(view, other) ?? absent(other) };
+        const problem = explainFormat(seen, found, view);
         if (problem !== undefined) report[level]("hook-format", pointer, `${name}: ${problem.message}`);
       }
     });

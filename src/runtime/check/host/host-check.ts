@@ -1,13 +1,13 @@
 import type { Spec } from "../../spec/types.ts";
 import type { Report } from "../finding.ts";
-import type { Scene } from "./scene.ts";
+import type { ContainerFiles } from "./container-files.ts";
 import type { HostView } from "./view.ts";
 
 /** What a check of the host has before it. */
 export interface HostInput {
   readonly view: HostView;
   /** The files as the container would see them; undefined without a root filesystem to look at. */
-  readonly scene?: Scene;
+  readonly files?: ContainerFiles;
 }
 
 /** Like Check, with the host beside the configuration. */

@@ -1,8 +1,8 @@
 import type { Spec, SpecIdMapping } from "../../spec/types.ts";
 import type { Report } from "../finding.ts";
 import { namespaceOf } from "../namespaces.ts";
+import { absolute } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
-import { absolute } from "./scene.ts";
 import type { HostView } from "./view.ts";
 
 interface Range {

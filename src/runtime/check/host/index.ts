@@ -4,6 +4,7 @@ import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
 import { apparmorProfile } from "./apparmor.ts";
 import { boundCapabilities } from "./capabilities.ts";
+import { openContainerFiles } from "./container-files.ts";
 import { affinityCpus, memoryNodes, quotaAboveHost } from "./cpus.ts";
 import { workingDirectory } from "./cwd.ts";
 import { deviceFiles } from "./devices.ts";
@@ -22,7 +23,6 @@ import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, o
 import { argumentsOfHost, oomScoreOfCaller, rlimitsOfHost } from "./rlimits.ts";
 import { rootFilesystem } from "./rootfs.ts";
 import { sandboxFits, sandboxThere } from "./sandbox.ts";
-import { openScene } from "./scene.ts";
 import { filterFeatures, listenerSocket } from "./seccomp.ts";
 import { sysctlFiles } from "./sysctl.ts";
 import { clocks } from "./time.ts";
@@ -71,9 +71,9 @@ const HOST_CHECKS: readonly HostCheck[] = [
 export function examineHost(spec: Spec, view: HostView, broken: boolean): readonly Finding[] {
   const findings: Finding[] = [];
   const report = reportInto(findings);
-  let scene: ReturnType<typeof openScene>;
-  runChecks([openScene], (open) => (scene = open(spec, view)), findings, broken);
-  const input = { view, ...(scene && { scene }) };
+  let files: ReturnType<typeof openContainerFiles>;
+  runChecks([openContainerFiles], (open) => (files = open(spec, view)), findings, broken);
+  const input = { view, ...(files && { files }) };
   runChecks(HOST_CHECKS, (check) => check(spec, report, input), findings, broken);
   return findings;
 }

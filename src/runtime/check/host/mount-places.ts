@@ -2,8 +2,8 @@ import { cleanTarget } from "../../spec/path.ts";
 import type { SpecMount } from "../../spec/types.ts";
 import { isBind } from "../spec/mount-words.ts";
 import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "./access.ts";
+import { absolute, type ContainerFiles, type NotFound } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
-import { absolute, type NotFound, type Scene } from "./scene.ts";
 import type { FileFacts, HostView } from "./view.ts";
 
 /** What is mounted: a directory, a file, or "unknown". */
@@ -15,13 +15,13 @@ function kindOfSource(mount: SpecMount, view: HostView): FileFacts["kind"] | "un
 }
 
 /** config, mounts: a directory goes on a directory and a file on a file; what is not there is made, if it can be. */
-export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
-  if (scene === undefined) return;
+export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
+  if (files === undefined) return;
   const { mounts } = spec;
   const maker = userNamespaceRoot(spec);
   mounts?.forEach((mount, index) => {
     if (mount.options?.includes("remount") || mount.options?.includes("dest-nofollow")) return;
-    const place = scene.destination(index);
+    const place = files.destination(index);
     if (place === undefined) return;
     const pointer = `/mounts/${index}/destination`;
     const source = kindOfSource(mount, view);
@@ -40,8 +40,8 @@ export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
     } else if (place.status === "missing") {
       // A root filesystem of somebody else's is not writable for a caller without rights, and on no read-only one.
-      const readOnly = readOnlyReason(place, scene.root.isWritable("/"));
-      if (maker !== undefined && isForeign(place, scene, maker))
+      const readOnly = readOnlyReason(place, files.root.isWritable("/"));
+      if (maker !== undefined && isForeign(place, files, maker))
         report.error(
           "mount-point-denied",
           pointer,
@@ -55,8 +55,8 @@ export const mountPlaces: HostCheck = (spec, report, { view, scene }) => {
 };
 
 /** In the root filesystem, in a directory that the container's root has no right to write to. */
-function isForeign({ layer, parent }: NotFound, scene: Scene, maker: NamespaceRoot): boolean {
-  const directory = layer.index === -1 ? scene.find(parent) : undefined;
+function isForeign({ layer, parent }: NotFound, files: ContainerFiles, maker: NamespaceRoot): boolean {
+  const directory = layer.index === -1 ? files.find(parent) : undefined;
   return directory?.status === "found" && !mayMakeIn(maker, directory.facts);
 }
 

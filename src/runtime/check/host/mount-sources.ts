@@ -1,7 +1,7 @@
 import { isBind } from "../spec/mount-words.ts";
+import { absolute } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
 import { nearest } from "./names.ts";
-import { absolute } from "./scene.ts";
 
 /** So many missing sources get a close name, for which a directory is read: a configuration with more has other troubles. */
 const MOST_SEARCHES = 50;

@@ -2,10 +2,10 @@ import type { Spec } from "../../spec/types.ts";
 import type { Report } from "../finding.ts";
 import { isBind } from "../spec/mount-words.ts";
 import { mayExecute, modeText, type User, userOf } from "./access.ts";
+import type { ContainerFiles, Found, NotFound } from "./container-files.ts";
 import { explainFormat } from "./executable.ts";
 import type { HostCheck } from "./host-check.ts";
 import { closeTo } from "./names.ts";
-import type { Found, NotFound, Scene } from "./scene.ts";
 
 const POINTER = "/process/args/0";
 
@@ -15,18 +15,18 @@ function pathOf({ process }: Spec): readonly string[] {
 }
 
 /** execvp(3) in the files of the container: the program is there, is a file, may be executed, and what it needs to run is there too. */
-export const program: HostCheck = (spec, report, { view, scene }) => {
+export const program: HostCheck = (spec, report, { view, files }) => {
   const name = spec.process?.args?.[0];
-  if (scene === undefined || !name || !spec.process) return;
+  if (files === undefined || !name || !spec.process) return;
   const user = userOf(spec);
-  const found = name.includes("/") ? scene.find(inDirectory(spec.process.cwd, name)) : search(spec, scene, name, user, report);
+  const found = name.includes("/") ? files.find(inDirectory(spec.process.cwd, name)) : search(spec, files, name, user, report);
   if (found === undefined || (found.status === "opaque" && !isInEmpty(spec, found))) return;
   if (found.status !== "found") {
-    reportMissing(name, scene, found, report);
+    reportMissing(name, files, found, report);
     return;
   }
   if (!isExecutable(found, user, name, report)) return;
-  const problem = explainFormat(scene, found, view);
+  const problem = explainFormat(files, found, view);
   if (problem !== undefined) report.error(problem.code, POINTER, problem.message);
 };
 
@@ -47,12 +47,12 @@ function inDirectory(cwd: string, name: string): string {
 }
 
 /** What PATH leads to. undefined: reported already, or nobody can tell before everything is mounted. */
-function search(spec: Spec, scene: Scene, name: string, user: User | undefined, report: Report): Found | undefined {
+function search(spec: Spec, files: ContainerFiles, name: string, user: User | undefined, report: Report): Found | undefined {
   const directories = pathOf(spec).filter((directory) => directory.startsWith("/"));
   if (directories.length === 0) return undefined;
   let refused: Found | undefined;
   for (const directory of directories) {
-    const found = scene.find(`${directory}/${name}`);
+    const found = files.find(`${directory}/${name}`);
     if (found.status === "opaque" && !isInEmpty(spec, found)) return undefined;
     if (found.status !== "found") continue;
     const usable = found.facts.kind === "file" && (user === undefined ? (found.facts.mode & 0o111) !== 0 : mayExecute(user, found.facts));
@@ -61,7 +61,7 @@ function search(spec: Spec, scene: Scene, name: string, user: User | undefined, 
   }
   if (refused !== undefined) return refused;
   const names = directories.flatMap((directory) => {
-    const place = scene.find(directory);
+    const place = files.find(directory);
     return place.status === "found" ? place.tree.names(place.inTree) : [];
   });
   const close = closeTo(name, names);
@@ -70,13 +70,13 @@ function search(spec: Spec, scene: Scene, name: string, user: User | undefined, 
   return undefined;
 }
 
-function reportMissing(name: string, scene: Scene, { status, parent, name: missing, layer }: NotFound, report: Report): void {
+function reportMissing(name: string, files: ContainerFiles, { status, parent, name: missing, layer }: NotFound, report: Report): void {
   if (status === "not-a-directory") report.error("program-missing", POINTER, `"${name}": ${parent} is not a directory`);
   else if (status === "loop") report.error("program-missing", POINTER, `"${name}": too many links at ${parent}/${missing}`);
   else if (status === "opaque")
     report.error("program-missing", POINTER, `"${name}" does not exist: the mount of ${layer.at} covers it with an empty filesystem`);
   else {
-    const place = scene.find(parent);
+    const place = files.find(parent);
     const close = place.status === "found" ? closeTo(missing, place.tree.names(place.inTree)) : [];
     const base = parent === "/" ? "" : parent;
     const meant = close.length > 0 ? `; did you mean ${close.map((other) => `${base}/${other}`).join(" or ")}?` : "";

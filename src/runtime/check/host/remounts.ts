@@ -2,16 +2,16 @@ import { cleanPath } from "../../spec/path.ts";
 import type { Spec } from "../../spec/types.ts";
 import { namespaceOf } from "../namespaces.ts";
 import { isBind } from "../spec/mount-words.ts";
+import type { Found, NotFound } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
-import type { Found, NotFound } from "./scene.ts";
 
 /** mount(2), MS_REMOUNT: the target is the top of a mount that is there. */
-export const remountTargets: HostCheck = (spec, report, { view, scene }) => {
+export const remountTargets: HostCheck = (spec, report, { view, files }) => {
   const namespace = namespaceOf(spec, "mount");
   // In a mount namespace of somebody else anything may be mounted.
-  if (scene === undefined || namespace === undefined || namespace.path) return;
+  if (files === undefined || namespace === undefined || namespace.path) return;
   spec.mounts?.forEach((mount, index) => {
-    const place = mount.options?.includes("remount") ? scene.destination(index) : undefined;
+    const place = mount.options?.includes("remount") ? files.destination(index) : undefined;
     if (place === undefined || (place.status === "found" && place.path === place.layer.at)) return;
     const layer = spec.mounts?.[place.layer.index];
     // The hierarchies of cgroup v1 are below it.

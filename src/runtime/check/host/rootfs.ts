@@ -1,6 +1,6 @@
+import { absolute } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
 import { nearest } from "./names.ts";
-import { absolute } from "./scene.ts";
 
 /** config, root: a directory that exists, and not a link. */
 export const rootFilesystem: HostCheck = ({ root }, report, { view }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
-import { openScene } from "../../src/runtime/check/host/scene.ts";
+import { openContainerFiles } from "../../src/runtime/check/host/container-files.ts";
 import { exampleView } from "../support/example-host.ts";
 
 const link = (text: string): ExampleFile => ({ kind: "symlink", text });
@@ -17,12 +17,12 @@ const FILES: Readonly<Record<string, ExampleFile>> = {
   "/srv/secret": { kind: "file" },
 };
 
-function scene(...mounts: object[]) {
+function files(...mounts: object[]) {
   const spec = { ociVersion: "1.3.0", root: { path: "rootfs" }, mounts: mounts as { destination: string }[] };
-  return openScene(spec, exampleView({ files: FILES }))!;
+  return openContainerFiles(spec, exampleView({ files: FILES }))!;
 }
 const where = (path: string, ...mounts: object[]) => {
-  const found = scene(...mounts).find(path);
+  const found = files(...mounts).find(path);
   return found.status === "found" ? found.path : found.status;
 };
 const DATA = { destination: "/data", type: "bind", source: "/srv/data", options: ["rbind"] };
@@ -55,12 +55,12 @@ describe("the container's files", () => {
   });
 
   it("resolves where a mount goes with what is mounted before it", () => {
-    const { destination } = scene(DATA, { destination: "/run/sub", type: "tmpfs" });
+    const { destination } = files(DATA, { destination: "/run/sub", type: "tmpfs" });
     expect(destination(1)).toMatchObject({ status: "missing", parent: "/data", name: "sub", layer: { index: 0 } });
   });
 
   it("is nothing without a root filesystem", () => {
-    expect(openScene({ ociVersion: "1.3.0", root: { path: "nowhere" } }, exampleView({}))).toBeUndefined();
-    expect(openScene({ ociVersion: "1.3.0" }, exampleView({}))).toBeUndefined();
+    expect(openContainerFiles({ ociVersion: "1.3.0", root: { path: "nowhere" } }, exampleView({}))).toBeUndefined();
+    expect(openContainerFiles({ ociVersion: "1.3.0" }, exampleView({}))).toBeUndefined();
   });
 });

@@ -40,7 +40,7 @@ export interface NotFound {
   readonly layer: Layer;
 }
 
-export interface Scene {
+export interface ContainerFiles {
   find(path: string): Found | NotFound;
   /** Where an entry of `mounts` goes: what was there before it, and under which path it is then. */
   destination(index: number): Found | NotFound | undefined;
@@ -52,7 +52,7 @@ const MOST_LINKS = 40;
 const DIRECTORY: FileFacts = { kind: "directory", mode: 0o755, uid: 0, gid: 0, major: 0, minor: 0 };
 
 /** undefined: there is no root filesystem to look at. */
-export function openScene(spec: Spec, view: HostView): Scene | undefined {
+export function openContainerFiles(spec: Spec, view: HostView): ContainerFiles | undefined {
   const path = spec.root?.path;
   if (!path || (view.bundle === undefined && !path.startsWith("/"))) return undefined;
   const root = view.tree(absolute(view.bundle ?? "/", path));
