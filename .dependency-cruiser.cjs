@@ -5,7 +5,7 @@ const PURE_PARTS =
   "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
 
 /** A constant of the build: false in the product. */
-const TESTING = "^src/runtime/host/testing\\.ts$";
+const TESTING = "^src/runtime/testing/";
 
 /** What tests reach is their own affair. */
 const TESTS = "\\.test\\.ts$";
@@ -36,6 +36,20 @@ module.exports = {
       comment: "modules that need each other are one idea; an import of a type is one too",
       from: {},
       to: { circular: true },
+    },
+    {
+      name: "no-import-past-an-index",
+      severity: "error",
+      comment: "a room is entered by its index.ts, or by that of one of its folders",
+      from: { path: "^src/runtime/([^/]+)/" },
+      to: { path: "^src/runtime/", pathNot: ["^src/runtime/$1/", "/index\\.ts$"] },
+    },
+    {
+      name: "shared-through-its-index",
+      severity: "error",
+      comment: "what all wings share is reached by the index.ts of its room",
+      from: { path: "^src/(runtime|executor)/" },
+      to: { path: "^src/shared/", pathNot: "/index\\.ts$" },
     },
     {
       name: "pure-without-effects",
@@ -81,7 +95,7 @@ module.exports = {
     room("network", "host", "errors"),
     room("state", "cgroup", "network", "plan", "host", "errors"),
     room("resctrl", "spec", "host", "errors"),
-    room("criu", "cgroup/systemd/wire", "spec", "host", "errors"),
+    room("criu", "spec", "host", "errors"),
     room("hooks", "host", "errors"),
     room("seccomp", "spec", "host", "errors"),
     room("trace", "plan", "host", "errors"),
@@ -123,10 +137,10 @@ module.exports = {
       name: "verbs-without-verbs",
       severity: "error",
       comment: "what two verbs need stands in a room below them",
-      from: { path: "^src/runtime/verbs/", pathNot: ["^src/runtime/verbs/index\\.ts$", TESTS] },
+      from: { path: "^src/runtime/verbs/", pathNot: ["^src/runtime/verbs/index\\.ts$", "^src/runtime/verbs/[^/]+/index\\.ts$", TESTS] },
       to: { path: "^src/runtime/verbs/" },
     },
-    room("cli", "verbs", "diagnostics", "prepare", "execute", "state", "trace", "check", "spec", "plan", "host", "errors"),
+    room("cli", "verbs", "diagnostics", "prepare", "execute", "state", "trace", "check", "config", "spec", "plan", "host", "errors"),
   ],
   options: {
     doNotFollow: { path: ["node_modules", "build"] },

@@ -6,7 +6,7 @@
  *
  * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] [--testing] (in the repository; build/bytecode-compiler must exist)
  *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
- *   --testing with defences that can be switched off (src/runtime/host/testing.ts)
+ *   --testing with defences that can be switched off (src/runtime/testing/index.ts)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -61,21 +61,21 @@ const SELDOM: readonly string[] = [
   "src/runtime/cli/commands/schema.ts",
   "src/runtime/cli/commands/explain.ts",
   "src/runtime/prepare/unreadable-config.ts",
-  "src/runtime/config/host-destinations.ts",
+  "src/runtime/config/host-destinations/index.ts",
   "src/runtime/cgroup/driver/explain.ts",
   "src/runtime/execute/kill-below.ts",
   "src/runtime/seccomp/compact.ts",
   "src/runtime/execute/terminal-sizes.ts",
-  "src/runtime/verbs/checkpoint.ts",
+  "src/runtime/verbs/checkpoint/index.ts",
   "src/runtime/prepare/expect-plan.ts",
   "src/runtime/execute/resctrl.ts",
   "src/runtime/network/missing.ts",
   "src/runtime/resctrl/index.ts",
   "src/runtime/execute/root-mount.ts",
   "src/runtime/prepare/host-facts/choose.ts",
-  "src/runtime/verbs/restore.ts",
-  "src/runtime/plan/mermaid.ts",
-  "src/runtime/plan/system-calls.ts",
+  "src/runtime/verbs/restore/index.ts",
+  "src/runtime/plan/mermaid/index.ts",
+  "src/runtime/plan/system-calls/index.ts",
   "src/runtime/state/migrate.ts",
   "src/runtime/trace/index.ts",
 ];

@@ -1,36 +1,41 @@
 /**
- * esbuild plugin: `import { a } from "../cgroup/index.ts"` becomes an import from the file that defines `a`, and so does an export.
+ * esbuild plugin: `import { a } from "../cgroup/index.ts"` becomes an import from the file that defines `a`, through as many indexes as
+ * name it, and so does an export. `import * as host from "../host/index.ts"` has what the one `export *` of the index names, and nothing else.
  *
  * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
  *
- * But for the test build it also puts `false` in the place of every `weakened("NAME")` and `disabled("NAME")` (src/runtime/host/testing.ts).
+ * But for the test build it also puts `false` in the place of every `weakened("NAME")` and `disabled("NAME")` (src/runtime/testing/index.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { Plugin } from "esbuild";
 
 const THROUGH_INDEX = /^(import|export)\s*\{([^}]*)\}\s*from\s*"(\.[^"]*index\.ts)";/gm;
+const NAMESPACE_IMPORT = /^import\s*\*\s*as\s+(\w+)\s+from\s*"(\.[^"]*index\.ts)";/gm;
 const REEXPORT = /^export\s*\{([^}]*)\}\s*from\s*"(\.[^"]+)";/gm;
+const REEXPORT_ALL = /^export\s*\*\s*from\s*"(\.[^"]+)";/gm;
+
+/** Where the names of an index are defined: absolute paths. */
+interface Origins {
+  readonly named: ReadonlyMap<string, string>;
+  /** The file that has all other names. */
+  readonly rest: string;
+}
+type OriginsOf = (index: string) => Origins;
 
 export function seeThroughIndexes({ testing }: { readonly testing: boolean }): Plugin {
   return {
     name: "see-through-indexes",
     setup(build) {
-      const cache = new Map<string, ReadonlyMap<string, string>>();
-      const origins = (index: string): ReadonlyMap<string, string> => {
+      const cache = new Map<string, Origins>();
+      const origins: OriginsOf = (index) => {
         const known = cache.get(index) ?? readOrigins(index);
         cache.set(index, known);
         return known;
       };
       build.onLoad({ filter: /\/(src|test)\/.*\.ts$/ }, ({ path }) => ({
         loader: "ts",
-        contents: defended(withoutDocs(path, readFileSync(path, "utf8")), testing).replace(
-          THROUGH_INDEX,
-          (statement, keyword: string, names: string, target: string) => {
-            const index = resolve(dirname(path), target);
-            return existsSync(index) ? rewrite(keyword, names, path, index, origins(index)) : statement;
-          },
-        ),
+        contents: pastIndexes(defended(withoutDocs(path, readFileSync(path, "utf8")), testing), path, origins),
       }));
     },
   };
@@ -47,23 +52,46 @@ function withoutDocs(path: string, text: string): string {
   return path.includes("/src/shared/protocol/operations/") ? text.replace(/\b(?:doc: "(?:[^"\\]|\\.)*"|actors: \[[^\]]*\]),?/g, "") : text;
 }
 
-/** Name -> absolute path of the file behind the index. */
-function readOrigins(index: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [, names = "", target = ""] of readFileSync(index, "utf8").matchAll(REEXPORT))
-    for (const name of specifiers(names)) if (!name.includes(" ")) found.set(name, resolve(dirname(index), target));
-  return found;
+/** The text of a module with every import and export as it would be without an index. */
+function pastIndexes(text: string, importer: string, origins: OriginsOf): string {
+  const unlessGone = (statement: string, target: string, rewrite: (index: string) => string): string => {
+    const index = resolve(dirname(importer), target);
+    return existsSync(index) ? rewrite(index) : statement;
+  };
+  return text
+    .replace(THROUGH_INDEX, (statement, keyword: string, names: string, target: string) =>
+      unlessGone(statement, target, (index) =>
+        specifiers(names)
+          .filter((name) => !name.startsWith("type "))
+          .map((name) => `${keyword} { ${name} } from "${pathTo(originOf(name.split(" ")[0] ?? "", index, origins), importer)}";`)
+          .join(""),
+      ),
+    )
+    .replace(NAMESPACE_IMPORT, (statement, name: string, target: string) =>
+      unlessGone(statement, target, (index) => `import * as ${name} from "${pathTo(origins(index).rest, importer)}";`),
+    );
 }
 
-function rewrite(keyword: string, names: string, importer: string, index: string, origins: ReadonlyMap<string, string>): string {
-  return specifiers(names)
-    .filter((specifier) => !specifier.startsWith("type "))
-    .map((specifier) => {
-      const origin = origins.get(specifier.split(" ")[0] ?? "") ?? index;
-      const path = relative(dirname(importer), origin);
-      return `${keyword} { ${specifier} } from "${path.startsWith(".") ? path : `./${path}`}";`;
-    })
-    .join("");
+/** The file that defines a name which an index offers. */
+function originOf(name: string, index: string, origins: OriginsOf): string {
+  const { named, rest } = origins(index);
+  const next = named.get(name) ?? rest;
+  return next !== index && next.endsWith("/index.ts") ? originOf(name, next, origins) : next;
+}
+
+function readOrigins(index: string): Origins {
+  const text = readFileSync(index, "utf8");
+  const named = new Map<string, string>();
+  for (const [, names = "", target = ""] of text.matchAll(REEXPORT))
+    for (const name of specifiers(names)) if (!name.includes(" ")) named.set(name, resolve(dirname(index), target));
+  const all = [...text.matchAll(REEXPORT_ALL)].map(([, target = ""]) => resolve(dirname(index), target));
+  if (all.length > 1) throw new Error(`${index}: more than one "export *"`);
+  return { named, rest: all[0] ?? index };
+}
+
+function pathTo(file: string, importer: string): string {
+  const path = relative(dirname(importer), file);
+  return path.startsWith(".") ? path : `./${path}`;
 }
 
 function specifiers(names: string): string[] {

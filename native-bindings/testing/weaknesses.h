@@ -1,4 +1,4 @@
-/* X(identifier, name): every defence that RUNT_WEAKEN can switch off in the test build, in C or in TypeScript (src/runtime/host/testing.ts).
+/* X(identifier, name): every defence that RUNT_WEAKEN can switch off in the test build, in C or in TypeScript (src/runtime/testing/index.ts).
  * What each one is stands at its guard; test/security has the attacks that get through without it. */
 #ifndef RUNT_WEAKNESSES_H
 #define RUNT_WEAKNESSES_H

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { delegateCgroup } from "../../src/runtime/cgroup/driver/delegate.ts";
 import { waitForEvent } from "../../src/runtime/cgroup/driver/wait.ts";
-import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end.ts";
+import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end/index.ts";
 import { type CgroupRef, cgroupProcesses, freeze, isFrozen, markContainer, refuseUsed, thaw } from "../../src/runtime/cgroup/index.ts";
 
 const TREE = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end.ts";
+import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end/index.ts";
 import {
   type CgroupRef,
   cgroupDirectories,

@@ -2,13 +2,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { writeCgroupFile } from "../../src/runtime/cgroup/driver/write.ts";
 
 // bin/runt loads at once what an import() names; Node cannot.
-vi.mock("../../src/runtime/host/lazy.ts", async () => {
-  const explain = await import("../../src/runtime/cgroup/driver/explain.ts");
-  return { loadedNow: () => explain };
+let explain: unknown;
+vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadedNow: () => explain }));
+beforeAll(async () => {
+  explain = await import("../../src/runtime/cgroup/driver/explain.ts");
 });
 
 let cgroup: string;

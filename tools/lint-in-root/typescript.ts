@@ -71,7 +71,7 @@ export function runtimeCalls(text: string): string[] {
     return isTainted(node);
   }
   function visit(node: ts.Node): void {
-    // Code of disabled defences is not in the product (src/runtime/host/testing.ts).
+    // Code of disabled defences is not in the product (src/runtime/testing/index.ts).
     if (ts.isConditionalExpression(node) && /^weakened\("/.test(node.condition.getText(file))) {
       visit(node.whenFalse);
       return;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CgroupDriver } from "./contract.ts";
-import * as end from "./end.ts";
+import * as end from "./end/index.ts";
 import * as cgroupfs from "./index.ts";
 
 test("cgroupfs is a driver", () => {

@@ -3,7 +3,7 @@
  * `version` of what is passed decides, so that no verb pays for the other one. The systemd driver (`systemd/`) makes, limits and removes
  * its units by D-Bus and leaves everything else to this one, on the paths that systemd has chosen. Types only.
  */
-import type { ResourceConfig } from "../config/types.ts";
+import type { ResourceConfig } from "../config/index.ts";
 import type { CgroupOptions, CgroupSteps } from "./compile/steps.ts";
 import type { UnfinishedCgroup } from "./driver/create.ts";
 import type { Join } from "./driver/exec-join.ts";

@@ -1,7 +1,9 @@
 /** The cgroup layer: facts -> path -> steps (pure), and the effects that make, use and remove a cgroup without systemd. */
 export { compileCgroup } from "./compile/index.ts";
+export { cgroupProblems } from "./compile/problems.ts";
 export type { CgroupOptions, CgroupSteps, CgroupWrite } from "./compile/steps.ts";
 export { attachDeviceProgram } from "./devices/attach.ts";
+export { signalBelow } from "./driver/below.ts";
 export { createCgroup, finishCgroup, type UnfinishedCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
 export { execJoin } from "./driver/exec-join.ts";
@@ -15,6 +17,20 @@ export { type Census, cgroupCensus, cgroupProcesses } from "./driver/processes.t
 export { updateCgroup } from "./driver/update.ts";
 export { refuseUsed } from "./driver/used.ts";
 export { writeCgroupFile } from "./driver/write.ts";
+export {
+  deleteCgroup,
+  deleteEmptyLevel,
+  findMarked,
+  isSameRoot,
+  killCgroup,
+  type Left,
+  lookAround,
+  type MarkedCgroup,
+  markFor,
+  type Owner,
+  signalCgroup,
+  thawForKill,
+} from "./end/index.ts";
 export {
   type CgroupBefore,
   type CgroupFacts,

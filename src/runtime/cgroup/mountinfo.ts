@@ -1,4 +1,4 @@
-import { decodeMountPath } from "../spec/path.ts";
+import { decodeMountPath } from "../spec/index.ts";
 import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */

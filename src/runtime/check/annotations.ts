@@ -1,5 +1,5 @@
-import { findAll, roleOf } from "../config/cri/identity.ts";
-import { pointerToken } from "../spec/json.ts";
+import { findAll, roleOf } from "../config/index.ts";
+import { pointerToken } from "../spec/index.ts";
 import type { Check } from "./finding.ts";
 
 /** config, annotations: a key is not empty. */

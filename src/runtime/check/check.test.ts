@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import containerd from "../spec/fixtures/containerd.json";
-import podman from "../spec/fixtures/podman.json";
+import containerd from "../../../test/fixtures/specs/containerd.json";
+import podman from "../../../test/fixtures/specs/podman.json";
 import type { Spec } from "../spec/index.ts";
-import { type CheckFacts, checkSpec, findProblems } from "./index.ts";
+import { checkSpec, findProblems } from "./checks.ts";
+import type { CheckFacts } from "./finding.ts";
 
 const PROCESS = { cwd: "/", args: ["sh"] };
 const MINIMAL: Spec = { ociVersion: "1.0.2", root: { path: "rootfs" }, process: PROCESS };

@@ -2,22 +2,28 @@
  * What create finds out while it derives the container from its configuration, piece by piece, so that one error does not hide the
  * next. The pieces are the very functions of src/runtime/config that create runs.
  */
-import { deriveCapabilities } from "../config/capabilities.ts";
-import { deviceRuleMode } from "../config/device-rules.ts";
-import { deriveEnv, envName } from "../config/env.ts";
-import { deriveIntelRdt } from "../config/intel-rdt.ts";
-import { keptGroups } from "../config/kept-groups.ts";
-import { deriveMount } from "../config/mounts.ts";
-import { deriveIdMappings, deriveNamespaces } from "../config/namespaces.ts";
-import { cpuList, nodeList, policyNodeList } from "../config/number-list.ts";
-import { propagationFlags } from "../config/propagation.ts";
-import { deriveResources } from "../config/resources.ts";
-import { deriveSeccomp } from "../config/seccomp.ts";
-import { deriveSysctl } from "../config/sysctl.ts";
-import type { ResourceConfig } from "../config/types.ts";
-import type { Warn } from "../config/warnings.ts";
+import {
+  cpuList,
+  deriveCapabilities,
+  deriveEnv,
+  deriveIdMappings,
+  deriveIntelRdt,
+  deriveMount,
+  deriveNamespaces,
+  deriveResources,
+  deriveSeccomp,
+  deriveSysctl,
+  deviceRuleMode,
+  envName,
+  keptGroups,
+  nodeList,
+  policyNodeList,
+  propagationFlags,
+  type ResourceConfig,
+  type Warn,
+} from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
-import type { Spec } from "../spec/types.ts";
+import type { Spec } from "../spec/index.ts";
 import type { Finding } from "./finding.ts";
 import { checkKernelList } from "./kernel-list.ts";
 import { BrokenPart } from "./sound.ts";

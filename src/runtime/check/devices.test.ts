@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Spec, SpecDevice, SpecMount } from "../spec/index.ts";
-import { findProblems } from "./index.ts";
+import { findProblems } from "./checks.ts";
 
 const NULL: SpecDevice = { path: "/dev/x", type: "c", major: 1, minor: 3 };
 

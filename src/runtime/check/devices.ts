@@ -1,5 +1,4 @@
-import type { Spec, SpecIdMapping } from "../spec/index.ts";
-import { cleanPath, cleanTarget } from "../spec/path.ts";
+import { cleanPath, cleanTarget, type Spec, type SpecIdMapping } from "../spec/index.ts";
 import type { Check, Report } from "./finding.ts";
 import { namespaceOf } from "./namespaces.ts";
 

@@ -1,14 +1,21 @@
 /** From the text of config.json to every finding that the text itself gives: syntax, structure, and the checks over what is sound. */
-import { destinationsInRoot } from "../config/host-destinations.ts";
+import { destinationsInRoot } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { lookup } from "../spec/explain.ts";
-import { type JsonValue, parseJson, pointerToken } from "../spec/json.ts";
-import { completePageSize, flatCapabilities } from "../spec/old-forms.ts";
-import { parsePlain } from "../spec/plain-json.ts";
-import { findStructure, type StrangeName, type Structure } from "../spec/structure.ts";
-import type { Spec } from "../spec/types.ts";
+import {
+  completePageSize,
+  findStructure,
+  flatCapabilities,
+  type JsonValue,
+  lookup,
+  parseJson,
+  parsePlain,
+  pointerToken,
+  type Spec,
+  type StrangeName,
+  type Structure,
+} from "../spec/index.ts";
+import { CHECKS } from "./checks.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
-import { CHECKS } from "./index.ts";
 import { otherDocument } from "./other-document.ts";
 import { onePlace, type Places, placesIn } from "./places.ts";
 import { soundParts } from "./sound.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
-import { findProblems } from "./index.ts";
+import { findProblems } from "./checks.ts";
 
 const problems = (hooks: Spec["hooks"]) =>
   findProblems({ ociVersion: "1.2.0", root: { path: "rootfs" }, hooks }).map(({ code, pointer }) => `${code} ${pointer}`);

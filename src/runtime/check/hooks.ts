@@ -1,5 +1,4 @@
-import type { Spec } from "../spec/index.ts";
-import { HOOK_KINDS } from "../spec/names.ts";
+import { HOOK_KINDS, type Spec } from "../spec/index.ts";
 import type { Check } from "./finding.ts";
 
 type Hook = NonNullable<NonNullable<NonNullable<Spec["hooks"]>["prestart"]>>[number];

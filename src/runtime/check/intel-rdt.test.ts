@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SpecLinux } from "../spec/types.ts";
-import { findProblems } from "./index.ts";
+import type { SpecLinux } from "../spec/index.ts";
+import { findProblems } from "./checks.ts";
 
 type IntelRdt = NonNullable<SpecLinux["intelRdt"]>;
 const problems = (intelRdt: IntelRdt) =>

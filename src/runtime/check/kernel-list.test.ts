@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cpuList } from "../config/number-list.ts";
+import { cpuList } from "../config/index.ts";
 import { checkKernelList } from "./kernel-list.ts";
 
 const check = (text: string) => () => checkKernelList(text, "/x", cpuList);

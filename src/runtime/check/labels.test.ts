@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
+import { findProblems } from "./checks.ts";
 import type { CheckFacts } from "./finding.ts";
-import { findProblems } from "./index.ts";
 
 const PROCESS = { cwd: "/", args: ["sh"] };
 const spec = (change: Partial<Spec>): Spec => ({ ociVersion: "1.2.0", root: { path: "rootfs" }, process: PROCESS, ...change });

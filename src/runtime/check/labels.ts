@@ -1,4 +1,4 @@
-import { weakened } from "../host/testing.ts";
+import { weakened } from "../testing/index.ts";
 import type { Check } from "./finding.ts";
 
 /** config, Linux process: a label that the kernel cannot apply is an error. "unconfined" is what a host without AppArmor gives anyway. */

@@ -1,6 +1,5 @@
 /** Findings with their places in the file, in the order of the file. */
-import { lookup } from "../spec/explain.ts";
-import type { JsonValue } from "../spec/json.ts";
+import { type JsonValue, lookup } from "../spec/index.ts";
 import type { Finding, Severity } from "./finding.ts";
 import type { Places } from "./places.ts";
 import { suggest } from "./suggest.ts";

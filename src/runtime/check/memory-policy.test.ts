@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MEMORY_POLICY_MODES } from "../../shared/linux/index.ts";
-import type { SpecLinux } from "../spec/types.ts";
-import { findProblems } from "./index.ts";
+import type { SpecLinux } from "../spec/index.ts";
+import { findProblems } from "./checks.ts";
 
 type Policy = NonNullable<SpecLinux["memoryPolicy"]>;
 const problems = (memoryPolicy: Policy) =>

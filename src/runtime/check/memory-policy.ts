@@ -1,5 +1,5 @@
 import { MEMORY_POLICY_FLAGS, MEMORY_POLICY_MODES } from "../../shared/linux/index.ts";
-import { policyNodeList } from "../config/number-list.ts";
+import { policyNodeList } from "../config/index.ts";
 import type { Check } from "./finding.ts";
 
 const BASE = "/linux/memoryPolicy";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
-import { findProblems } from "./index.ts";
+import { findProblems } from "./checks.ts";
 
 const find = (change: Partial<Spec>, rootless = false) =>
   findProblems({ ociVersion: "1.0.2", root: { path: "rootfs" }, ...change }, { rootless })

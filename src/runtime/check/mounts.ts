@@ -1,5 +1,4 @@
-import type { SpecMount } from "../spec/index.ts";
-import { cleanPath, cleanTarget } from "../spec/path.ts";
+import { cleanPath, cleanTarget, type SpecMount } from "../spec/index.ts";
 import type { Check } from "./finding.ts";
 import { checkMappings } from "./id-mappings.ts";
 

@@ -1,6 +1,4 @@
-import type { Spec, SpecNamespace } from "../spec/index.ts";
-import { pointerToken } from "../spec/index.ts";
-import { NAMESPACE_TYPES } from "../spec/names.ts";
+import { NAMESPACE_TYPES, pointerToken, type Spec, type SpecNamespace } from "../spec/index.ts";
 import type { Check, Report } from "./finding.ts";
 import { utf8Length } from "./text.ts";
 

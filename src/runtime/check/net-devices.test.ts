@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
+import { findProblems } from "./checks.ts";
 import type { CheckFacts } from "./finding.ts";
-import { findProblems } from "./index.ts";
 import { netDevices, netDeviceTargets } from "./net-devices.ts";
 
 const NETWORK = [{ type: "network" }];

@@ -1,5 +1,5 @@
 /** Documents that people take for config.json, by the fields that only they have. Pure. */
-import type { JsonValue } from "../spec/json.ts";
+import type { JsonValue } from "../spec/index.ts";
 
 interface Kind {
   readonly what: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findProblems } from "./index.ts";
+import { findProblems } from "./checks.ts";
 
 describe("linux.personality", () => {
   const problems = (personality: object) =>

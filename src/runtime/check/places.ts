@@ -1,5 +1,5 @@
 /** Where the values of a document stand in its text. Nobody asks of a document without findings, and of others for a few: the text is read again for them. */
-import { parseJson } from "../spec/json.ts";
+import { parseJson } from "../spec/index.ts";
 
 export interface Places {
   /** Offsets in the text of these values, by pointer; of one that is not there, that of what should contain it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
-import { findProblems } from "./index.ts";
+import { findProblems } from "./checks.ts";
 
 const MINIMAL: Spec = { ociVersion: "1.2.0", root: { path: "rootfs" } };
 const problems = (change: Partial<Spec>) =>

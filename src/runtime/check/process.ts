@@ -1,5 +1,5 @@
 import { WORDS } from "../errors/index.ts";
-import { RLIMIT_TYPES } from "../spec/names.ts";
+import { RLIMIT_TYPES } from "../spec/index.ts";
 import type { Check } from "./finding.ts";
 
 /** config, process: cwd is required and absolute. */

@@ -1,5 +1,5 @@
-import { weakened } from "../host/testing.ts";
 import { pointerToken } from "../spec/index.ts";
+import { weakened } from "../testing/index.ts";
 import type { Check } from "./finding.ts";
 
 const MEMORY = "/linux/resources/memory";

@@ -1,4 +1,4 @@
-import { OCI_VERSION_MAX } from "../spec/version.ts";
+import { OCI_VERSION_MAX } from "../spec/index.ts";
 import type { Check } from "./finding.ts";
 
 /** Semantic Versioning 2.0.0. */

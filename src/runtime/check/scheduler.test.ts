@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SpecProcess } from "../spec/types.ts";
-import { checkSpec, findProblems } from "./index.ts";
+import type { SpecProcess } from "../spec/index.ts";
+import { checkSpec, findProblems } from "./checks.ts";
 
 const problems = (change: Partial<SpecProcess>) =>
   findProblems({ ociVersion: "1.3.0", root: { path: "r" }, process: { cwd: "/", args: ["sh"], ...change } }).map(

@@ -1,5 +1,5 @@
 import { IO_PRIORITY_CLASSES, SCHEDULER_FLAGS, SCHEDULER_POLICIES } from "../../shared/linux/index.ts";
-import type { SpecProcess } from "../spec/types.ts";
+import type { SpecProcess } from "../spec/index.ts";
 import type { Check, Report } from "./finding.ts";
 
 type Scheduler = NonNullable<SpecProcess["scheduler"]>;

@@ -4,9 +4,9 @@ import {
   SECCOMP_ERRNO_LIMIT,
   SECCOMP_FLAGS,
   SECCOMP_OPERATORS,
+  type SpecSeccomp,
   surelyAllowed,
-} from "../spec/seccomp.ts";
-import type { SpecSeccomp } from "../spec/types.ts";
+} from "../spec/index.ts";
 import type { Check, Report } from "./finding.ts";
 
 const BASE = "/linux/seccomp";

@@ -2,9 +2,7 @@
  * A configuration with broken parts, made safe to look at: the checks run on all the rest, and a check that asks for what is broken is
  * left out, because nothing could be said for sure.
  */
-import type { JsonValue } from "../spec/json.ts";
-import type { Violation } from "../spec/structure.ts";
-import type { Spec } from "../spec/types.ts";
+import type { JsonValue, Spec, Violation } from "../spec/index.ts";
 
 /** A check came upon a part that is broken. */
 export class BrokenPart extends Error {}

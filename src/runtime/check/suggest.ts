@@ -9,11 +9,17 @@ import {
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
 } from "../../shared/linux/index.ts";
-import { MOUNT_OPTIONS } from "../config/mount-options.ts";
-import type { JsonValue } from "../spec/json.ts";
-import { NAMESPACE_TYPES, RLIMIT_TYPES } from "../spec/names.ts";
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "../spec/seccomp.ts";
-import { closeNames } from "../spec/similar.ts";
+import { MOUNT_OPTIONS } from "../config/index.ts";
+import {
+  type JsonValue,
+  NAMESPACE_TYPES,
+  RLIMIT_TYPES,
+  SECCOMP_ACTIONS,
+  SECCOMP_ARCHITECTURES,
+  SECCOMP_FLAGS,
+  SECCOMP_OPERATORS,
+} from "../spec/index.ts";
+import { closeNames } from "../spec/similar/index.ts";
 import type { Finding } from "./finding.ts";
 
 const SYSCTLS = [

@@ -2,7 +2,7 @@
  * The command line as commander's objects, made from the one table: for help (help.ts) and for suggestions. It is loaded only when
  * somebody needs to read (docs/decisions/0004-command-line.md: an engine's call goes straight through the table).
  */
-import "../host/polyfill.ts";
+import "./polyfill.ts";
 import { Command, CommanderError, Option } from "commander";
 import { FLAG_GROUPS } from "./manual/index.ts";
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "./table/index.ts";

@@ -3,8 +3,8 @@
 import { RuntError } from "../errors/index.ts";
 import type { HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import { loadedNow } from "../host/index.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
 import type { Warned } from "./warnings.ts";

@@ -3,7 +3,7 @@
 import { RuntError } from "../errors/index.ts";
 import { begin, cancel, type HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
-import type { CreateOptions } from "../prepare/options.ts";
+import type { CreateOptions } from "../prepare/index.ts";
 import { absolutePath, text, type VerbContext } from "./context.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 

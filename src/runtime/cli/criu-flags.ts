@@ -1,7 +1,7 @@
 /** The flags that checkpoint and restore share. */
 
 import { RuntError } from "../errors/index.ts";
-import type { CriuFlags } from "../execute/criu/options.ts";
+import type { CriuFlags } from "../execute/index.ts";
 import { absolutePath, text, texts, type VerbContext } from "./context.ts";
 
 const DEFAULT_IMAGES = "checkpoint";

@@ -1,8 +1,7 @@
 /** --debug of create, run and exec: each step, as it is begun, to where errors are recorded, else to stderr. Loaded only when it is asked for. */
-import { observe } from "../host/observer.ts";
-import { describeOperation } from "../plan/describe.ts";
-import type { Op, Plan } from "../plan/index.ts";
-import { SECCOMP_FLAGS } from "../spec/seccomp.ts";
+import { observe } from "../host/index.ts";
+import { describeOperation, type Op, type Plan } from "../plan/index.ts";
+import { SECCOMP_FLAGS } from "../spec/index.ts";
 import type { CommandLine } from "./parse.ts";
 import type { Reporter } from "./report.ts";
 

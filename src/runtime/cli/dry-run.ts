@@ -1,5 +1,5 @@
 /** Printing a plan, loaded for a dry run only: what makes containers does not pay for it. */
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import type * as printing from "./print-plan.ts";
 
 export function dryRun(): typeof printing {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContainerEvent } from "../verbs/events.ts";
+import type { ContainerEvent } from "../verbs/index.ts";
 import { EVENTS_HEADING, eventLine } from "./events-table.ts";
 
 function event(memory: { usage: bigint; limit: bigint }, pids: { current: bigint; limit: bigint }): ContainerEvent {

@@ -1,5 +1,5 @@
 /** Events for people: one line each, under a heading. Sizes in units of 1024, times in seconds. */
-import type { ContainerEvent } from "../verbs/events.ts";
+import type { ContainerEvent } from "../verbs/index.ts";
 
 type Stats = Extract<ContainerEvent, { readonly type: "stats" }>["stats"];
 

@@ -1,6 +1,5 @@
 /** Findings for programs (schema: `runt schema findings`). */
-import type { Severity } from "../check/finding.ts";
-import type { LocatedFinding } from "../check/located.ts";
+import type { LocatedFinding, Severity } from "../check/index.ts";
 import type { FindingsHeader, Texts } from "./findings-text.ts";
 
 export function jsonText(value: unknown): string {

@@ -1,6 +1,5 @@
 /** Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), which code hosts and editors show beside the file. */
-import type { Severity } from "../check/finding.ts";
-import type { LocatedFinding } from "../check/located.ts";
+import type { LocatedFinding, Severity } from "../check/index.ts";
 import type { Texts } from "./findings-text.ts";
 
 const SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

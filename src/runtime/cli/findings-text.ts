@@ -1,9 +1,8 @@
 /** Findings for people: what, where, why, and what to do; at most 100 columns. */
 
 import type { Entry } from "../check/catalogue/index.ts";
-import type { Severity } from "../check/finding.ts";
-import type { LocatedFinding } from "../check/located.ts";
-import { printable } from "../errors/printable.ts";
+import type { LocatedFinding, Severity } from "../check/index.ts";
+import { printable } from "../errors/printable/index.ts";
 import type { Style } from "./style.ts";
 
 /** What is printed beside the findings. */

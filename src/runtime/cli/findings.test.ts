@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { entryOf, sectionText } from "../check/catalogue/index.ts";
-import type { LocatedFinding } from "../check/located.ts";
+import type { LocatedFinding } from "../check/index.ts";
 import { findingsDocument } from "./findings-json.ts";
 import { findingsSarif } from "./findings-sarif.ts";
 import { findingsText, summaryText } from "./findings-text.ts";

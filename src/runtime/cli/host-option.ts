@@ -1,9 +1,6 @@
 /** `--host live|none|FILE`: on which host a bundle is looked at, and the options as its caller would have them there. */
 
-import { loadedNow } from "../host/lazy.ts";
-import type * as recordings from "../prepare/host-facts/choose.ts";
-import { type HostKnowledge, LIVE } from "../prepare/knowledge.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import { type HostKnowledge, LIVE, type RuntimeOptions, recordedHosts } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 
 export interface ChosenHost {
@@ -29,9 +26,4 @@ export function chosenHost({ flags, options, rootGiven, rootlessGiven }: VerbCon
       rootless: rootlessGiven ? options.rootless : uid !== 0 || inUserNamespace,
     },
   };
-}
-
-/** Few look at other hosts. */
-function recordedHosts(): typeof recordings {
-  return loadedNow(import("../prepare/host-facts/choose.ts"));
 }

@@ -1,14 +1,12 @@
 /** The dry run: the very plan that create would execute. */
 
+import { sandboxOf } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { printable } from "../errors/printable.ts";
+import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import { planJson } from "../plan/json.ts";
-import { printPlan } from "../plan/print.ts";
-import { printSandbox, sandboxOf } from "../plan/print-sandbox.ts";
-import { compileDigested, type DigestedPlan } from "../prepare/digest.ts";
-import type { CreateOptions } from "../prepare/options.ts";
+import { loadedNow } from "../host/index.ts";
+import { planJson, printPlan, printSandbox } from "../plan/index.ts";
+import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 import { chosenHost } from "./host-option.ts";
 import { print } from "./output.ts";
@@ -23,11 +21,11 @@ const FORMS: Readonly<Record<string, Form>> = {
       `# ${digest}, ${plan.ops.length} operations`,
       ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
     ];
-    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
+    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls/index.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
   },
   json: ({ config, plan, digest, parts, answers, sources, warnings }) =>
     `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, sandbox: sandboxOf(config) } as typeof plan)}\n`,
-  mermaid: ({ plan }) => loadedNow(import("../plan/mermaid.ts")).printMermaid(plan),
+  mermaid: ({ plan }) => loadedNow(import("../plan/mermaid/index.ts")).printMermaid(plan),
 };
 
 export function printDryRun(context: VerbContext, request: CreateOptions): number {

@@ -2,8 +2,7 @@
 
 import { RuntError } from "../errors/index.ts";
 import type { HeadStart } from "../execute/head-start/index.ts";
-import { clock } from "../host/index.ts";
-import { phase } from "../host/observer.ts";
+import { clock, phase } from "../host/index.ts";
 import { absolutePath, createContext, type Verb } from "./context.ts";
 import { print } from "./output.ts";
 import { type CommandLine, parseCommandLine } from "./parse.ts";

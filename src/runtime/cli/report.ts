@@ -5,7 +5,7 @@
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 
 const LOG_FLAGS = host.O.WRONLY | host.O.CREAT | host.O.APPEND;
@@ -25,7 +25,7 @@ export function createReporter(global: FlagValues): Reporter {
   if (file !== undefined) checkLog(file);
   return {
     error(error, hint = details(error)) {
-      const { messageLine, printableLines } = loadedNow(import("../errors/printable.ts"));
+      const { messageLine, printableLines } = loadedNow(import("../errors/printable/index.ts"));
       const said = describeError(error);
       const message = messageLine(said);
       // JSON has its own escapes, and programs want the text as it was; what it leaves of the unsafe is not ASCII.
@@ -40,7 +40,7 @@ export function createReporter(global: FlagValues): Reporter {
       else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${messageLine(hint)})`}\n`);
     },
     note(level, message, otherwise) {
-      const { messageLine, printableLines } = loadedNow(import("../errors/printable.ts"));
+      const { messageLine, printableLines } = loadedNow(import("../errors/printable/index.ts"));
       const said = messageLine(message);
       const line = format === "json" ? printableLines(`${JSON.stringify({ level, msg: message, time: now() })}\n`) : textLine(said, level);
       if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));

@@ -1,6 +1,6 @@
 /** A verb on every container whose id matches a regular expression (crun's --regex). */
 import { RuntError } from "../errors/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
 import { listIds } from "../state/index.ts";
 
 /** All of them, whatever fails. @throws RuntError the first failure, with the number of further ones */

@@ -1,6 +1,6 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { OCI_VERSION_MAX } from "../spec/version.ts";
+import { OCI_VERSION_MAX } from "../spec/index.ts";
 import { print } from "./output.ts";
 
 /** Called as `runc` the program says so: clients of that name look for it. */

@@ -1,7 +1,7 @@
 /** Warnings of a call that has succeeded. What fails says why it failed and nothing else: Podman reads the log as one JSON value then. */
-import { printable } from "../errors/printable.ts";
+import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
 

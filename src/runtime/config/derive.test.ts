@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import containerd from "../../../test/fixtures/specs/containerd.json";
+import podman from "../../../test/fixtures/specs/podman.json";
 import { checkSpec } from "../check/index.ts";
 import { RuntError } from "../errors/index.ts";
-import containerd from "../spec/fixtures/containerd.json";
-import podman from "../spec/fixtures/podman.json";
 import type { Spec } from "../spec/index.ts";
 import { deriveConfig } from "./derive.ts";
 

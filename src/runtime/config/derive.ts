@@ -1,7 +1,6 @@
 /** Spec -> ContainerConfig: names to numbers, relative to absolute, defaults filled in. Pure. */
 import { RuntError } from "../errors/index.ts";
-import type { Spec } from "../spec/index.ts";
-import { absolutePath } from "../spec/path.ts";
+import { absolutePath, type Spec } from "../spec/index.ts";
 import { NO_CAPABILITIES } from "./capabilities.ts";
 import { deviceRuleMode } from "./device-rules.ts";
 import { deriveDevices } from "./devices.ts";

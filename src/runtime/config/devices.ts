@@ -1,6 +1,5 @@
 /** The device nodes of the container: the defaults of the specification, then linux.devices, which win. */
-import type { SpecDevice } from "../spec/index.ts";
-import { cleanPath } from "../spec/path.ts";
+import { cleanPath, type SpecDevice } from "../spec/index.ts";
 import type { DeviceNode } from "./types.ts";
 
 const node = (path: string, major: number, minor: number): DeviceNode => ({

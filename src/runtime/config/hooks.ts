@@ -1,6 +1,5 @@
 /** `hooks` -> HooksConfig (config, POSIX-platform hooks). */
-import type { Spec } from "../spec/index.ts";
-import { HOOK_KINDS } from "../spec/names.ts";
+import { HOOK_KINDS, type Spec } from "../spec/index.ts";
 import type { HookConfig, HookKind, HooksConfig } from "./types.ts";
 
 type SpecHook = NonNullable<NonNullable<NonNullable<Spec["hooks"]>["prestart"]>>[number];

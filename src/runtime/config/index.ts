@@ -1,6 +1,26 @@
-export { cleanPath } from "../spec/path.ts";
-
+export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
+export { findAll, roleOf } from "./cri/identity.ts";
+export { type Sandbox, type Size, sandboxOf } from "./cri/sandbox.ts";
+export { OWN } from "./cri/size.ts";
+export { readSize, SIZE_FIELDS, sizeKey } from "./cri/size-annotations.ts";
 export { type DeriveContext, deriveConfig } from "./derive.ts";
+export { deviceRuleMode } from "./device-rules.ts";
+export { type Difference, differences } from "./diff.ts";
+export { type Effective, effectiveSettings } from "./effective.ts";
+export { deriveEnv, envName } from "./env.ts";
+export { destinationsInRoot, type InRoot } from "./host-destinations/index.ts";
+export { deriveIntelRdt } from "./intel-rdt.ts";
+export { keptGroups } from "./kept-groups.ts";
+export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
+export { deriveMount } from "./mounts.ts";
+export { deriveIdMappings, deriveNamespaces } from "./namespaces.ts";
+export { cpuList, nodeList, policyNodeList } from "./number-list.ts";
 export { deriveProcess } from "./process.ts";
+export { propagationFlags } from "./propagation.ts";
 export { deriveResources } from "./resources.ts";
+export { deriveSeccomp } from "./seccomp.ts";
+export { restoreProcess, storeProcess } from "./stored-process.ts";
+export { deriveSysctl, sysctlPath } from "./sysctl.ts";
 export type * from "./types.ts";
+export { refusesUnknownCalls, refuseUnknownCalls } from "./unknown-calls.ts";
+export type { Warn, Warning } from "./warnings.ts";

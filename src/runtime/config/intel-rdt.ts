@@ -1,4 +1,4 @@
-import type { SpecLinux } from "../spec/types.ts";
+import type { SpecLinux } from "../spec/index.ts";
 import type { IntelRdtConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 

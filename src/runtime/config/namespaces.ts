@@ -1,7 +1,6 @@
 /** linux.namespaces, id mappings and time offsets. */
 import { RuntError } from "../errors/index.ts";
-import type { Integer, SpecIdMapping, SpecLinux, SpecNamespace } from "../spec/index.ts";
-import { NAMESPACE_TYPES } from "../spec/names.ts";
+import { type Integer, NAMESPACE_TYPES, type SpecIdMapping, type SpecLinux, type SpecNamespace } from "../spec/index.ts";
 import type { ContainerConfig, IdMapping, NamespaceConfig, NamespaceType } from "./types.ts";
 
 /** In the order of the configuration; an empty path is an absent one. */

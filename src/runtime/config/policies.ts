@@ -7,7 +7,7 @@ import {
   SCHEDULER_FLAGS,
   SCHEDULER_POLICIES,
 } from "../../shared/linux/index.ts";
-import type { SpecLinux, SpecProcess } from "../spec/types.ts";
+import type { SpecLinux, SpecProcess } from "../spec/index.ts";
 import { policyNodeList } from "./number-list.ts";
 import type { IoPriority, MemoryPolicy, SchedulerConfig } from "./types.ts";
 

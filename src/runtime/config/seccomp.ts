@@ -1,7 +1,6 @@
 /** linux.seccomp -> the program to compile and how to load it. */
 import { EPERM } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
-import type { SpecSeccomp } from "../spec/index.ts";
 import {
   SECCOMP_ACTIONS,
   SECCOMP_ARCHITECTURES,
@@ -9,8 +8,9 @@ import {
   SECCOMP_FLAG_NEW_LISTENER,
   SECCOMP_FLAGS,
   SECCOMP_OPERATORS,
+  type SpecSeccomp,
   surelyAllowed,
-} from "../spec/seccomp.ts";
+} from "../spec/index.ts";
 import type { SeccompCondition, SeccompFilter, SeccompProfile, SeccompRule } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 

@@ -18,4 +18,4 @@ export { externalMounts, idMappedMounts, type Mount, type MountFacts, parseMount
 export { findProgram } from "./path.ts";
 export { findCriu, requireCriu, requireFeatures } from "./program.ts";
 export { converse } from "./session.ts";
-export { externalFiles, inheritedStreams } from "./stdio.ts";
+export { externalFiles, inheritedStreams, streamKey } from "./stdio.ts";

@@ -2,7 +2,7 @@
  * Which mounts of a container come from outside it: criu leaves their content alone and is told at restore what to bind there. What the
  * kernel's mount table says decides; config.json names only those that look like the container's own. Pure.
  */
-import { decodeMountPath } from "../spec/path.ts";
+import { decodeMountPath } from "../spec/index.ts";
 import type { ExternalMount } from "./messages.ts";
 
 export interface Mount {

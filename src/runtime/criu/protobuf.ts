@@ -2,7 +2,7 @@
  * The wire form of protocol buffers, as far as criu's messages use it: varints and length-delimited values. Pure.
  * Source: the encoding page of the protocol buffers documentation.
  */
-import { decodeUtf8, encodeUtf8 } from "../cgroup/systemd/wire/utf8.ts";
+import { decodeUtf8, encodeUtf8 } from "../../shared/text/index.ts";
 
 /** A message to be: field number and value. undefined is left out; a list is a repeated field; an object a message of its own. */
 export interface Message {

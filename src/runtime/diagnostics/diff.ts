@@ -1,10 +1,8 @@
 /** diff: the effective settings of two sides, each a bundle, a config.json or a container. */
-import { type Difference, differences } from "../config/diff.ts";
-import { type Effective, effectiveSettings } from "../config/effective.ts";
+import { type Difference, differences, type Effective, effectiveSettings } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { readConfig } from "../prepare/bundle.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import { type RuntimeOptions, readConfig } from "../prepare/index.ts";
 import { readRecord } from "../state/index.ts";
 import { configOf, keptConfig } from "./inspect/kept-config.ts";
 

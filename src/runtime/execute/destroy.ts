@@ -2,13 +2,12 @@
  * Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. What is in the container's cgroup and is not
  * its own stays, and is no error.
  */
-import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/end.ts";
+import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/end/index.ts";
 import { isFrozen } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/observer.ts";
-import { type CgroupRecord, removeDirectory, type StateRecord } from "../state/index.ts";
-import { initState } from "../state/status.ts";
+import { phase } from "../host/index.ts";
+import { type CgroupRecord, initState, removeDirectory, type StateRecord } from "../state/index.ts";
 import { resctrl, rootMount, systemd } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";

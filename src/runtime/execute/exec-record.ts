@@ -1,6 +1,5 @@
 /** What exec needs of a container's configuration, for the state record. */
-import { storeProcess } from "../config/stored-process.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import { type ContainerConfig, storeProcess } from "../config/index.ts";
 import type { ExecRecord } from "../state/index.ts";
 
 export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {

@@ -7,7 +7,7 @@ import { OPS, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
 import { attachDeviceProgram, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { operation } from "../host/observer.ts";
+import { operation } from "../host/index.ts";
 import type { Op, Plan } from "../plan/index.ts";
 import { keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
 import { finishCgroups, makeCgroup, startUnit } from "./cgroup-operations.ts";

@@ -1,6 +1,6 @@
 /** The state of one execution of a plan. Types only: every handler of an operation and every step after a failure needs them. */
 import type { CgroupRef, UnfinishedCgroup } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import type { ContainerConfig } from "../config/index.ts";
 import type * as host from "../host/index.ts";
 import type { MovedDevice, NamespacePair } from "../network/index.ts";
 import type { Plan } from "../plan/index.ts";

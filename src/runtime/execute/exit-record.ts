@@ -5,7 +5,7 @@
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type MonitorArguments, type ProcessId } from "../../shared/protocol/index.ts";
 import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import type { separateDescriptors } from "../host/descriptors.ts";
+import type { separateDescriptors } from "../host/index.ts";
 import * as host from "../host/index.ts";
 import type { Execution } from "./execution.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";

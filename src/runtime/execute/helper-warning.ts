@@ -1,6 +1,6 @@
 /** What the helper has skipped or reduced by an operation's table of outcomes. */
 import type * as host from "../host/index.ts";
-import { capabilityList } from "../plan/names.ts";
+import { capabilityList } from "../plan/index.ts";
 import type { Execution } from "./execution.ts";
 
 /** The helper knows numbers only. */

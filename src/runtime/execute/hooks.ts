@@ -1,7 +1,7 @@
 /** The hooks of a container's life after create, from its state record. */
 
 import type { OpArgs } from "../../shared/protocol/index.ts";
-import type { HooksConfig } from "../config/types.ts";
+import type { HooksConfig } from "../config/index.ts";
 import { type HookCall, runHook } from "../hooks/index.ts";
 import { hookState } from "../plan/index.ts";
 import type { HookRecord, StateRecord } from "../state/index.ts";

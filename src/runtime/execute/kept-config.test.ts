@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeChanges, type RecordedPlan } from "../prepare/expect-plan.ts";
-import { parseJson } from "../spec/index.ts";
-import { printJson } from "../spec/print-json.ts";
+import { describeChanges, type RecordedPlan } from "../prepare/index.ts";
+import { parseJson, printJson } from "../spec/index.ts";
 import { merge } from "./kept-config.ts";
 
 describe("merge", () => {

@@ -1,7 +1,6 @@
 /** The limits of `update` in the configuration that create has kept: what is asked for from now on. */
 import * as host from "../host/index.ts";
-import { parseJson, type SpecResources } from "../spec/index.ts";
-import { printJson } from "../spec/print-json.ts";
+import { parseJson, printJson, type SpecResources } from "../spec/index.ts";
 import { configPath } from "../state/index.ts";
 
 type Json = { [key: string]: unknown };

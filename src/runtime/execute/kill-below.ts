@@ -1,5 +1,5 @@
 /** kill --cgroup: a signal to everything in a cgroup below a container's own, which exec --cgroup has put there. */
-import { signalBelow } from "../cgroup/driver/below.ts";
+import { signalBelow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { readRecord } from "../state/index.ts";
 import { ownerOf, warnLeft } from "./owner.ts";

@@ -1,7 +1,7 @@
 /** In the foreground this process becomes the helper's monitor, which watches over the container and removes it at its end. */
 import { type MonitorArguments, monitorArguments } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/observer.ts";
+import { phase } from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { prepareMonitor } from "./monitor-preparation.ts";

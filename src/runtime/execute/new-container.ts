@@ -1,5 +1,5 @@
 /** A container is made from a compiled bundle; if anything fails, everything is undone. */
-import { phase } from "../host/observer.ts";
+import { phase } from "../host/index.ts";
 import { execute, newExecution } from "./execute.ts";
 import type { Blueprint, Execution } from "./execution.ts";
 import { cancel, type HeadStart } from "./head-start/index.ts";

@@ -1,9 +1,9 @@
 /** What few containers need is loaded when one does: the others do not pay for it. */
 
-import type * as cgroupOfOthers from "../cgroup/end.ts";
+import type * as cgroupOfOthers from "../cgroup/end/index.ts";
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import type * as postMortem from "../diagnostics/post-mortem/index.ts";
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import type { addHelperWarning } from "./helper-warning.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
@@ -19,7 +19,7 @@ export function systemd(): typeof systemdDriver {
 
 /** For a cgroup that was there before its container. */
 export function existingCgroup(): typeof cgroupOfOthers {
-  return loadedNow(import("../cgroup/end.ts"));
+  return loadedNow(import("../cgroup/end/index.ts"));
 }
 
 /** For linux.netDevices. */

@@ -1,5 +1,5 @@
 /** What only failures need. */
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import type * as force from "./forced.ts";
 import type { helperError as whatHelperReports } from "./helper-error.ts";
 import type * as ending from "./interrupted.ts";

@@ -1,7 +1,6 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/runtime/cgroup/ownership.ts). */
-import type { Left, Owner } from "../cgroup/end.ts";
-import type { StateSummary } from "../state/index.ts";
-import { initState } from "../state/status.ts";
+import type { Left, Owner } from "../cgroup/end/index.ts";
+import { initState, type StateSummary } from "../state/index.ts";
 import { warn } from "./warn.ts";
 
 /** `root`: the state root, where it is known. */

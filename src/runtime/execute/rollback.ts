@@ -1,8 +1,7 @@
 /** What a create that fails takes back. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { containerDirectory } from "../state/index.ts";
-import { lockAgain } from "../state/lock-again.ts";
+import { containerDirectory, lockAgain } from "../state/index.ts";
 import { destroy } from "./destroy.ts";
 import type { Execution } from "./execution.ts";
 import { runPoststop } from "./hooks.ts";

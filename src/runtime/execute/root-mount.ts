@@ -6,7 +6,7 @@
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { decodeMountPath } from "../spec/path.ts";
+import { decodeMountPath } from "../spec/index.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { warn } from "./warn.ts";

@@ -1,7 +1,7 @@
 /** The operations of the system call filter. */
 
 import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
-import { refusesUnknownCalls, refuseUnknownCalls } from "../config/unknown-calls.ts";
+import { refusesUnknownCalls, refuseUnknownCalls } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { notifyListener, prepareFilter as prepare } from "../seccomp/index.ts";

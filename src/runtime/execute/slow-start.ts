@@ -2,8 +2,7 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
-import type { StateRecord } from "../state/index.ts";
-import { lockAgain } from "../state/lock-again.ts";
+import { lockAgain, type StateRecord } from "../state/index.ts";
 import { killInit } from "./destroy.ts";
 import { endBySignal } from "./end-by-signal.ts";
 import { interruption } from "./interrupted.ts";

@@ -1,7 +1,7 @@
 /** A message that does not come: what is in its way, and when to give up. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { initState } from "../state/status.ts";
+import { initState } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 
 /** Nobody of ours stops the helper: who can is a process of the container or of a pid namespace that it joins. All stops together. */

@@ -1,5 +1,5 @@
 /** Standard streams under the names by which a checkpoint finds them again. */
-import { streamKey } from "../criu/stdio.ts";
+import { streamKey } from "../criu/index.ts";
 import * as host from "../host/index.ts";
 
 /** Of a process ("self", or a pid). `isInside` tells whether a mount is one that the container has. */

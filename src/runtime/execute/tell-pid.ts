@@ -1,6 +1,6 @@
 /** The operations that tell others of the container's process. */
 import * as host from "../host/index.ts";
-import { weakened } from "../host/testing.ts";
+import { weakened } from "../testing/index.ts";
 
 export function sendPidfd(pid: number, path: string, text: string): void {
   const pidfd = host.pidfdOpen(pid);

@@ -1,4 +1,4 @@
-import { messageLine } from "../errors/printable.ts";
+import { messageLine } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
 
 /** A line on stderr, for what cannot be told by the verb's own error; nobody may be there to read it. */

@@ -1,5 +1,5 @@
 /** Descriptors that the caller hands through to the container. */
-import * as host from "./index.ts";
+import * as host from "./system.ts";
 
 const FIRST = 3;
 

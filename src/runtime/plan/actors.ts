@@ -1,5 +1,5 @@
 /** Which of the helper's two processes has to do something: outer, with the host's view and rights, or init. */
-import type { ContainerConfig, NamespaceConfig } from "../config/types.ts";
+import type { ContainerConfig, NamespaceConfig } from "../config/index.ts";
 import type { Invocation } from "./input.ts";
 
 /** What of a configuration outer may have to do before the clone. */

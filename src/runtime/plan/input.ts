@@ -1,5 +1,5 @@
 import type { OpArgs } from "../../shared/protocol/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import type { ContainerConfig } from "../config/index.ts";
 
 /** What the cgroup layer wants done, as data (made by `src/runtime/cgroup` for the version the host has). */
 export interface CgroupSteps {

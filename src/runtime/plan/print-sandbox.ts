@@ -1,9 +1,6 @@
 /** What the plan's bundle is to an engine, as a person reads it: behind the operations, because nothing of it is done. */
-import type { Sandbox, Size } from "../config/cri/sandbox.ts";
-import { OWN } from "../config/cri/size.ts";
+import { OWN, type Sandbox, type Size } from "../config/index.ts";
 import { layOut } from "./print.ts";
-
-export { sandboxOf } from "../config/cri/sandbox.ts";
 
 const LABEL = " SANDBOX ";
 

@@ -1,14 +1,10 @@
 /** From a bundle directory to a ContainerConfig: load, check, derive. Nothing is changed on the host. */
 import { type CheckFacts, checkSpec } from "../check/index.ts";
-import type { InRoot } from "../config/host-destinations.ts";
-import { deriveConfig } from "../config/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import { type ContainerConfig, deriveConfig, type InRoot } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import { phase, reached } from "../host/observer.ts";
-import { weakened } from "../host/testing.ts";
-import { parseConfig, type Spec, validateSpec } from "../spec/index.ts";
-import { absolutePath } from "../spec/path.ts";
+import { loadedNow, phase, reached } from "../host/index.ts";
+import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
+import { weakened } from "../testing/index.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";
 
 export interface LoadedBundle {
@@ -41,7 +37,7 @@ export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: stri
 function withHostPaths(spec: Spec, bundle: string): InRoot | undefined {
   const rootfs = absolutePath(bundle, spec.root?.path ?? "");
   if (!spec.mounts?.some(({ destination }) => destination.startsWith(rootfs))) return undefined;
-  return loadedNow(import("../config/host-destinations.ts")).destinationsInRoot(spec, bundle);
+  return loadedNow(import("../config/host-destinations/index.ts")).destinationsInRoot(spec, bundle);
 }
 
 /** The only way for a NUL byte into a string: JSON takes no control character as it is. */

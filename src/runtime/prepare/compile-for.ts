@@ -1,5 +1,5 @@
 /** A bundle is compiled for a container that is to be made now. */
-import { loadedNow } from "../host/lazy.ts";
+import { loadedNow } from "../host/index.ts";
 import { refuseExisting } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { terminalRules } from "./on-demand.ts";

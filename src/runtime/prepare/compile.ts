@@ -1,13 +1,12 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
 import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
-import { countListenFds } from "../host/descriptors.ts";
+import type { ContainerConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { phase, reached } from "../host/observer.ts";
-import { disabled, weakened } from "../host/testing.ts";
+import { countListenFds, phase, reached } from "../host/index.ts";
 import { type CompileInput, compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
+import { disabled, weakened } from "../testing/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { isDemanded } from "./demanded.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";

@@ -1,4 +1,4 @@
-import type { Warning } from "../config/warnings.ts";
+import type { Warning } from "../config/index.ts";
 
 /** config, linux.process: a capability that cannot be granted MUST be logged as a warning. */
 export function isDemanded({ code }: Pick<Warning, "code">): boolean {

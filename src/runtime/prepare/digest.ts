@@ -2,9 +2,9 @@
  * The digest of a plan: what `runt plan` prints on its first line and `--expect-plan` compares (docs/decisions/0025-plan-digest.md). It
  * covers the plan, the text of config.json, the facts of the host that the plan depends on, and the identity of every source of a bind mount.
  */
-import type { ContainerConfig, MountConfig } from "../config/types.ts";
+import type { ContainerConfig, MountConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { planJson } from "../plan/json.ts";
+import { planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { remember } from "./host-facts/asked.ts";
 import { type HostKnowledge, LIVE } from "./knowledge.ts";

@@ -1,6 +1,5 @@
 /** What exec takes over from the container that it enters, by the state record. */
-import { restoreProcess } from "../config/stored-process.ts";
-import type { NamespaceType, ProcessConfig } from "../config/types.ts";
+import { type NamespaceType, type ProcessConfig, restoreProcess } from "../config/index.ts";
 import type { ExecRecord } from "../state/index.ts";
 
 /** The settings of the container's own process; plain ones for a container that was made without a process. */

@@ -2,15 +2,11 @@
 
 import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { checkPart } from "../check/index.ts";
-import { NO_CAPABILITIES } from "../config/capabilities.ts";
-import { deriveEnv } from "../config/env.ts";
-import { deriveProcess } from "../config/index.ts";
-import type { CapabilitySets, ProcessConfig } from "../config/types.ts";
-import type { Warning } from "../config/warnings.ts";
+import { type CapabilitySets, deriveEnv, deriveProcess, NO_CAPABILITIES, type ProcessConfig, type Warning } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { weakened } from "../host/testing.ts";
 import { parsePart } from "../spec/index.ts";
+import { weakened } from "../testing/index.ts";
 import { checkFacts } from "./bundle.ts";
 
 export interface ExecRequest {

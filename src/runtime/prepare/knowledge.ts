@@ -1,11 +1,11 @@
 /** What making a container asks of the host: the host itself answers (LIVE), or what was recorded of another one (--host FILE). */
 import { type CgroupFacts, readHierarchies } from "../cgroup/index.ts";
 import type { SystemdFacts } from "../cgroup/systemd/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
+import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { weakened } from "../host/testing.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
+import { weakened } from "../testing/index.ts";
 import { findIdProgram } from "./id-programs.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
 import { netDevices, resctrl, systemd } from "./on-demand.ts";

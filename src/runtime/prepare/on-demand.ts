@@ -1,7 +1,7 @@
 /** What few configurations need is loaded when one does: the others do not pay for it. */
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import type * as networkDevices from "../network/missing.ts";
+import { loadedNow } from "../host/index.ts";
+import type * as networkDevices from "../network/missing/index.ts";
 import type * as resourceControl from "../resctrl/index.ts";
 import type * as terminalRule from "./require-terminal.ts";
 
@@ -12,7 +12,7 @@ export function systemd(): typeof systemdDriver {
 
 /** For linux.netDevices. */
 export function netDevices(): typeof networkDevices {
-  return loadedNow(import("../network/missing.ts"));
+  return loadedNow(import("../network/missing/index.ts"));
 }
 
 /** For linux.intelRdt. */

@@ -1,5 +1,5 @@
 /** A path may lead to the runtime's own namespace: what only a container's own may have done to it is refused then. */
-import type { ContainerConfig, NamespaceType } from "../config/types.ts";
+import type { ContainerConfig, NamespaceType } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { pointerToken } from "../spec/index.ts";

@@ -1,11 +1,10 @@
 /** Which cgroup a container gets: a path of its own, or a unit of systemd. */
 
-import type { CgroupSteps } from "../cgroup/compile/steps.ts";
-import { type CgroupFacts, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
+import { type CgroupFacts, type CgroupSteps, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
-import { weakened } from "../host/testing.ts";
+import type { ContainerConfig } from "../config/index.ts";
 import type { CgroupRecord } from "../state/index.ts";
+import { weakened } from "../testing/index.ts";
 import type { HostKnowledge } from "./knowledge.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";

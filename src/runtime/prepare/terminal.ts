@@ -1,4 +1,4 @@
-import type { ContainerConfig } from "../config/types.ts";
+import type { ContainerConfig } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { CreateOptions } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import { decodeMountPath } from "../spec/path.ts";
+import { decodeMountPath } from "../spec/index.ts";
 
 const USUAL_PLACE = "/sys/fs/resctrl";
 

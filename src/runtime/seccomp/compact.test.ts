@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anyProgram, compare, numbersOf } from "../../../test/support/filters.ts";
 import { random } from "../../../test/support/random.ts";
-import { SECCOMP_ACTIONS } from "../spec/seccomp.ts";
+import { SECCOMP_ACTIONS } from "../spec/index.ts";
 import { compactFilter } from "./compact.ts";
 import { assemble, type Instruction } from "./stub.ts";
 

@@ -1,7 +1,7 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import { SECCOMP_ARCHITECTURES } from "../spec/seccomp.ts";
+import { loadedNow } from "../host/index.ts";
+import { SECCOMP_ARCHITECTURES } from "../spec/index.ts";
 import { cachedPath, type Filter, lookup, store } from "./cache.ts";
 import { enosysStub } from "./stub.ts";
 

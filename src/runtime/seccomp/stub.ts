@@ -1,4 +1,4 @@
-import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../spec/seccomp.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES } from "../spec/index.ts";
 
 /** The highest system call number that a profile knows of one architecture; -1 = none. */
 export interface Highest {

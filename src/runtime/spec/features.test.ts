@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { supportedMountOptions } from "../config/mount-options.ts";
+import { supportedMountOptions } from "../config/index.ts";
 import { featuresDocument, UNSAFE_ANNOTATIONS } from "./features.ts";
 
 it("lists exactly the option table", () => {

@@ -1,7 +1,27 @@
+export { defaultSpec } from "./default.ts";
+export { lookup } from "./explain.ts";
+export { featuresDocument } from "./features.ts";
 export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
 export { parseConfig, parsePart, parseSpec, validateSpec } from "./load.ts";
 export { member } from "./member.ts";
+export { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "./names.ts";
+export { completePageSize, flatCapabilities } from "./old-forms.ts";
+export { absolutePath, cleanPath, cleanTarget, decodeMountPath } from "./path.ts";
+export { parsePlain } from "./plain-json.ts";
+export { printJson } from "./print-json.ts";
+export {
+  SECCOMP_ACTIONS,
+  SECCOMP_ARCHITECTURES,
+  SECCOMP_ERRNO_LIMIT,
+  SECCOMP_FLAG_NEW_LISTENER,
+  SECCOMP_FLAGS,
+  SECCOMP_OPERATORS,
+  surelyAllowed,
+} from "./seccomp.ts";
+export { findStructure, type StrangeName, type Structure, type Violation } from "./structure.ts";
+export { systemCalls } from "./syscalls.ts";
 export type {
+  HostFacts,
   Integer,
   Spec,
   SpecDevice,
@@ -13,3 +33,4 @@ export type {
   SpecResources,
   SpecSeccomp,
 } from "./types.ts";
+export { OCI_VERSION_MAX } from "./version.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import containerd from "../../../test/fixtures/specs/containerd.json";
+import podman from "../../../test/fixtures/specs/podman.json";
 import { RuntError } from "../errors/index.ts";
-import containerd from "./fixtures/containerd.json";
-import podman from "./fixtures/podman.json";
 import { parsePart, parseSpec } from "./load.ts";
 
 const MINIMAL = { ociVersion: "1.0.2", process: { cwd: "/", args: ["sh"] }, root: { path: "rootfs" } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import validate from "../../../build/gen/validate.js";
-import containerd from "./fixtures/containerd.json";
-import podman from "./fixtures/podman.json";
+import containerd from "../../../test/fixtures/specs/containerd.json";
+import podman from "../../../test/fixtures/specs/podman.json";
 import type { JsonValue } from "./json.ts";
 import { findStructure } from "./structure.ts";
 

@@ -1,7 +1,8 @@
 /** The state of a container as `state` and `list` print it (runtime.md#state, with runc's extra fields and order). */
 import { isFrozenToShow } from "../cgroup/index.ts";
-import { readSummary, type StateSummary } from "./index.ts";
+import type { StateSummary } from "./record.ts";
 import { deriveStatus, type Status } from "./status.ts";
+import { readSummary } from "./summary.ts";
 
 export interface ContainerState {
   readonly ociVersion: string;

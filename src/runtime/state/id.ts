@@ -1,5 +1,5 @@
 import { RuntError, WORDS } from "../errors/index.ts";
-import { weakened } from "../host/testing.ts";
+import { weakened } from "../testing/index.ts";
 
 const MAXIMUM_LENGTH = 1024;
 /** Those of which an id is made: \w, +, -, and the dot. */

@@ -1,4 +1,7 @@
+export { type ContainerState, describe, toState } from "./describe.ts";
+export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
+export { lockAgain } from "./lock-again.ts";
 export {
   type CgroupRecord,
   type ExecRecord,
@@ -12,6 +15,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
+export { deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,
   containerDirectory,

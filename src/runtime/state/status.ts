@@ -2,7 +2,8 @@
 import { type CgroupRef, isFrozen } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
-import { containerDirectory, isLocked, type StateSummary } from "./index.ts";
+import type { StateSummary } from "./record.ts";
+import { containerDirectory, isLocked } from "./store.ts";
 
 export type Status = "creating" | "created" | "running" | "paused" | "stopped";
 

@@ -1,8 +1,8 @@
 /** The state directory: ROOT/ID/{state.json,config.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import { weakened } from "../host/testing.ts";
+import { loadedNow } from "../host/index.ts";
+import { weakened } from "../testing/index.ts";
 import type * as holding from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";

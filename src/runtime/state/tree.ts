@@ -1,5 +1,5 @@
 import * as host from "../host/index.ts";
-import { walk } from "../host/walk.ts";
+import { walk } from "../host/index.ts";
 
 /**
  * Remove a directory of a container's state and all in it. A privileged container may have written to it, and may still do so, so

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Op } from "../plan/plan.ts";
+import type { Op } from "../plan/index.ts";
 import { areaSize, type Helper, helperSpans, prepareArea } from "./helper.ts";
 
 const op = (name: string, actor: string, args: object = {}): Op => ({ op: name, actor, phase: "process", from: "", args }) as unknown as Op;

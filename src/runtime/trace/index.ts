@@ -9,8 +9,8 @@
 import { MESSAGES, monitorArguments } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { observe, type Room } from "../host/observer.ts";
-import type { Plan } from "../plan/plan.ts";
+import { observe, type Room } from "../host/index.ts";
+import type { Plan } from "../plan/index.ts";
 import { type Instant, type Span, traceText } from "./events.ts";
 import { areaSize, type Helper, helperSpans, operationArgs, prepareArea } from "./helper.ts";
 import { parseTraceParent } from "./traceparent.ts";

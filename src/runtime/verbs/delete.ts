@@ -1,11 +1,9 @@
 /** delete: remove what is left of a stopped container; forced, of any container. */
 import { RuntError } from "../errors/index.ts";
-import { forced } from "../execute/on-failure.ts";
-import { undoRecorded } from "../execute/undo-recorded.ts";
+import { forced, undoRecorded } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { containerDirectory, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { containerDirectory, deriveStatus, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
 
 /** @param state descriptor, locked by whoever calls: nothing is done when it is not the container's directory any more */
 export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {

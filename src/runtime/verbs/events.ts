@@ -1,12 +1,10 @@
 /** events: what a container uses, and when the kernel kills in it for memory. */
 import { type CgroupRef, readStats, type Stats, watchOom } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { openPidfd } from "../execute/destroy.ts";
-import { closePidfd, REFUSED } from "../execute/pidfd.ts";
+import { closePidfd, openPidfd, REFUSED } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { readRecord, type StateRecord } from "../state/index.ts";
-import { deriveStatus, initState } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { deriveStatus, initState, readRecord, type StateRecord } from "../state/index.ts";
 
 export { statsJson } from "../cgroup/index.ts";
 

@@ -1,27 +1,35 @@
 /** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
 import { monitorArguments } from "../../shared/protocol/index.ts";
 import { execJoin, isFrozen, readHierarchies } from "../cgroup/index.ts";
-import type { ProcessConfig } from "../config/types.ts";
-import type { Warning } from "../config/warnings.ts";
+import type { ProcessConfig, Warning } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { endBySignal } from "../execute/end-by-signal.ts";
-import { execute, newExecution } from "../execute/execute.ts";
-import type { Execution } from "../execute/execution.ts";
-import { orphans, resctrl, systemd, terminalSizes } from "../execute/on-demand.ts";
-import { pidfdOf } from "../execute/pidfd.ts";
-import { endChildren, FROZEN_DEATH_MS } from "../execute/reap.ts";
-import { countListenFds, separateDescriptors } from "../host/descriptors.ts";
+import {
+  type Execution,
+  endBySignal,
+  endChildren,
+  execute,
+  FROZEN_DEATH_MS,
+  newExecution,
+  orphans,
+  pidfdOf,
+  resctrl,
+  systemd,
+  terminalSizes,
+} from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/observer.ts";
+import { countListenFds, phase, separateDescriptors } from "../host/index.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
-import { isDemanded } from "../prepare/demanded.ts";
-import { defaultProcess, namespaceTypes } from "../prepare/exec-defaults.ts";
-import { type ExecRequest, requestedProcess } from "../prepare/exec-request.ts";
-import { apparmorEnabled } from "../prepare/lsm.ts";
-import { terminalRules } from "../prepare/on-demand.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { type CgroupRecord, containerDirectory, readRecord, type StateRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import {
+  apparmorEnabled,
+  defaultProcess,
+  type ExecRequest,
+  isDemanded,
+  namespaceTypes,
+  type RuntimeOptions,
+  requestedProcess,
+  terminalRules,
+} from "../prepare/index.ts";
+import { type CgroupRecord, containerDirectory, deriveStatus, readRecord, type StateRecord } from "../state/index.ts";
 
 const PREFIX = "exec failed: ";
 

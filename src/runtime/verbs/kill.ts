@@ -1,13 +1,10 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
-import { killCgroup, signalCgroup, thawForKill } from "../cgroup/end.ts";
+import { killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { openPidfd } from "../execute/destroy.ts";
-import { ownerOf, warnLeft } from "../execute/owner.ts";
-import { signalProcess } from "../execute/pidfd.ts";
+import { openPidfd, ownerOf, signalProcess, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { readRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { deriveStatus, readRecord } from "../state/index.ts";
 
 export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
   const record = readRecord(root, id);

@@ -2,9 +2,8 @@
 import { awakeStates, isFrozenToShow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { listIds, peek, readSummary, STATE_MINOR, STATE_SCHEMA, type StateSummary } from "../state/index.ts";
-import { deriveStatus, type Status } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { deriveStatus, listIds, peek, readSummary, STATE_MINOR, STATE_SCHEMA, type StateSummary, type Status } from "../state/index.ts";
 
 export interface ListVisitor {
   /** Given: `container` adds the row of host.addContainers, with this name of the owner; that may be done in its place. */

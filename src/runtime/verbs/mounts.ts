@@ -1,19 +1,13 @@
 /** mounts: bind mounts of a container that runs are added or removed. */
 import { checkPart } from "../check/index.ts";
-import { deriveMount } from "../config/mounts.ts";
-import type { BindMount, MountConfig } from "../config/types.ts";
+import { type BindMount, deriveMount, type MountConfig } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { execute, newExecution } from "../execute/execute.ts";
-import type { Execution } from "../execute/execution.ts";
-import { endChildren } from "../execute/reap.ts";
+import { type Execution, endChildren, execute, newExecution } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
-import { checkFacts } from "../prepare/bundle.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import { checkFacts, type RuntimeOptions } from "../prepare/index.ts";
 import { parsePart, type Spec } from "../spec/index.ts";
-import { containerDirectory, lock, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
-import { lockAgain } from "../state/lock-again.ts";
-import { deriveStatus } from "../state/status.ts";
+import { containerDirectory, deriveStatus, lock, lockAgain, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
 
 export type MountsAction = "add" | "remove";
 

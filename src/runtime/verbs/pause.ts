@@ -1,9 +1,8 @@
 /** pause and resume: the freezer of the container's cgroup. */
 import { freeze, thaw } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { type CgroupRecord, containerDirectory, lock, readRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { type CgroupRecord, containerDirectory, deriveStatus, lock, readRecord } from "../state/index.ts";
 
 export function pause(options: RuntimeOptions, id: string): void {
   const { cgroup, status } = locked(options, id);

@@ -1,9 +1,9 @@
 /** ps: the processes of a container, as the host sees them. */
 import { cgroupCensus } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { warn } from "../execute/warn.ts";
+import { warn } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
 import { readRecord } from "../state/index.ts";
 
 /** Host pids, ascending; none when it has stopped. A warning says what is not among them. */

@@ -1,16 +1,10 @@
 /** run: create and start in one; in the foreground this process becomes the helper's monitor. */
 import { memoryPressure } from "../cgroup/index.ts";
-import type { Execution } from "../execute/execution.ts";
 import { begin, cancel, type HeadStart, hint } from "../execute/head-start/index.ts";
-import { becomeMonitor, type MonitorOptions } from "../execute/monitor.ts";
-import { newContainer } from "../execute/new-container.ts";
-import { notification } from "../execute/on-demand.ts";
-import { separateDescriptors } from "../host/descriptors.ts";
+import { becomeMonitor, type Execution, exitRecord, type MonitorOptions, newContainer, notification } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/lazy.ts";
-import { phase } from "../host/observer.ts";
-import { compileFor } from "../prepare/compile-for.ts";
-import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
+import { phase, separateDescriptors } from "../host/index.ts";
+import { type CreateOptions, compileFor, type RuntimeOptions } from "../prepare/index.ts";
 
 export interface RunOptions extends MonitorOptions {
   readonly subreaper: boolean;
@@ -37,8 +31,7 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
 /** run --detach --exit-record: a monitor that belongs to nobody stays. Returns in the caller's process only. `path`: of the record. */
 export function runRecorded(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions, path: string): void {
   phase?.("verb", "verbs");
-  const { recordRun } = loadedNow(import("../execute/exit-record.ts"));
-  recordRun(options.root, request, path, {
+  exitRecord().recordRun(options.root, request, path, {
     separateDescriptors,
     make(unattended) {
       const headStart = begin(request.preserveFds, request.expectPlan === undefined);

@@ -1,18 +1,24 @@
 /** start: let init go on past exec.fifo. */
 import { RuntError, WORDS } from "../errors/index.ts";
-import { destroy, killInit, openPidfd } from "../execute/destroy.ts";
-import { runPoststart, runPoststop } from "../execute/hooks.ts";
-import { notification } from "../execute/on-demand.ts";
-import { helperError, slowStart } from "../execute/on-failure.ts";
-import { awaitEnd } from "../execute/pidfd.ts";
-import { GO, readStartFailure, type StartFailure } from "../execute/start-failure.ts";
+import {
+  awaitEnd,
+  destroy,
+  GO,
+  helperError,
+  killInit,
+  notification,
+  openPidfd,
+  readStartFailure,
+  runPoststart,
+  runPoststop,
+  type StartFailure,
+  slowStart,
+} from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/observer.ts";
+import { phase } from "../host/index.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
-import { lockAgain } from "../state/lock-again.ts";
-import { deriveStatus, initState } from "../state/status.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
+import { containerDirectory, deriveStatus, initState, lock, lockAgain, readRecord, type StateRecord } from "../state/index.ts";
 
 /** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
 const SOON_MS = 100;

@@ -2,14 +2,12 @@
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { stageKeptConfig } from "../execute/kept-config.ts";
-import { systemd } from "../execute/on-demand.ts";
+import { stageKeptConfig, systemd } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
+import type { RuntimeOptions } from "../prepare/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
 import type { SpecResources } from "../spec/index.ts";
-import { containerDirectory, lock, publishRecord, readRecord, type StateRecord, stageRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import { containerDirectory, deriveStatus, lock, publishRecord, readRecord, type StateRecord, stageRecord } from "../state/index.ts";
 
 export interface UpdateRequest {
   readonly resources: SpecResources;

@@ -2,7 +2,7 @@
  * The D-Bus connection of bin/runt in its own engine, on a real socket. `client SOCKET echo NAME` sends the sample to a service and
  * compares what comes back; `client SOCKET owner NAME` prints the owner of a name; `client SOCKET hello` only connects.
  */
-import "../../../src/runtime/host/polyfill.ts";
+import "../../../src/runtime/cli/polyfill.ts";
 import { openConnection } from "../../../src/runtime/cgroup/systemd/driver/connection.ts";
 import { openStream } from "../../../src/runtime/cgroup/systemd/driver/stream.ts";
 import { marshal } from "../../../src/runtime/cgroup/systemd/wire/marshal.ts";

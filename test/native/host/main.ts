@@ -1,5 +1,5 @@
 /** Self-test of the C host module: runs inside the engine, as root. `main.ts [spawn|overwrite|exec|hang|reject]`. */
-import "../../../src/runtime/host/polyfill.ts";
+import "../../../src/runtime/cli/polyfill.ts";
 import * as host from "../../../src/runtime/host/index.ts";
 import { bytesTests } from "./bytes.ts";
 import { compactTests } from "./compact.ts";

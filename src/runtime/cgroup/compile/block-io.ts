@@ -1,4 +1,4 @@
-import type { ResourceConfig, ThrottleDevice } from "../../config/types.ts";
+import type { ResourceConfig, ThrottleDevice } from "../../config/index.ts";
 import type { Sink } from "./sink.ts";
 
 type BlockIO = NonNullable<ResourceConfig["blockIO"]>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import type { CgroupFacts } from "../facts.ts";
 import { compileCgroup } from "./index.ts";
 

@@ -1,5 +1,5 @@
 /** Resources of config.json -> what to make and write in the cgroup tree. Pure: `create --dry-run` prints exactly this. */
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { allowList } from "../devices/emulator.ts";
 import { encodeRules } from "../devices/rule.ts";

@@ -1,4 +1,4 @@
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { Sink } from "./sink.ts";
 

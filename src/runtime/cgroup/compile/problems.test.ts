@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { cgroupProblems } from "./problems.ts";
 
 const V1 = { version: 1, hierarchies: [{ mountpoint: "/cg", controllers: ["memory", "cpu", "devices"] }] } as const;

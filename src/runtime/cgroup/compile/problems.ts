@@ -1,5 +1,5 @@
 /** Everything that a version of cgroups cannot do of what is asked, not only the first: the writers of a create, with a sink that goes on. Pure. */
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { CgroupFacts } from "../facts.ts";
 import { createSink, type Sink } from "./sink.ts";

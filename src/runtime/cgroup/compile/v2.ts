@@ -1,4 +1,4 @@
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { writeBlockIOV2 } from "./block-io.ts";
 import { writeCpuset, writeCpuV2 } from "./cpu.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DeviceRule } from "../../config/types.ts";
+import type { DeviceRule } from "../../config/index.ts";
 import { allowList } from "./emulator.ts";
 import { decodeRules, encodeRules, ruleText } from "./rule.ts";
 

@@ -1,4 +1,4 @@
-import type { DeviceRule, ResourceConfig } from "../../config/types.ts";
+import type { DeviceRule, ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { DeviceException, DeviceList } from "./rule.ts";
 

@@ -1,5 +1,5 @@
 /** What a cgroup's limits are now, as far as new ones depend on them. */
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { readIfThere } from "./tree.ts";

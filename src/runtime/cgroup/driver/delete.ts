@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { walk } from "../../host/walk.ts";
+import { walk } from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
 import { isMarkedLevel, mark } from "./levels.ts";

@@ -1,7 +1,7 @@
 /** Where a further process of a container joins its cgroup (exec). */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { weakened } from "../../host/testing.ts";
+import { weakened } from "../../testing/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { readIfThere } from "./tree.ts";
 import { directoryOf, hierarchyOf } from "./where.ts";

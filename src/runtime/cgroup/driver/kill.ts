@@ -3,7 +3,7 @@
  * it, as it is then, that it is the container's.
  */
 import * as host from "../../host/index.ts";
-import { type Place, walk } from "../../host/walk.ts";
+import { type Place, walk } from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import type { Territory } from "../ownership.ts";
 import { freezeFile, isFrozen } from "./freeze.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Visitor } from "../../host/walk.ts";
+import type { Visitor } from "../../host/index.ts";
 
 /** Directory -> attributes; and the processes in it. */
 const tree = new Map<string, { readonly attributes?: Readonly<Record<string, string>>; readonly processes?: string }>();
@@ -7,7 +7,10 @@ const tree = new Map<string, { readonly attributes?: Readonly<Record<string, str
 vi.mock("../hierarchies.ts", () => ({
   readHierarchies: () => ({ version: 1, hierarchies: [{ mountpoint: "/cpu" }, { mountpoint: "/memory" }] }),
 }));
-vi.mock("../../host/walk.ts", () => ({
+vi.mock("./tree.ts", () => ({
+  readIfThere: (file: string) => tree.get(file.replace(/\/cgroup\.procs$/, ""))?.processes,
+}));
+vi.mock("../../host/index.ts", () => ({
   walk(top: string, { enter, leave }: Visitor) {
     const visit = (path: string, depth: number) => {
       const place = { path, depth, name: () => path };
@@ -17,11 +20,6 @@ vi.mock("../../host/walk.ts", () => ({
     };
     visit(top, 0);
   },
-}));
-vi.mock("./tree.ts", () => ({
-  readIfThere: (file: string) => tree.get(file.replace(/\/cgroup\.procs$/, ""))?.processes,
-}));
-vi.mock("../../host/index.ts", () => ({
   getxattr(path: string, name: string) {
     const value = tree.get(path)?.attributes?.[name];
     if (value === "not UTF-8") throw Object.assign(new Error(), { errno: 84, code: "EILSEQ" });

@@ -1,6 +1,6 @@
 /** What runt has made in the cgroup tree, by its marks: for `runt gc`. Nothing is changed here. */
 import * as host from "../../host/index.ts";
-import { type Place, walk } from "../../host/walk.ts";
+import { type Place, walk } from "../../host/index.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import { isMarkedLevel } from "./levels.ts";
 import { CONTAINER_MARKS, type ContainerMark, readMark } from "./mark.ts";

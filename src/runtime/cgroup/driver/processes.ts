@@ -1,6 +1,6 @@
 /** Who is in a cgroup: found by descriptors, for a container may make cgroups deeper than any path. */
 import * as host from "../../host/index.ts";
-import { walk } from "../../host/walk.ts";
+import { walk } from "../../host/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { hasChildren, readIfThere } from "./tree.ts";
 

@@ -1,5 +1,5 @@
 /** New limits for a cgroup in use: all of them, or none. */
-import type { ResourceConfig } from "../../config/types.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { compileCgroup } from "../compile/index.ts";

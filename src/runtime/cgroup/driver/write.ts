@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/lazy.ts";
+import { loadedNow } from "../../host/index.ts";
 import { ioWeight } from "../compile/io-weight.ts";
 
 interface Turned {

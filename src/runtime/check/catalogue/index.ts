@@ -41,3 +41,4 @@ export const CHAPTERS: readonly (readonly [title: string, entries: Entries])[] =
 export function entryOf(code: string): Entry | undefined {
   return CHAPTERS.map(([, entries]) => (Object.hasOwn(entries, code) ? entries[code] : undefined)).find((found) => found !== undefined);
 }
+export { exampleText } from "./example-text.ts";

@@ -1,5 +1,5 @@
 /** Whether a user may do something with a file, as the kernel decides from owner, group and permission bits. */
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import { namespaceOf } from "../namespaces.ts";
 import type { FileFacts } from "./view.ts";
 

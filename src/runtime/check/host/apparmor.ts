@@ -1,4 +1,4 @@
-import { closeNames } from "../../spec/similar.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import type { HostCheck } from "./host-check.ts";
 
 const PROFILES = "/sys/kernel/security/apparmor/profiles";

@@ -2,8 +2,7 @@
  * The files as the container would see them: its root filesystem with every mount on it, links followed inside. Nothing is mounted:
  * paths are walked name by name, and each name is looked up where it really lies.
  */
-import { cleanPath } from "../../spec/path.ts";
-import type { Spec, SpecMount } from "../../spec/types.ts";
+import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import { isBind } from "../spec/mount-words.ts";
 import type { FileFacts, HostView, Tree } from "./view.ts";
 

@@ -1,4 +1,4 @@
-import { cpuList, nodeList } from "../../config/number-list.ts";
+import { cpuList, nodeList } from "../../config/index.ts";
 import type { Report } from "../finding.ts";
 import type { HostCheck } from "./host-check.ts";
 import type { HostView } from "./view.ts";

@@ -1,4 +1,4 @@
-import { cleanPath, cleanTarget } from "../../spec/path.ts";
+import { cleanPath, cleanTarget } from "../../spec/index.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** Filesystems in which mknod(2) makes nothing. */

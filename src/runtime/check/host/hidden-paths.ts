@@ -1,6 +1,6 @@
 import { MS } from "../../../shared/linux/index.ts";
-import { MOUNT_OPTIONS } from "../../config/mount-options.ts";
-import type { SpecMount } from "../../spec/types.ts";
+import { MOUNT_OPTIONS } from "../../config/index.ts";
+import type { SpecMount } from "../../spec/index.ts";
 import type { HostCheck } from "./host-check.ts";
 
 /** mount(2): a read-only path is a bind mount of itself, and what lies in an unbindable mount cannot be bound. */

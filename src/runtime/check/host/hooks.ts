@@ -1,4 +1,4 @@
-import { HOOK_KINDS } from "../../spec/names.ts";
+import { HOOK_KINDS } from "../../spec/index.ts";
 import type { Found, NotFound } from "./container-files.ts";
 import { explainFormat } from "./executable.ts";
 import type { HostCheck } from "./host-check.ts";

@@ -1,4 +1,4 @@
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import type { ContainerFiles } from "./container-files.ts";
 import type { HostView } from "./view.ts";

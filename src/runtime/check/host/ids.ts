@@ -1,4 +1,4 @@
-import type { Spec, SpecIdMapping } from "../../spec/types.ts";
+import type { Spec, SpecIdMapping } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { namespaceOf } from "../namespaces.ts";
 import { absolute } from "./container-files.ts";

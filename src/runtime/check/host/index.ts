@@ -1,5 +1,5 @@
 /** Checks that look at the host and at the files of the bundle. In report order. */
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
 import { apparmorProfile } from "./apparmor.ts";

@@ -1,5 +1,4 @@
-import { cleanTarget } from "../../spec/path.ts";
-import type { SpecMount } from "../../spec/types.ts";
+import { cleanTarget, type SpecMount } from "../../spec/index.ts";
 import { isBind } from "../spec/mount-words.ts";
 import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "./access.ts";
 import { absolute, type ContainerFiles, type NotFound } from "./container-files.ts";

@@ -1,4 +1,4 @@
-import { closeNames } from "../../spec/similar.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import { isBind } from "../spec/mount-words.ts";
 import type { HostCheck } from "./host-check.ts";
 import type { HostView } from "./view.ts";

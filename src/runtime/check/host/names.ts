@@ -1,4 +1,4 @@
-import { closeNames } from "../../spec/similar.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import type { Tree } from "./view.ts";
 
 /** Directories with more names than this are not searched for a close one. */

@@ -1,5 +1,4 @@
-import { pointerToken } from "../../spec/json.ts";
-import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { NAMESPACE_TYPES, pointerToken } from "../../spec/index.ts";
 import type { HostCheck } from "./host-check.ts";
 
 const isKnown = (type: string): boolean => (NAMESPACE_TYPES as readonly string[]).includes(type);

@@ -1,4 +1,4 @@
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { isBind } from "../spec/mount-words.ts";
 import { mayExecute, modeText, type User, userOf } from "./access.ts";

@@ -1,5 +1,5 @@
 /** Documentation/scheduler/sched-rt-group: on cgroup v1 real time is handed from group to group, and a new group has none. */
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 import type { HostCheck } from "./host-check.ts";
 import type { HostView } from "./view.ts";
 

@@ -1,5 +1,4 @@
-import { cleanPath } from "../../spec/path.ts";
-import type { Spec } from "../../spec/types.ts";
+import { cleanPath, type Spec } from "../../spec/index.ts";
 import { namespaceOf } from "../namespaces.ts";
 import { isBind } from "../spec/mount-words.ts";
 import type { Found, NotFound } from "./container-files.ts";

@@ -1,5 +1,4 @@
-import { pointerToken } from "../../spec/json.ts";
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath, pointerToken } from "../../spec/index.ts";
 import { eachThrottle } from "../spec/resources.ts";
 import type { HostCheck } from "./host-check.ts";
 

@@ -1,5 +1,5 @@
-import { sysctlPath } from "../../config/sysctl.ts";
-import { pointerToken } from "../../spec/json.ts";
+import { sysctlPath } from "../../config/index.ts";
+import { pointerToken } from "../../spec/index.ts";
 import type { HostCheck } from "./host-check.ts";
 import { closeTo } from "./names.ts";
 

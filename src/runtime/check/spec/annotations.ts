@@ -1,4 +1,4 @@
-import { pointerToken } from "../../spec/json.ts";
+import { pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 /** config, annotations: keys should be named after a domain in reverse, so that nobody else means something by them. */

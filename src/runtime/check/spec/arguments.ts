@@ -1,5 +1,5 @@
 /** What a program can be started with: the kernel's limits of argv and envp (execve(2), "Limits on size of arguments and environment"). */
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import type { Check, Report } from "../finding.ts";
 import { utf8Length } from "../text.ts";
 

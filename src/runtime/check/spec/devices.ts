@@ -1,4 +1,4 @@
-import type { Spec } from "../../spec/types.ts";
+import type { Spec } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 type Rule = NonNullable<NonNullable<NonNullable<Spec["linux"]>["resources"]>["devices"]>[number];

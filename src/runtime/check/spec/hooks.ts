@@ -1,4 +1,4 @@
-import { HOOK_KINDS } from "../../spec/names.ts";
+import { HOOK_KINDS } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 /** config, POSIX-platform hooks: args is what execv(3) takes, the program's name first; env has entries NAME=value. */

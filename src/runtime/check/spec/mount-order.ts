@@ -1,5 +1,4 @@
-import { cleanTarget } from "../../spec/path.ts";
-import type { SpecMount } from "../../spec/types.ts";
+import { cleanTarget, type SpecMount } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 /** path_resolution(7), PATH_MAX: nothing can be mounted at a longer one. */

@@ -1,5 +1,4 @@
-import { NAMESPACE_TYPES } from "../../spec/names.ts";
-import { cleanTarget } from "../../spec/path.ts";
+import { cleanTarget, NAMESPACE_TYPES } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { isMapped } from "../id-mappings.ts";
 import { namespaceOf } from "../namespaces.ts";

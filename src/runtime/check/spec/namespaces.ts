@@ -1,4 +1,4 @@
-import { cleanTarget } from "../../spec/path.ts";
+import { cleanTarget } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "../namespaces.ts";
 

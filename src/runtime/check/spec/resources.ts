@@ -1,4 +1,4 @@
-import type { Integer, SpecResources } from "../../spec/types.ts";
+import type { Integer, SpecResources } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 const RESOURCES = "/linux/resources";

@@ -1,6 +1,5 @@
-import { findAll, roleOf } from "../../config/cri/identity.ts";
-import { readSize, SIZE_FIELDS, sizeKey } from "../../config/cri/size-annotations.ts";
-import { pointerToken } from "../../spec/json.ts";
+import { findAll, readSize, roleOf, SIZE_FIELDS, sizeKey } from "../../config/index.ts";
+import { pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 const at = (key: string): string => `/annotations/${pointerToken(key)}`;

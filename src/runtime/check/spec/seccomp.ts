@@ -1,7 +1,5 @@
-import { SECCOMP_ACTIONS, SECCOMP_ERRNO_LIMIT, surelyAllowed } from "../../spec/seccomp.ts";
-import { closeNames } from "../../spec/similar.ts";
-import { systemCalls } from "../../spec/syscalls.ts";
-import type { SpecSeccomp } from "../../spec/types.ts";
+import { SECCOMP_ACTIONS, SECCOMP_ERRNO_LIMIT, type SpecSeccomp, surelyAllowed, systemCalls } from "../../spec/index.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import type { Check } from "../finding.ts";
 
 const BASE = "/linux/seccomp/syscalls";

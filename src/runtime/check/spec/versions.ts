@@ -1,5 +1,4 @@
-import { pointerToken } from "../../spec/json.ts";
-import { OCI_VERSION_MAX } from "../../spec/version.ts";
+import { OCI_VERSION_MAX, pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 /** Fields by the version of the specification that brought them (its JSON schemas, tag by tag); `*` stands for any entry. */

@@ -1,10 +1,11 @@
-import type { HostFacts } from "../../check/host-facts.ts";
-import { measureCgroupMoves } from "../../diagnostics/cgroup-moves.ts";
+import type { HostFacts } from "../../check/index.ts";
+import { measureCgroupMoves } from "../../diagnostics/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable.ts";
+import { printable } from "../../errors/printable/index.ts";
+
 import * as host from "../../host/index.ts";
-import { type FeatureRow, featureRows } from "../../prepare/host-facts/features.ts";
-import { recordHostFacts } from "../../prepare/host-facts/record.ts";
+import { type FeatureRow, featureRows, recordHostFacts } from "../../prepare/index.ts";
+
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 

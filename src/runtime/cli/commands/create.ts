@@ -1,4 +1,4 @@
-import { create } from "../../verbs/create.ts";
+import { create } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";

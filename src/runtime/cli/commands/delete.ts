@@ -1,4 +1,4 @@
-import { remove } from "../../verbs/delete.ts";
+import { remove } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { forEachMatch } from "../select.ts";
 

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
-import { loadedNow } from "../../host/lazy.ts";
-import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/events.ts";
+import { loadedNow } from "../../host/index.ts";
+import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import { print } from "../output.ts";

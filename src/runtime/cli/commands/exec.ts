@@ -1,5 +1,5 @@
 import { RuntError } from "../../errors/index.ts";
-import { exec } from "../../verbs/exec.ts";
+import { exec } from "../../verbs/index.ts";
 import { absolutePath, text, texts, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 

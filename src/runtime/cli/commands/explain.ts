@@ -1,9 +1,8 @@
 /** explain: what a code means, from the texts that are in this executable. */
-import { exampleText } from "../../check/catalogue/example-text.ts";
-import { CHAPTERS, type Entry, entryOf, sectionText } from "../../check/catalogue/index.ts";
+import { CHAPTERS, type Entry, entryOf, exampleText, sectionText } from "../../check/catalogue/index.ts";
 import { CATALOGUE, type ErrorCode, RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/similar.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import type { Verb } from "../context.ts";
 import { print } from "../output.ts";
 import { troubleRows } from "../trouble-rows.ts";

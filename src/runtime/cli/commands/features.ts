@@ -1,8 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
-import { hasCriu } from "../../execute/criu/program.ts";
+import { hasCriu } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/lazy.ts";
-import { featuresDocument } from "../../spec/features.ts";
+import { loadedNow } from "../../host/index.ts";
+import { featuresDocument } from "../../spec/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 

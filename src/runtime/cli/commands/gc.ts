@@ -1,6 +1,6 @@
 import { type Collected, type Collection, collect } from "../../diagnostics/gc/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable.ts";
+import { printable } from "../../errors/printable/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print, table } from "../output.ts";
 

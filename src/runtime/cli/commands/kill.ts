@@ -1,7 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
+import { cgroupsBelow } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/lazy.ts";
-import { kill, killRunning } from "../../verbs/kill.ts";
+import { loadedNow } from "../../host/index.ts";
+import { kill, killRunning } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { forEachMatch } from "../select.ts";
 
@@ -9,7 +10,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, word = "TERM"] = positionals as [string, string?];
   const signal = parseSignal(word);
   const all = flags["all"] === true;
-  if (flags["cgroup"] !== undefined) loadedNow(import("../../execute/kill-below.ts")).killBelow(options.root, id, signal, flags);
+  if (flags["cgroup"] !== undefined) cgroupsBelow().killBelow(options.root, id, signal, flags);
   else if (flags["regex"]) forEachMatch(options, id, (match) => killRunning(options, match, signal, all));
   else kill(options, id, signal, all);
   return 0;
@@ -25,7 +26,7 @@ function parseSignal(word: string): number {
 }
 
 function unknownSignal(word: string): RuntError {
-  const { closeNames } = loadedNow(import("../../spec/similar.ts"));
+  const { closeNames } = loadedNow(import("../../spec/similar/index.ts"));
   const close = closeNames(word.toUpperCase().replace(/^SIG/, ""), Object.keys(host.SIGNALS));
   return new RuntError("usage", `unknown signal ${JSON.stringify(word)}`, {
     hint: close.length > 0 ? `did you mean ${close.join(" or ")}?` : `use 0 to ${MAXIMUM_SIGNAL}, or a name such as TERM, KILL, HUP`,

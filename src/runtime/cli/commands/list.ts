@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { toState } from "../../state/describe.ts";
-import { type ListVisitor, list } from "../../verbs/list.ts";
+import { toState } from "../../state/index.ts";
+import { type ListVisitor, list } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { MINIMUM_WIDTH, print } from "../output.ts";
 import { userName } from "../users.ts";

@@ -1,5 +1,5 @@
 import { RuntError } from "../../errors/index.ts";
-import { changeMounts } from "../../verbs/mounts.ts";
+import { changeMounts } from "../../verbs/index.ts";
 import { absolutePath, type Verb } from "../context.ts";
 
 export const verb: Verb = ({ options, positionals }) => {

@@ -1,4 +1,4 @@
-import { pause } from "../../verbs/pause.ts";
+import { pause } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 
 export const verb: Verb = ({ options, positionals }) => {

@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable.ts";
+import { printable } from "../../errors/printable/index.ts";
 import * as host from "../../host/index.ts";
-import { processes } from "../../verbs/ps.ts";
+import { processes } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 

@@ -1,4 +1,4 @@
-import { resume } from "../../verbs/pause.ts";
+import { resume } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 
 export const verb: Verb = ({ options, positionals }) => {

@@ -1,6 +1,6 @@
-import type { Execution } from "../../execute/execution.ts";
+import type { Execution } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { run, runRecorded } from "../../verbs/run.ts";
+import { run, runRecorded } from "../../verbs/index.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { dryRun } from "../dry-run.ts";

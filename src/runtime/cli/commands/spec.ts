@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { defaultSpec } from "../../spec/default.ts";
+import { defaultSpec } from "../../spec/index.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
 
 export const verb: Verb = ({ flags }) => {

@@ -1,4 +1,4 @@
-import { start } from "../../verbs/start.ts";
+import { start } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 
 export const verb: Verb = ({ options, positionals, warned }) => {

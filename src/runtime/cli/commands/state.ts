@@ -1,4 +1,4 @@
-import { describe } from "../../state/describe.ts";
+import { describe } from "../../state/index.ts";
 import type { Verb } from "../context.ts";
 import { print } from "../output.ts";
 

@@ -1,4 +1,4 @@
-import { update } from "../../verbs/update.ts";
+import { update } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { updateResources, updateSchemata } from "../update-resources.ts";
 

@@ -1,13 +1,10 @@
 import type * as catalogue from "../../check/catalogue/index.ts";
-import type { Severity } from "../../check/finding.ts";
-import type { HostView } from "../../check/host/view.ts";
-import type { LocatedFinding } from "../../check/located.ts";
-import { countFindings, validate } from "../../diagnostics/validate/index.ts";
-import { liveView, recordedView } from "../../diagnostics/validate/live-view.ts";
+import type { HostView, LocatedFinding, Severity } from "../../check/index.ts";
+import { countFindings, liveView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/lazy.ts";
-import { chosenHostFacts } from "../../prepare/host-facts/load.ts";
+import { loadedNow } from "../../host/index.ts";
+import { chosenHostFacts, unreadableFile } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
 import { findingsDocument, jsonText } from "../findings-json.ts";
 import { findingsSarif } from "../findings-sarif.ts";
@@ -106,7 +103,7 @@ function examineFile(file: string, view: HostView | undefined, rootless: boolean
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);
   } catch (error) {
-    const { encodingText, unreadableConfig } = loadedNow(import("../../prepare/unreadable-config.ts"));
+    const { encodingText, unreadableConfig } = unreadableFile();
     if (host.isErrno(error, "EILSEQ")) {
       const message = file === "-" ? "it has bytes that are not UTF-8" : encodingText(file);
       return [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }];

@@ -1,5 +1,5 @@
 /** What a bundle is to the engine above runt, and how large a machine would have to be for what it may use. */
-import { pointerToken } from "../../spec/json.ts";
+import { pointerToken } from "../../spec/index.ts";
 import { cpuList } from "../number-list.ts";
 import type { ContainerConfig } from "../types.ts";
 import { findAll, type PodRole, roleOf } from "./identity.ts";

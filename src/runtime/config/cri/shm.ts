@@ -1,5 +1,5 @@
 /** What is mounted at /dev/shm, which the containers of a pod share. */
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 import type { MountConfig } from "../types.ts";
 
 /** bytes: of a tmpfs that says so. source: what is bound there; its size is that of its filesystem. */

@@ -1,12 +1,10 @@
 /** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
-import { deleteCgroup, deleteEmptyLevel } from "../../cgroup/end.ts";
+import { deleteCgroup, deleteEmptyLevel } from "../../cgroup/end/index.ts";
 import { cgroupCensus } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { systemd } from "../../execute/on-demand.ts";
-import { undoRecorded } from "../../execute/undo-recorded.ts";
+import { systemd, undoRecorded } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { LIVE } from "../../prepare/knowledge.ts";
-import type { RuntimeOptions } from "../../prepare/options.ts";
+import { LIVE, type RuntimeOptions } from "../../prepare/index.ts";
 import { containerDirectory, readRecord, removeDirectory, reserve } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { look } from "./look.ts";

@@ -1,10 +1,10 @@
 /** One look at everything that runt may have left behind. Nothing is changed. */
-import { findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end.ts";
+import { findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end/index.ts";
 import { cgroupCensus } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { ownerOf } from "../../execute/owner.ts";
+import { ownerOf } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import type { RuntimeOptions } from "../../prepare/options.ts";
+import type { RuntimeOptions } from "../../prepare/index.ts";
 import { containerDirectory, isId, listIds, readRecord, type StateRecord } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { cgroupAt } from "./place.ts";

@@ -1,9 +1,8 @@
 /** inspect: a container as it was asked for, and as the kernel has it. Changes nothing, and waits for nobody. */
 import { cgroupProcesses } from "../../cgroup/index.ts";
 import * as host from "../../host/index.ts";
-import type { RuntimeOptions } from "../../prepare/options.ts";
-import { type ContainerState, describe } from "../../state/describe.ts";
-import { containerDirectory, readRecord, type StateRecord } from "../../state/index.ts";
+import type { RuntimeOptions } from "../../prepare/index.ts";
+import { type ContainerState, containerDirectory, describe, readRecord, type StateRecord } from "../../state/index.ts";
 import { keptConfig } from "./kept-config.ts";
 import { kernelSettings } from "./kernel.ts";
 import { type CurrentOperation, currentOperations } from "./operations.ts";

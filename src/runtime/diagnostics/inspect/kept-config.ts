@@ -1,7 +1,5 @@
 /** What a container was asked to be: from the config.json that create has kept. */
-import { destinationsInRoot } from "../../config/host-destinations.ts";
-import { deriveConfig } from "../../config/index.ts";
-import type { ContainerConfig } from "../../config/types.ts";
+import { type ContainerConfig, deriveConfig, destinationsInRoot } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
 import { parseSpec } from "../../spec/index.ts";
 import { configPath, type StateRecord } from "../../state/index.ts";

@@ -1,9 +1,8 @@
 /** What the kernel says of a container's init and of its cgroup. Reads; what is gone or not the caller's to see is left out. */
 import { compileCgroup, readHierarchies } from "../../cgroup/index.ts";
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
-import { parseFields } from "../../prepare/host-facts/parse.ts";
-import { readText } from "../../prepare/host-facts/read.ts";
+import { parseFields, readText } from "../../prepare/index.ts";
 import type { StateRecord } from "../../state/index.ts";
 import { limitSettings } from "./limits.ts";
 import { type FindMount, mountSettings, parseMountLines } from "./mounts.ts";

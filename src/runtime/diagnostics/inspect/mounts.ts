@@ -1,7 +1,7 @@
 /** The mounts that were asked for, beside those of /proc/PID/mountinfo. Pure. */
-import type { ContainerConfig, MountConfig } from "../../config/types.ts";
-import { attributeNames } from "../../plan/names.ts";
-import { decodeMountPath } from "../../spec/path.ts";
+import type { ContainerConfig, MountConfig } from "../../config/index.ts";
+import { attributeNames } from "../../plan/index.ts";
+import { decodeMountPath } from "../../spec/index.ts";
 import { type Setting, setting } from "./settings.ts";
 
 export interface MountLine {

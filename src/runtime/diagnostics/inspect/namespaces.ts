@@ -1,5 +1,5 @@
 /** The namespaces that were asked for, beside those that init is in. Pure. */
-import type { ContainerConfig, NamespaceType } from "../../config/types.ts";
+import type { ContainerConfig, NamespaceType } from "../../config/index.ts";
 import { type Setting, setting } from "./settings.ts";
 
 /** Files of /proc/PID/ns (namespaces(7)). */

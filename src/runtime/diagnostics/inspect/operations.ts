@@ -2,11 +2,9 @@
 
 import { OPS, type OpDefinition, PAGE_WORD, PAGE_WORDS_SHOWN, PLAN_NAME, PROGRESS_NAME } from "../../../shared/protocol/index.ts";
 import * as host from "../../host/index.ts";
-import { type DecodedOp, decodePlan } from "../../plan/decode.ts";
-import { describeOperation } from "../../plan/describe.ts";
-import type { Op } from "../../plan/plan.ts";
-import { names } from "../../prepare/host-facts/read.ts";
-import { holdersOf } from "../../state/holders.ts";
+import { type DecodedOp, decodePlan, describeOperation, type Op } from "../../plan/index.ts";
+import { names } from "../../prepare/index.ts";
+import { holdersOf } from "../../state/index.ts";
 
 export interface CurrentOperation {
   readonly actor: "runtime" | "outer" | "init";

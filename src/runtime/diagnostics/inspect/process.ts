@@ -1,7 +1,7 @@
 /** The process that was asked for, beside what /proc/PID/status and its neighbours say. Pure. */
-import type { CapabilitySets, ContainerConfig, IdMapping, ProcessConfig } from "../../config/types.ts";
-import { capabilityList, octal } from "../../plan/names.ts";
-import { parseFields, parseIdMap, parseLimits, parseMask } from "../../prepare/host-facts/parse.ts";
+import type { CapabilitySets, ContainerConfig, IdMapping, ProcessConfig } from "../../config/index.ts";
+import { capabilityList, octal } from "../../plan/index.ts";
+import { parseFields, parseIdMap, parseLimits, parseMask } from "../../prepare/index.ts";
 import { type Setting, setting } from "./settings.ts";
 
 /** Texts of /proc/PID; undefined where they cannot be read. */

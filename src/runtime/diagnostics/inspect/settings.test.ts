@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
-import { lockHolders } from "../../state/holders.ts";
+import { lockHolders } from "../../state/index.ts";
 import { type MountLine, mountSettings, parseMountLines } from "./mounts.ts";
 import { namespaceSettings } from "./namespaces.ts";
 import { afterExecve, processSettings } from "./process.ts";

@@ -1,9 +1,8 @@
 /** Why a program could not be found or executed: sentences that name the culprit. */
 
-import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "../../check/host/elf.ts";
-import { describeOther, parseFirstLine } from "../../check/host/script.ts";
+import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/similar.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import { type Found, find, isDirectory, isRegular, latin1, linkText, mountOf, namesIn, readPart, type Scene, splitPath } from "./scene.ts";
 
 /** As much as the kernel reads to tell what a file is (BINPRM_BUF_SIZE), and room for the program headers behind it. */

@@ -1,4 +1,4 @@
-import type { FileFacts, FileKind } from "../../check/host/view.ts";
+import type { FileFacts, FileKind } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 
 /** The type bits of st_mode (inode(7)). */

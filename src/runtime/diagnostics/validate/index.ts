@@ -1,15 +1,21 @@
 /** Everything that can be said about a configuration before anything is done with it: the findings of `runt validate`. */
-import { cgroupProblems } from "../../cgroup/compile/problems.ts";
-import { resolveCgroup } from "../../cgroup/path.ts";
-import { examineDerivation, refusal } from "../../check/derived.ts";
-import { examine, runChecks } from "../../check/examine.ts";
-import type { CheckFacts, Finding, Severity } from "../../check/finding.ts";
+import { cgroupProblems, resolveCgroup } from "../../cgroup/index.ts";
 import { examineHost } from "../../check/host/index.ts";
-import type { HostView } from "../../check/host/view.ts";
-import { type LocatedFinding, locate } from "../../check/located.ts";
-import type { ResourceConfig } from "../../config/types.ts";
+import {
+  type CheckFacts,
+  examine,
+  examineDerivation,
+  type Finding,
+  type HostView,
+  type LocatedFinding,
+  locate,
+  refusal,
+  runChecks,
+  type Severity,
+} from "../../check/index.ts";
+import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { systemd } from "../../execute/on-demand.ts";
+import { systemd } from "../../execute/index.ts";
 import type { Spec } from "../../spec/index.ts";
 
 export interface ValidateOptions {
@@ -125,3 +131,5 @@ function rootlessFindings({ mounts }: Spec): readonly Finding[] {
     return [{ code: "mount-idmap-rootless", severity: "error" as const, pointer: `/mounts/${index}`, message }];
   });
 }
+
+export { liveView, recordedView } from "./live-view.ts";

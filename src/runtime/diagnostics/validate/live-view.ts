@@ -1,13 +1,21 @@
 /** This very machine, as the checks of `runt validate` ask about it. Reads only; looked up when it is asked for. */
-import type { HostView, Tree } from "../../check/host/view.ts";
-import type { HostFacts } from "../../check/host-facts.ts";
+import type { HostFacts, HostView, Tree } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
-import { recordCgroup } from "../../prepare/host-facts/cgroup.ts";
-import { parseFilesystems, seccompActions } from "../../prepare/host-facts/parse.ts";
-import { names as namesOf, readNumber, readText, readWords } from "../../prepare/host-facts/read.ts";
-import { recordCaller, recordMemory, recordNamespaces, recordResctrl } from "../../prepare/host-facts/record.ts";
-import { seccompFlagsOf } from "../../prepare/host-facts/versions.ts";
-import { LIVE } from "../../prepare/knowledge.ts";
+import {
+  LIVE,
+  names as namesOf,
+  parseFilesystems,
+  readNumber,
+  readText,
+  readWords,
+  recordCaller,
+  recordCgroup,
+  recordMemory,
+  recordNamespaces,
+  recordResctrl,
+  seccompActions,
+  seccompFlagsOf,
+} from "../../prepare/index.ts";
 import { fileFacts } from "./file-facts.ts";
 import { treeBelow } from "./tree.ts";
 

@@ -1,5 +1,5 @@
 /** Files below one directory, which nothing leads out of: the root file system is hostile. */
-import type { FileFacts, Tree } from "../../check/host/view.ts";
+import type { FileFacts, Tree } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 import { fileFacts } from "./file-facts.ts";
 

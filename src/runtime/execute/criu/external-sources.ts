@@ -1,10 +1,10 @@
 /** What criu has to bind for the mounts of a container to be restored: names of the image, and the host's paths by config.json. */
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 import type { ExternalMount, Mount } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Op, Plan } from "../../plan/index.ts";
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 
 const NULL = "/dev/null";
 

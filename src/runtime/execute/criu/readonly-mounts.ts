@@ -7,7 +7,7 @@ import { type Mount, parseMounts } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 import type { Surroundings } from "./external-sources.ts";
 
 /** Mount points, by the configuration or by a source that is read-only by a flag of its mount. To be asked before criu runs. */

@@ -1,9 +1,9 @@
 /** Mount points of a container to be restored: in the root filesystem, and in what is bound there. */
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
-import type { BindMount, ContainerConfig, MountConfig } from "../../config/types.ts";
+import type { BindMount, ContainerConfig, MountConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 
 /** What is below a mount point that has been looked at. */
 interface Covered {

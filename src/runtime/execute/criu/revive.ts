@@ -2,7 +2,7 @@
 
 import type { OpName } from "../../../shared/protocol/index.ts";
 import { writeCgroupFile } from "../../cgroup/index.ts";
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 import { type CriuOptions, converse, encodeRequest, parseMounts, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";

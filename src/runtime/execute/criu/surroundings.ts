@@ -1,5 +1,5 @@
 /** What a restore finds around the container: streams, namespaces that it joins, and a root that is a mount point. */
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 import { type CriuOptions, inheritedStreams, type JoinedNamespace, type Mount } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";

@@ -1,6 +1,6 @@
-import { separateDescriptors } from "../../host/descriptors.ts";
 import * as host from "../../host/index.ts";
-import { disabled } from "../../host/testing.ts";
+import { separateDescriptors } from "../../host/index.ts";
+import { disabled } from "../../testing/index.ts";
 import type { EarlyHelper, HeadStart } from "../execution.ts";
 import { type Progress, showProgress } from "../progress.ts";
 

@@ -1,14 +1,12 @@
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES } from "../../../shared/protocol/index.ts";
 import { isUnified, readHierarchies } from "../../cgroup/index.ts";
-import { deriveNamespaces } from "../../config/namespaces.ts";
-import type { NamespaceConfig } from "../../config/types.ts";
+import { deriveNamespaces, type NamespaceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { observe } from "../../host/observer.ts";
+import { observe } from "../../host/index.ts";
 import { cloneFlags, needsOuter } from "../../plan/index.ts";
-import { member, type SpecNamespace } from "../../spec/index.ts";
-import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { member, NAMESPACE_TYPES, type SpecNamespace } from "../../spec/index.ts";
 import type { HeadStart } from "../execution.ts";
 import { usualFileSystems } from "./file-systems.ts";
 

@@ -1,4 +1,4 @@
-import type { MountAttributes } from "../../config/types.ts";
+import type { MountAttributes } from "../../config/index.ts";
 
 export const NO_ATTRIBUTES: MountAttributes = { attrSet: 0n, attrClear: 0n, recursiveSet: 0n, recursiveClear: 0n, propagation: [] };
 

@@ -1,4 +1,4 @@
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 
 /** A configuration that asks for nothing: what is compiled for a container that exists has only the parts that it changes. */
 export const BARE_CONFIG: ContainerConfig = {

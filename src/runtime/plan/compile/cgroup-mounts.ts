@@ -6,7 +6,7 @@
 
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
-import type { CgroupMount } from "../../config/types.ts";
+import type { CgroupMount } from "../../config/index.ts";
 import type { CgroupMountSource } from "../input.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { contextData } from "./mount-label.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
-import type { CgroupMount } from "../../config/types.ts";
+import type { CgroupMount } from "../../config/index.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,6 +1,6 @@
 import { CREATE, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/index.ts";
-import type { DeviceNode } from "../../config/types.ts";
-import { cleanPath } from "../../spec/path.ts";
+import type { DeviceNode } from "../../config/index.ts";
+import { cleanPath } from "../../spec/index.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
 import { DEVICE_TYPE } from "./device-type.ts";
 import type { Scope } from "./scope.ts";

@@ -5,7 +5,7 @@
 
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../shared/protocol/index.ts";
-import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/types.ts";
+import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/index.ts";
 import type { GroupPlace, HostFacts, Invocation } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";

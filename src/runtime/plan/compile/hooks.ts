@@ -2,7 +2,7 @@
 
 import { O } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/index.ts";
-import type { HookKind } from "../../config/types.ts";
+import type { HookKind } from "../../config/index.ts";
 import type { Phase } from "../plan.ts";
 import { type HookState, hookState } from "./hook-state.ts";
 import type { Scope } from "./scope.ts";

@@ -1,7 +1,7 @@
 /** The maps of a user namespace (user_namespaces(7)). */
 
 import type { OpArgs } from "../../../shared/protocol/index.ts";
-import type { ContainerConfig, IdMapping } from "../../config/types.ts";
+import type { ContainerConfig, IdMapping } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { Scope } from "./scope.ts";
 

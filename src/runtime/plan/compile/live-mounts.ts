@@ -5,7 +5,7 @@
 
 import { CLONE_NEW, MS, SIGNALS } from "../../../shared/linux/index.ts";
 import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION } from "../../../shared/protocol/index.ts";
-import type { BindMount } from "../../config/types.ts";
+import type { BindMount } from "../../config/index.ts";
 import type { HostFacts } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { attributes } from "./attributes.ts";

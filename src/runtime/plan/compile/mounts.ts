@@ -1,7 +1,7 @@
 /** config.mounts in order, as operations. */
 
 import { CREATE } from "../../../shared/protocol/index.ts";
-import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/types.ts";
+import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/index.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
 import { contextData } from "./mount-label.ts";

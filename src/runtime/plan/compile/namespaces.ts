@@ -2,7 +2,7 @@
 
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
-import type { NamespaceConfig, NamespaceType } from "../../config/types.ts";
+import type { NamespaceConfig, NamespaceType } from "../../config/index.ts";
 import { addCgroupNamespace, addJoin, addOwnJoin, addTasksFiles } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";

@@ -1,7 +1,7 @@
 /** Readiness (sd_notify(3)) of a container whose caller is itself a service: the container gets a socket of its own. */
 
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
-import type { BindMount } from "../../config/types.ts";
+import type { BindMount } from "../../config/index.ts";
 import type { CompileInput } from "../input.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
 

@@ -1,4 +1,4 @@
-import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/types.ts";
+import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/index.ts";
 import { opensHostFiles } from "../actors.ts";
 import type { CompileInput, HostFacts, Invocation } from "../input.ts";
 import type { Builder } from "./builder.ts";

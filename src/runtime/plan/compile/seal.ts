@@ -1,7 +1,7 @@
 /** A tmpfs asked for read-only takes its mount points and nodes first, and is sealed at the end. */
 
 import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
-import type { FilesystemMount, MountAttributes, MountConfig } from "../../config/types.ts";
+import type { FilesystemMount, MountAttributes, MountConfig } from "../../config/index.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import type { Scope } from "./scope.ts";
 

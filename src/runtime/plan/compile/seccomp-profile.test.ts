@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { SeccompProfile } from "../../config/types.ts";
+import type { SeccompProfile } from "../../config/index.ts";
 import { profileText } from "./seccomp-profile.ts";
 
 const condition = { index: 0, operator: 4, value: 1n, valueTwo: 2n };

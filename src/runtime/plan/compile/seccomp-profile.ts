@@ -1,4 +1,4 @@
-import type { SeccompProfile, SeccompRule } from "../../config/types.ts";
+import type { SeccompProfile, SeccompRule } from "../../config/index.ts";
 
 /** runc's limit: up to here a list of comparisons is as fast as a tree of them. */
 const LINEAR_RULES = 32;

@@ -1,7 +1,7 @@
 /** What outer opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
 
 import { O } from "../../../shared/linux/index.ts";
-import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/types.ts";
+import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { openCgroupSources } from "./cgroup-mounts.ts";
 import { DEVICE_TYPE } from "./device-type.ts";

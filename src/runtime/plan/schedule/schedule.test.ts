@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planInput } from "../../../../test/support/plan-inputs.ts";
 import { MESSAGES, type OpArgs, type OpName } from "../../../shared/protocol/index.ts";
-import { cleanPath } from "../../spec/path.ts";
+import { cleanPath } from "../../spec/index.ts";
 import { type CompileInput, compile, type Op } from "../index.ts";
 import { type Declaration, NEEDS, type Resource } from "./needs.ts";
 

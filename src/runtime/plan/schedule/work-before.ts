@@ -1,6 +1,6 @@
 /** What init can do before the first mount of cgroups instead of behind the last mount: only where nothing can tell the difference. */
-import type { ContainerConfig } from "../../config/types.ts";
-import { cleanPath } from "../../spec/path.ts";
+import type { ContainerConfig } from "../../config/index.ts";
+import { cleanPath } from "../../spec/index.ts";
 import type { CompileInput } from "../input.ts";
 
 /** everything: beside the devices, read-only and masked paths, and the bounding set. undefined: nothing. `index`: of that mount; negative if there is none. */

@@ -1,6 +1,6 @@
 /** The cgroup part of the host facts. */
 import { readHierarchies } from "../../cgroup/index.ts";
-import type { HostFacts } from "../../check/host-facts.ts";
+import type { HostFacts } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 import { names } from "./read.ts";
 

@@ -1,5 +1,5 @@
 /** Host facts -> what works here: one row a feature, with the reason to care and the way to get it. Pure. */
-import type { HostFacts } from "../../check/host-facts.ts";
+import type { HostFacts } from "../../check/index.ts";
 
 export type Availability = "available" | "partly" | "missing";
 

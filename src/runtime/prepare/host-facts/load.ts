@@ -1,6 +1,6 @@
 /** `--host live|none|FILE`. */
 import validate from "../../../../build/gen/validate-host-facts.js";
-import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
+import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { type JsonValue, parseJson } from "../../spec/index.ts";

@@ -1,8 +1,8 @@
 /** `--host none`: a host about which nothing is known, taken to be an ordinary one of today: root, cgroup v2, systemd, no security module. */
 
 import { CAPABILITIES } from "../../../shared/linux/index.ts";
-import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
-import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
+import { NAMESPACE_TYPES } from "../../spec/index.ts";
 import { idmappedFilesystemsOf, seccompFlagsOf, systemCallsOf } from "./versions.ts";
 
 /** Of no distribution: the first release with all that runt uses. */

@@ -1,10 +1,10 @@
 /** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
 
 import { CAPABILITIES } from "../../../shared/linux/index.ts";
-import { HOST_FACTS_VERSION, type HostFacts } from "../../check/host-facts.ts";
+import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
-import { findResctrl } from "../../resctrl/mount.ts";
-import { NAMESPACE_TYPES } from "../../spec/names.ts";
+import { findResctrl } from "../../resctrl/index.ts";
+import { NAMESPACE_TYPES } from "../../spec/index.ts";
 import { findIdProgram } from "../id-programs.ts";
 import { LIVE } from "../knowledge.ts";
 import { recordCgroup } from "./cgroup.ts";

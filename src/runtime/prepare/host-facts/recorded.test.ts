@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContainerConfig } from "../../config/types.ts";
+import type { ContainerConfig } from "../../config/index.ts";
 import { remember } from "./asked.ts";
 import { featureRows } from "./features.ts";
 import { NO_HOST } from "./none.ts";

@@ -1,5 +1,5 @@
 /** Recorded facts answer in place of the host: what is compiled with them is what that host would have compiled. Pure. */
-import type { HostFacts } from "../../check/host-facts.ts";
+import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { HostKnowledge } from "../knowledge.ts";
 

@@ -1,5 +1,5 @@
 /** The systemd part of the host facts: who answers. */
-import type { HostFacts } from "../../check/host-facts.ts";
+import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { hasUserManager, LIVE } from "../knowledge.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HYBRID_HOST, UNIFIED_HOST } from "../../../../../test/support/hosts.ts";
-import type { ResourceConfig } from "../../../config/types.ts";
+import type { ResourceConfig } from "../../../config/index.ts";
 import { compileUnit, type SystemdFacts, type UnitInput } from "./index.ts";
 import { parseProperty, printProperty } from "./property.ts";
 

@@ -1,5 +1,5 @@
 /** A container's cgroup as a transient unit of systemd: what to ask systemd for, and what is left to write. Pure. */
-import type { ResourceConfig } from "../../../config/types.ts";
+import type { ResourceConfig } from "../../../config/index.ts";
 import { RuntError } from "../../../errors/index.ts";
 import { compileCgroup } from "../../compile/index.ts";
 import type { CgroupSteps } from "../../compile/steps.ts";

@@ -1,7 +1,8 @@
 /** GVariant text -> a D-Bus value with its type. Strict: what does not fit its type exactly is refused. */
+
+import { encodeUtf8 } from "../../../../shared/text/index.ts";
 import { parseSignature, parseType, signatureOf } from "../wire/signature.ts";
 import { BASIC_CODES, INTEGER_RANGE, isInteger, isObjectPath, type Type, type Value, type Variant } from "../wire/types.ts";
-import { encodeUtf8 } from "../wire/utf8.ts";
 import { type Node, scan } from "./scan.ts";
 
 /** @throws RangeError */

@@ -1,7 +1,8 @@
 /** Values -> bytes, little endian. Source: D-Bus specification, "Marshaling". */
+
+import { encodeUtf8 } from "../../../../shared/text/index.ts";
 import { parseSignature, parseType, signatureOf } from "./signature.ts";
 import { alignmentOf, INTEGER_RANGE, isInteger, isObjectPath, type Type, type Value, type Variant } from "./types.ts";
-import { encodeUtf8 } from "./utf8.ts";
 
 /** Bytes of an array. */
 export const ARRAY_LIMIT = 1 << 26;

@@ -1,8 +1,9 @@
 /** Bytes -> values; every length and offset comes from somebody else and is checked. */
+
+import { decodeUtf8 } from "../../../../shared/text/index.ts";
 import { ARRAY_LIMIT } from "./marshal.ts";
 import { parseSignature, parseType } from "./signature.ts";
 import { alignmentOf, isObjectPath, type Type, type Value } from "./types.ts";
-import { decodeUtf8 } from "./utf8.ts";
 
 /** Values in values, variants included (the specification's limit). */
 const DEEPEST = 64;

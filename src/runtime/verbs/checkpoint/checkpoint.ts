@@ -1,16 +1,11 @@
 /** checkpoint: a container's processes as files, by criu (docs/decisions/0021-checkpoint.md). */
-import { requireCriu, requireFeatures } from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import { type AskedPaths, type CheckpointFlags, dump } from "../execute/criu/dump.ts";
-import { destroy, killInit } from "../execute/destroy.ts";
-import { runPoststop } from "../execute/hooks.ts";
-import * as host from "../host/index.ts";
-import { loadBundle } from "../prepare/bundle.ts";
-import { LIVE } from "../prepare/knowledge.ts";
-import type { RuntimeOptions } from "../prepare/options.ts";
-import { cleanPath } from "../spec/path.ts";
-import { configPath, containerDirectory, lock, readRecord, type StateRecord } from "../state/index.ts";
-import { deriveStatus } from "../state/status.ts";
+import { requireCriu, requireFeatures } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, runPoststop } from "../../execute/index.ts";
+import * as host from "../../host/index.ts";
+import { LIVE, loadBundle, type RuntimeOptions } from "../../prepare/index.ts";
+import { cleanPath } from "../../spec/index.ts";
+import { configPath, containerDirectory, deriveStatus, lock, readRecord, type StateRecord } from "../../state/index.ts";
 
 /** @throws RuntError; then the container goes on as before */
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {

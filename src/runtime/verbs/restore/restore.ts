@@ -1,22 +1,25 @@
 /** restore: a container from the files of a checkpoint, by criu (docs/decisions/0021-checkpoint.md). */
-import { refuseUsed } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/types.ts";
-import { requireCriu, requireFeatures } from "../criu/index.ts";
-import { RuntError } from "../errors/index.ts";
-import { refuseIdMapped, refuseJoined } from "../execute/criu/options.ts";
-import { type RestoreFlags, revive } from "../execute/criu/revive.ts";
-import { execRecord } from "../execute/exec-record.ts";
-import { newExecution } from "../execute/execute.ts";
-import { intentRecord } from "../execute/intent-record.ts";
-import { interruption } from "../execute/interrupted.ts";
-import { becomeMonitor, type MonitorOptions } from "../execute/monitor.ts";
-import { undo } from "../execute/rollback.ts";
-import { separateDescriptors } from "../host/descriptors.ts";
-import * as host from "../host/index.ts";
-import { compileBundle } from "../prepare/compile.ts";
-import type { CreateOptions, RuntimeOptions } from "../prepare/options.ts";
-import { checkTerminal } from "../prepare/terminal.ts";
-import { refuseExisting } from "../state/index.ts";
+import { refuseUsed } from "../../cgroup/index.ts";
+import type { ContainerConfig } from "../../config/index.ts";
+import { requireCriu, requireFeatures } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
+import {
+  becomeMonitor,
+  execRecord,
+  intentRecord,
+  interruption,
+  type MonitorOptions,
+  newExecution,
+  type RestoreFlags,
+  refuseIdMapped,
+  refuseJoined,
+  revive,
+  undo,
+} from "../../execute/index.ts";
+import * as host from "../../host/index.ts";
+import { separateDescriptors } from "../../host/index.ts";
+import { type CreateOptions, checkTerminal, compileBundle, type RuntimeOptions } from "../../prepare/index.ts";
+import { refuseExisting } from "../../state/index.ts";
 
 /** The first with --lsm-profile and --lsm-mount-context. */
 const WITH_LABELS = [3, 16, 0] as const;

@@ -1,0 +1,2 @@
+/** Loaded when it is called. */
+export { restore } from "./restore.ts";

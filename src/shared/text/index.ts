@@ -1,0 +1,1 @@
+export { decodeUtf8, encodeUtf8 } from "./utf8.ts";
