@@ -2,7 +2,7 @@
 const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task|contract)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
 
 /** A constant of the build: false in the product. */
 const TESTING = "^src/runtime/testing/";

@@ -2,13 +2,14 @@
  * Undo everything a state record names: processes, cgroups, state. Works for half-made containers too. What is in the container's cgroup and is not
  * its own stays, and is no error.
  */
-import { deleteCgroup, killCgroup, type Left, lookAround, markFor, type Owner, thawForKill } from "../cgroup/end/index.ts";
+import { driverOf } from "../cgroup/drivers/index.ts";
+import { deleteCgroup, killCgroup, type Left, lookAround, thawForKill } from "../cgroup/end/index.ts";
 import { isFrozen } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
-import { type CgroupRecord, initState, removeDirectory, type StateRecord } from "../state/index.ts";
-import { resctrl, rootMount, systemd } from "./on-demand.ts";
+import { initState, removeDirectory, type StateRecord } from "../state/index.ts";
+import { resctrl, rootMount } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 
@@ -23,7 +24,7 @@ export function destroy(root: string, record: StateRecord, tell: (left: Left) =>
   if (cgroup) {
     const owner = ownerOf(record, root);
     if (initState(record) || !record.privatePid || record.phase === "creating") killCgroup(cgroup, owner);
-    if (cgroup.systemd) stopUnit(cgroup, cgroup.systemd, owner);
+    driverOf(cgroup).release(cgroup, owner);
     // With init its whole PID namespace has ended.
     if (deleteCgroup(cgroup, owner, record.privatePid && record.phase !== "creating")) tell(remaining(lookAround(cgroup, owner)));
   }
@@ -35,16 +36,6 @@ export function destroy(root: string, record: StateRecord, tell: (left: Left) =>
 /** What the container had has ended by then. */
 function remaining({ stuck, others, unseen }: Left): Left {
   return { stuck: [], others: [...stuck, ...others], unseen };
-}
-
-/** systemd kills all that is in it: where the mark does not say whose it is, only a unit in which nobody is, and which is where the record has it. */
-function stopUnit(cgroup: CgroupRecord, unit: NonNullable<CgroupRecord["systemd"]>, owner: Owner): void {
-  const path = cgroup.paths[0] ?? "";
-  if (markFor(path, owner.mark) !== "own") {
-    const { others, unseen } = lookAround(cgroup, owner);
-    if (others.length + unseen > 0 || !systemd().isUnitAt(unit, path)) return;
-  }
-  systemd().stopUnit(unit);
 }
 
 /** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). */

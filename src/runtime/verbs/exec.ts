@@ -1,5 +1,6 @@
 /** exec: a further process in a running container. In the foreground this process becomes the helper's monitor. */
 import { monitorArguments } from "../../shared/protocol/index.ts";
+import { driverOf } from "../cgroup/drivers/index.ts";
 import { execJoin, isFrozen, readHierarchies } from "../cgroup/index.ts";
 import type { ProcessConfig, Warning } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
@@ -13,7 +14,6 @@ import {
   orphans,
   pidfdOf,
   resctrl,
-  systemd,
   terminalSizes,
 } from "../execute/index.ts";
 import * as host from "../host/index.ts";
@@ -150,12 +150,7 @@ function presentGroups({ resctrl: groups }: StateRecord): Pick<ExecInput, "resct
 }
 
 function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
-  const join = execJoin(cgroup, init, wanted);
-  if (!cgroup.systemd) return join;
-  if ("tasks" in join) return { tasks: [...join.tasks, ...systemd().hybridProcesses(cgroup.paths[0] ?? "")] };
-  if (host.geteuid() === 0 || systemd().mayMigrate(join.directory)) return join;
-  // A user whose session lies outside of the user manager's cgroups can only be moved by systemd.
-  return { attach: { ...cgroup.systemd, path: join.directory.slice(cgroup.paths[0]!.length) || "/" } };
+  return driverOf(cgroup).joinFor(cgroup, execJoin(cgroup, init, wanted));
 }
 
 /** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */

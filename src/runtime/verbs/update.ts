@@ -1,8 +1,9 @@
 /** update: other limits for a container that exists. */
+import { driverOf } from "../cgroup/drivers/index.ts";
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { stageKeptConfig, systemd } from "../execute/index.ts";
+import { stageKeptConfig } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
@@ -26,12 +27,9 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
   if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
   const warnings: string[] = [];
   const wanted = deriveResources(resources, (_code, _pointer, message) => warnings.push(message));
-  const unit = cgroup.systemd;
   const restore = schemata.length > 0 ? changeSchemata(groupOf(record), schemata) : undefined;
   try {
-    updateCgroup(cgroup, wanted, unit && ((writes) => systemd().updateUnit(unit, cgroup, writes)), (more) =>
-      stage(root, record, resources, [...warnings, ...more]),
-    );
+    updateCgroup(cgroup, wanted, driverOf(cgroup), (more) => stage(root, record, resources, [...warnings, ...more]));
   } catch (error) {
     restore?.();
     throw error;

@@ -4,6 +4,7 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { compileCgroup } from "../compile/index.ts";
 import type { CgroupWrite } from "../compile/steps.ts";
+import type { CgroupDriver } from "../drivers/types.ts";
 import type { CgroupRef } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import { completeResources, refuseTooLow } from "./current.ts";
@@ -17,9 +18,6 @@ interface Written {
   readonly before: string | undefined;
 }
 
-/** Somebody who has to know of the new values first (systemd): the writes that are left, and how to take it back. */
-export type TellFirst = (writes: readonly CgroupWrite[]) => { readonly writes: readonly CgroupWrite[]; undo(): void };
-
 /**
  * What is to be kept of the new values, with the warnings: called before anything is written, and what it returns when all of it is. Where either
  * throws, the old values are in force.
@@ -28,14 +26,17 @@ export type Keep = (warnings: readonly string[]) => () => void;
 
 const NOTHING: Keep = () => () => {};
 
-const NOBODY: TellFirst = (writes) => ({ writes, undo: () => {} });
-
 /**
  * Apply what `resources` names and leave everything else as it is; device rules are never touched. When a value is refused, the
  * ones before it are taken back. The warnings that `keep` gets say what is applied otherwise than asked for.
  * @throws RuntError cgroup or config-invalid
  */
-export function updateCgroup(cgroup: CgroupRef, resources: ResourceConfig, tell: TellFirst = NOBODY, keep: Keep = NOTHING): void {
+export function updateCgroup(
+  cgroup: CgroupRef,
+  resources: ResourceConfig,
+  driver: Pick<CgroupDriver, "tellLimits">,
+  keep: Keep = NOTHING,
+): void {
   const facts = readHierarchies();
   const mountpoint = facts.hierarchies.find((hierarchy) => cgroup.paths[0]?.startsWith(`${hierarchy.mountpoint}/`))?.mountpoint;
   if (mountpoint === undefined) throw new RuntError("cgroup", "the container has no cgroup");
@@ -46,7 +47,7 @@ export function updateCgroup(cgroup: CgroupRef, resources: ResourceConfig, tell:
   // Who is told may write the same files.
   const before = new Map(asked.map(({ path }) => [path, readOld(path)]));
   const publish = keep(warnings);
-  const { writes, undo } = tell(asked);
+  const { writes, undo } = driver.tellLimits(cgroup, asked);
   const written: Written[] = [];
   try {
     writeAll(writes, written, before);

@@ -3,17 +3,12 @@ import { RuntError } from "../../../errors/index.ts";
 import * as host from "../../../host/index.ts";
 import type { CgroupWrite } from "../../compile/steps.ts";
 import { readIfThere } from "../../driver/tree.ts";
+import type { Told, UnitRef } from "../../drivers/types.ts";
 import type { CgroupRef } from "../../facts.ts";
-import type { ManagerSocket } from "../compile/index.ts";
 import { compileLimits } from "../compile/limits.ts";
 import { type Property, parseProperty } from "../compile/property.ts";
 import { withManager } from "./connect.ts";
 import { processProperty } from "./manager.ts";
-
-/** A container's unit as its state record names it. */
-export interface UnitRef extends ManagerSocket {
-  readonly unit: string;
-}
 
 /**
  * The operation `systemd.startUnit`. @throws UnitExists or RuntError cgroup
@@ -57,15 +52,8 @@ export function attachToUnit(unit: UnitRef, path: string, pid: number): void {
   withManager(unit, (manager) => manager.attach(unit.unit, path, pid));
 }
 
-export interface UnitUpdate {
-  /** With the values that systemd has now. */
-  readonly writes: readonly CgroupWrite[];
-  /** Give the unit back what it had. */
-  undo(): void;
-}
-
-/** Tell systemd of new limits, until the next boot. */
-export function updateUnit(unit: UnitRef, cgroup: CgroupRef, writes: readonly CgroupWrite[]): UnitUpdate {
+/** Tell systemd of new limits, until the next boot. The writes that are left have the values that it has now. */
+export function updateUnit(unit: UnitRef, cgroup: CgroupRef, writes: readonly CgroupWrite[]): Told {
   return withManager(unit, (manager) => {
     const limits = compileLimits(cgroup.version, writes, manager.version(), (file) => readCurrent(cgroup, file));
     const properties = limits.properties.filter(isChangeable);

@@ -1,0 +1,17 @@
+/** The two drivers of a container's cgroup: runt alone (cgroupfs), or systemd with a transient unit. */
+import { loadedNow } from "../../host/index.ts";
+import type { CgroupDriver, HeldCgroup } from "./types.ts";
+
+export type { Attach, CgroupDriver, HeldCgroup, Told, UnitRef } from "./types.ts";
+
+/** Nobody but runt holds the cgroup. */
+const CGROUPFS: CgroupDriver = {
+  joinFor: (_, join) => join,
+  tellLimits: (_, writes) => ({ writes, undo: () => {} }),
+  release: () => {},
+};
+
+/** The driver of a cgroup that a state record names. That of systemd is loaded when a container has a unit. */
+export function driverOf({ systemd: unit }: HeldCgroup): CgroupDriver {
+  return unit ? loadedNow(import("../systemd/index.ts")).unitDriver(unit) : CGROUPFS;
+}

@@ -1,0 +1,30 @@
+import * as host from "../../../host/index.ts";
+import { lookAround } from "../../driver/kill.ts";
+import { markFor } from "../../driver/mark.ts";
+import type { CgroupDriver, UnitRef } from "../../drivers/types.ts";
+import { hybridProcesses } from "./hybrid.ts";
+import { mayMigrate } from "./migrate.ts";
+import { isUnitAt, stopUnit, updateUnit } from "./unit.ts";
+
+/** The driver of a container that this transient unit holds. */
+export function unitDriver(unit: UnitRef): CgroupDriver {
+  return {
+    joinFor({ paths }, join) {
+      const [path = ""] = paths;
+      if ("tasks" in join) return { tasks: [...join.tasks, ...hybridProcesses(path)] };
+      if (host.geteuid() === 0 || mayMigrate(join.directory)) return join;
+      // A user whose session lies outside of the user manager's cgroups can only be moved by systemd.
+      return { attach: { ...unit, path: join.directory.slice(path.length) || "/" } };
+    },
+    tellLimits: (cgroup, writes) => updateUnit(unit, cgroup, writes),
+    /** systemd kills all that is in it: where the mark does not say whose it is, only a unit in which nobody is, and which is where the record has it. */
+    release(cgroup, owner) {
+      const [path = ""] = cgroup.paths;
+      if (markFor(path, owner.mark) !== "own") {
+        const { others, unseen } = lookAround(cgroup, owner);
+        if (others.length + unseen > 0 || !isUnitAt(unit, path)) return;
+      }
+      stopUnit(unit);
+    },
+  };
+}
