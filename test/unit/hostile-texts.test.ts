@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseMountinfo } from "../../src/runtime/cgroup/index.ts";
-import { findLoader, parseElf } from "../../src/runtime/check/host/elf.ts";
-import { parseSubordinates } from "../../src/runtime/check/host/ids.ts";
-import { describeOther, parseFirstLine } from "../../src/runtime/check/host/script.ts";
+import { parseSubordinates } from "../../src/runtime/check/namespaces/host-ids.ts";
+import { findLoader, parseElf } from "../../src/runtime/check/process/elf.ts";
+import { describeOther, parseFirstLine } from "../../src/runtime/check/process/script.ts";
 import { parseMounts } from "../../src/runtime/criu/mounts.ts";
 import { parseMountLines } from "../../src/runtime/diagnostics/inspect/mounts.ts";
 import { findResctrl } from "../../src/runtime/resctrl/mount.ts";

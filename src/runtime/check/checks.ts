@@ -1,25 +1,32 @@
 /** What a configuration must satisfy before anything is done with it, beyond its structure. */
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
-import { annotationKeys, containerType } from "./annotations.ts";
-import { deviceEffects, deviceNodes, deviceNumbers, deviceRules } from "./devices.ts";
+import { deviceEffects, deviceNodes, deviceNumbers, deviceRules } from "./devices/devices.ts";
+import { annotationKeys, containerType } from "./document/annotations.ts";
+import { otherPlatforms, rootOfWindows } from "./document/platforms.ts";
+import { ociVersion, rootPath } from "./document/root.ts";
 import { type Check, type CheckFacts, type Finding, reportInto } from "./finding.ts";
-import { hooks } from "./hooks.ts";
-import { groupMappings, mappedUser, mappingsNeedUserNamespace, rootlessIds, userMappings, userNamespaceMappings } from "./id-mappings.ts";
-import { intelRdtGroup, intelRdtSchemas } from "./intel-rdt.ts";
-import { labels } from "./labels.ts";
-import { memoryPolicy, memoryPolicyFlags } from "./memory-policy.ts";
-import { mappedFilesystems, mountDestinations, mountMappings, mountsBelowProc } from "./mounts.ts";
-import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces.ts";
-import { netDevices, netDeviceTargets } from "./net-devices.ts";
-import { hiddenPaths, nulBytes, rootPropagation } from "./paths.ts";
-import { personality } from "./personality.ts";
-import { otherPlatforms, rootOfWindows } from "./platforms.ts";
-import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits, userIds } from "./process.ts";
-import { blockIO, cgroupsPath, cpuBurst, memoryLimits, pageSizes, rdmaLimits, unifiedKeys } from "./resources.ts";
-import { ociVersion, rootPath } from "./root.ts";
-import { ioPriority, scheduler } from "./scheduler.ts";
-import { seccompListener, seccompProfile } from "./seccomp.ts";
+import { hooks } from "./hooks/hooks.ts";
+import { mappedFilesystems, mountDestinations, mountMappings, mountsBelowProc } from "./mounts/mounts.ts";
+import { hiddenPaths, nulBytes, rootPropagation } from "./mounts/paths.ts";
+import {
+  groupMappings,
+  mappedUser,
+  mappingsNeedUserNamespace,
+  rootlessIds,
+  userMappings,
+  userNamespaceMappings,
+} from "./namespaces/id-mappings.ts";
+import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces/namespaces.ts";
+import { netDevices, netDeviceTargets } from "./network/net-devices.ts";
+import { labels } from "./process/labels.ts";
+import { personality } from "./process/personality.ts";
+import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits, userIds } from "./process/process.ts";
+import { ioPriority, scheduler } from "./process/scheduler.ts";
+import { intelRdtGroup, intelRdtSchemas } from "./resources/intel-rdt.ts";
+import { memoryPolicy, memoryPolicyFlags } from "./resources/memory-policy.ts";
+import { blockIO, cgroupsPath, cpuBurst, memoryLimits, pageSizes, rdmaLimits, unifiedKeys } from "./resources/resources.ts";
+import { seccompListener, seccompProfile } from "./seccomp/seccomp.ts";
 
 /** What create refuses and warns of, in the order in which they run and report. */
 export const CHECKS: readonly Check[] = [

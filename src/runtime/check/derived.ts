@@ -25,7 +25,7 @@ import {
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import type { Finding } from "./finding.ts";
-import { checkKernelList } from "./kernel-list.ts";
+import { checkKernelList } from "./resources/kernel-list.ts";
 import { BrokenPart } from "./sound.ts";
 
 export interface Derived {

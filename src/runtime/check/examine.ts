@@ -14,12 +14,12 @@ import {
   type StrangeName,
   type Structure,
 } from "../spec/index.ts";
+import { SPEC_CHECKS } from "./advice.ts";
 import { CHECKS } from "./checks.ts";
+import { otherDocument } from "./document/other-document.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
-import { otherDocument } from "./other-document.ts";
 import { onePlace, type Places, placesIn } from "./places.ts";
 import { soundParts } from "./sound.ts";
-import { SPEC_CHECKS } from "./spec/index.ts";
 
 export interface Examination {
   readonly findings: Finding[];

@@ -1,20 +1,20 @@
 /** Every code of `runt validate` with its texts, in the order of docs/findings.md. */
-import { DEVICES_AND_RULES } from "./devices.ts";
+import { DEVICES_AND_RULES } from "../devices/findings.ts";
+import { TEXT } from "../document/findings.ts";
+import { HOOKS_OF_ALL_KINDS } from "../hooks/findings.ts";
+import { MOUNTS } from "../mounts/findings.ts";
+import { MOUNT_WORDS } from "../mounts/option-findings.ts";
+import { NAMESPACES } from "../namespaces/findings.ts";
+import { IDS } from "../namespaces/id-findings.ts";
+import { PODS } from "../namespaces/pod-findings.ts";
+import { NETWORK } from "../network/findings.ts";
+import { PROCESS } from "../process/findings.ts";
+import { POLICIES } from "../process/policy-findings.ts";
+import { PROGRAM } from "../process/program-findings.ts";
+import { RESOURCES } from "../resources/findings.ts";
+import { LIMITS } from "../resources/limit-findings.ts";
+import { SECCOMP } from "../seccomp/findings.ts";
 import type { Entries, Entry } from "./entry.ts";
-import { HOOKS_OF_ALL_KINDS } from "./hooks.ts";
-import { IDS } from "./ids.ts";
-import { LIMITS } from "./limits.ts";
-import { MOUNT_WORDS } from "./mount-options.ts";
-import { MOUNTS } from "./mounts.ts";
-import { NAMESPACES } from "./namespaces.ts";
-import { NETWORK } from "./network.ts";
-import { PODS } from "./pods.ts";
-import { POLICIES } from "./policies.ts";
-import { PROCESS } from "./process.ts";
-import { PROGRAM } from "./program.ts";
-import { RESOURCES } from "./resources.ts";
-import { SECCOMP } from "./seccomp.ts";
-import { TEXT } from "./text.ts";
 
 export { type Edits, type Entry, type Example, type ExampleFile, sectionText } from "./entry.ts";
 

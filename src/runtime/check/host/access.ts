@@ -1,6 +1,6 @@
 /** Whether a user may do something with a file, as the kernel decides from owner, group and permission bits. */
 import type { Spec } from "../../spec/index.ts";
-import { namespaceOf } from "../namespaces.ts";
+import { namespaceOf } from "../namespaces/namespaces.ts";
 import type { FileFacts } from "./view.ts";
 
 /** The process as the files on the host see it. */

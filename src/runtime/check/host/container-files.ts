@@ -3,7 +3,7 @@
  * paths are walked name by name, and each name is looked up where it really lies.
  */
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
-import { isBind } from "../spec/mount-words.ts";
+import { isBind } from "../mounts/words.ts";
 import type { FileFacts, HostView, Tree } from "./view.ts";
 
 /** The root filesystem, or a mount. */

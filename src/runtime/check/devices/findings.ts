@@ -1,0 +1,198 @@
+/** Findings about devices and who may use them. */
+import { type Entries, entry } from "../catalogue/entry.ts";
+
+const NODE = { path: "/dev/fuse", type: "c", major: 10, minor: 229 };
+const DEVICES = "config-linux.md#devices";
+const RULES = "config-linux.md#allowed-device-list";
+
+export const DEVICES_AND_RULES: Entries = {
+  "device-path": entry("error", "A device whose path is not absolute", DEVICES, "It is a path in the container.", "begin it with /", {
+    broken: { "/linux/devices": [{ ...NODE, path: "dev/fuse" }] },
+    fixed: { "/linux/devices": [NODE] },
+    at: "/linux/devices/0/path",
+  }),
+  "device-type": entry(
+    "error",
+    "A type of device that is not known",
+    DEVICES,
+    "c and u are character devices, b is a block device, p is a fifo.",
+    "use c, b, u or p",
+    {
+      broken: { "/linux/devices": [{ ...NODE, type: "char" }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/type",
+    },
+  ),
+  "device-number-missing": entry(
+    "error",
+    "A device without its number",
+    DEVICES,
+    "major and minor are required for all but fifos.",
+    "add it; ls -l shows it",
+    {
+      broken: { "/linux/devices": [{ path: "/dev/fuse", type: "c", major: 10 }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/minor",
+    },
+  ),
+  "device-number-range": entry(
+    "error",
+    "A device number that Linux does not have",
+    "makedev(3)",
+    "major is 0 to 4095, minor 0 to 1048575.",
+    "correct it",
+    {
+      broken: { "/linux/devices": [{ ...NODE, major: 4096 }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/major",
+    },
+  ),
+  "device-place": entry(
+    "error",
+    "A device in a filesystem that takes none",
+    "mknod(2)",
+    "devpts, proc, sysfs, mqueue and the cgroup filesystems have files that the kernel makes, and no others.",
+    "give it another path",
+    {
+      broken: { "/linux/devices": [{ ...NODE, path: "/dev/pts/fuse" }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/path",
+    },
+  ),
+  "device-duplicate": entry(
+    "warning",
+    "The same device under two names",
+    DEVICES,
+    "It works, and is often a number that was copied.",
+    "correct the number, or leave one out",
+    {
+      broken: { "/linux/devices": [NODE, { ...NODE, path: "/dev/fuse2" }] },
+      at: "/linux/devices/1",
+    },
+  ),
+  "device-path-duplicate": entry("warning", "Two devices with one path", DEVICES, "The last one wins.", "leave one of them out", {
+    broken: {
+      "/linux/devices": [
+        { ...NODE, path: "/dev/net" },
+        { ...NODE, path: "/dev/net", minor: 200 },
+      ],
+    },
+    at: "/linux/devices/1/path",
+  }),
+  "devices-skipped": entry(
+    "warning",
+    "Devices, and /dev is a bind mount",
+    DEVICES,
+    "Nodes would be made in the host's directory; none are.",
+    "leave them out, or mount a tmpfs on /dev",
+    {
+      broken: { "/linux/devices": [NODE], "/mounts/1": { destination: "/dev", type: "bind", source: "/dev", options: ["rbind"] } },
+      at: "/linux/devices",
+    },
+  ),
+  "device-owner-ignored": entry(
+    "warning",
+    "Owner or mode of a device that is the host's own",
+    DEVICES,
+    "Without the right to make device nodes the host's are bound, as they are.",
+    "leave owner and mode out",
+    {
+      broken: { "/linux/devices": [{ ...NODE, fileMode: 384 }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0",
+      rootless: true,
+    },
+  ),
+  "device-denied": entry(
+    "warning",
+    "A device that is made and may not be used",
+    RULES,
+    "linux.devices makes the node, linux.resources.devices decides who may open it; the last rule that fits counts.",
+    "allow it in linux.resources.devices",
+    {
+      broken: { "/linux/devices": [NODE], "/linux/resources/devices": [{ allow: false, access: "rwm" }] },
+      fixed: {
+        "/linux/devices": [NODE],
+        "/linux/resources/devices": [
+          { allow: false, access: "rwm" },
+          { allow: true, type: "c", major: 10, minor: 229, access: "rwm" },
+        ],
+      },
+      at: "/linux/devices/0",
+    },
+  ),
+  "device-differs": entry(
+    "warning",
+    "A device with another number than the host's",
+    DEVICES,
+    "The same path is another device there.",
+    "correct the number",
+    {
+      broken: { "/linux/devices": [{ ...NODE, minor: 230 }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0",
+    },
+  ),
+  "device-driver": entry(
+    "warning",
+    "A device number that no driver has",
+    "proc(5)",
+    "Opening the device fails with ENXIO.",
+    "load the driver, or correct the number",
+    {
+      broken: { "/linux/devices": [{ ...NODE, path: "/dev/x", major: 300 }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0",
+    },
+  ),
+  "device-in-the-way": entry(
+    "error",
+    "The image has something else where a device goes",
+    DEVICES,
+    "What is there is not replaced by a device node.",
+    "remove it from the image, or mount a tmpfs on /dev",
+    {
+      broken: { "/linux/devices": [{ ...NODE, path: "/etc/passwd" }] },
+      fixed: { "/linux/devices": [NODE] },
+      at: "/linux/devices/0/path",
+    },
+  ),
+  "device-rule-type": entry("error", "A device rule of a type that is not known", RULES, "c, b, or a for both.", "use a, b or c", {
+    broken: { "/linux/resources/devices": [{ allow: false, type: "u" }] },
+    at: "/linux/resources/devices/0/type",
+  }),
+  "device-rule-access": entry(
+    "error",
+    "A device rule with an access that is not known",
+    RULES,
+    "r is read, w is write, m is mknod.",
+    "use letters of rwm",
+    {
+      broken: { "/linux/resources/devices": [{ allow: false, access: "x" }] },
+      at: "/linux/resources/devices/0/access",
+    },
+  ),
+  "device-rule-letters": entry(
+    "warning",
+    "A device rule with a letter that is no access",
+    RULES,
+    "r is read, w is write, m is mknod. Other letters beside these count for nothing, as in runc.",
+    "use letters of rwm",
+    {
+      broken: { "/linux/resources/devices": [{ allow: false, access: "rwma" }] },
+      fixed: { "/linux/resources/devices": [{ allow: false, access: "rwm" }] },
+      at: "/linux/resources/devices/0/access",
+    },
+  ),
+  "device-rule-number": entry(
+    "error",
+    "A device rule with a negative number",
+    RULES,
+    "-1, or nothing, is every number.",
+    "leave it out for all",
+    {
+      broken: { "/linux/resources/devices": [{ allow: false, major: -2 }] },
+      at: "/linux/resources/devices/0",
+    },
+  ),
+};

@@ -1,0 +1,31 @@
+import { closeNames } from "../../spec/similar/index.ts";
+import type { HostCheck } from "../host/host-check.ts";
+import type { HostView } from "../host/view.ts";
+import { isBind } from "./words.ts";
+
+/** Made by the runtime from whatever the host has. */
+const OWN = ["cgroup", "cgroup2", "bind"];
+
+/** proc(5), /proc/filesystems: built in or loaded; others may come with a module when they are mounted. */
+export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
+  const known = view.facts.filesystems;
+  if (!known || known.length === 0) return;
+  mounts?.forEach((mount, index) => {
+    const { type } = mount;
+    if (!type || isBind(mount) || OWN.includes(type) || type.startsWith("fuse.") || known.includes(type)) return;
+    const close = closeNames(type, known);
+    const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+    // A word of fstab(5) for mounts that have no filesystem of their own; no module will ever bring it.
+    const modules = type === "none" ? "" : modulesOf(view);
+    if (modules?.includes(`/${type}.ko`)) return;
+    const pointer = `/mounts/${index}/type`;
+    if (modules === undefined) report.warning("mount-type-unknown", pointer, `the kernel has no filesystem "${type}" loaded${meant}`);
+    else report.error("filesystem-missing", pointer, `the kernel has no filesystem "${type}", nor a module for it${meant}`);
+  });
+};
+
+/** modules.dep(5): every module by its file; none for a kernel that loads no modules. undefined: nobody says which there are. */
+function modulesOf({ facts, live, text, stat }: HostView): string | undefined {
+  if (live && stat("/proc/version") !== undefined && stat("/proc/modules") === undefined) return "";
+  return live && facts.kernel?.release ? text(`/lib/modules/${facts.kernel.release}/modules.dep`) : undefined;
+}

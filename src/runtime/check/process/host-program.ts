@@ -1,0 +1,97 @@
+import type { Spec } from "../../spec/index.ts";
+import type { Report } from "../finding.ts";
+import { mayExecute, modeText, type User, userOf } from "../host/access.ts";
+import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
+import type { HostCheck } from "../host/host-check.ts";
+import { isBind } from "../mounts/words.ts";
+import { closeTo } from "../namespaces/host-names.ts";
+import { explainFormat } from "./host-executable.ts";
+
+const POINTER = "/process/args/0";
+
+function pathOf({ process }: Spec): readonly string[] {
+  const entry = process?.env?.findLast((candidate) => candidate.startsWith("PATH="));
+  return entry === undefined ? [] : entry.slice("PATH=".length).split(":");
+}
+
+/** execvp(3) in the files of the container: the program is there, is a file, may be executed, and what it needs to run is there too. */
+export const program: HostCheck = (spec, report, { view, files }) => {
+  const name = spec.process?.args?.[0];
+  if (files === undefined || !name || !spec.process) return;
+  const user = userOf(spec);
+  const found = name.includes("/") ? files.find(inDirectory(spec.process.cwd, name)) : search(spec, files, name, user, report);
+  if (found === undefined || (found.status === "opaque" && !isInEmpty(spec, found))) return;
+  if (found.status !== "found") {
+    reportMissing(name, files, found, report);
+    return;
+  }
+  if (!isExecutable(found, user, name, report)) return;
+  const problem = explainFormat(files, found, view);
+  if (problem !== undefined) report.error(problem.code, POINTER, problem.message);
+};
+
+/** Filesystems that have no programs when they are made. */
+const EMPTY = ["tmpfs", "ramfs", "mqueue", "devpts", "sysfs", "cgroup", "cgroup2"];
+/** Hooks that run before the program is looked for, and may put it there. */
+const EARLY_HOOKS = ["prestart", "createRuntime", "createContainer"] as const;
+
+function isInEmpty({ mounts, hooks }: Spec, { layer }: NotFound): boolean {
+  const mount = mounts?.[layer.index];
+  // A mount on the root is a finding of its own.
+  if (mount === undefined || layer.at === "/" || isBind(mount) || mount.options?.includes("tmpcopyup")) return false;
+  return EMPTY.includes(mount.type ?? "") && !EARLY_HOOKS.some((kind) => hooks?.[kind]?.length);
+}
+
+function inDirectory(cwd: string, name: string): string {
+  return name.startsWith("/") ? name : `${cwd}/${name}`;
+}
+
+/** What PATH leads to. undefined: reported already, or nobody can tell before everything is mounted. */
+function search(spec: Spec, files: ContainerFiles, name: string, user: User | undefined, report: Report): Found | undefined {
+  const directories = pathOf(spec).filter((directory) => directory.startsWith("/"));
+  if (directories.length === 0) return undefined;
+  let refused: Found | undefined;
+  for (const directory of directories) {
+    const found = files.find(`${directory}/${name}`);
+    if (found.status === "opaque" && !isInEmpty(spec, found)) return undefined;
+    if (found.status !== "found") continue;
+    const usable = found.facts.kind === "file" && (user === undefined ? (found.facts.mode & 0o111) !== 0 : mayExecute(user, found.facts));
+    if (usable) return found;
+    refused ??= found;
+  }
+  if (refused !== undefined) return refused;
+  const names = directories.flatMap((directory) => {
+    const place = files.find(directory);
+    return place.status === "found" ? place.tree.names(place.inTree) : [];
+  });
+  const close = closeTo(name, names);
+  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  report.error("program-missing", POINTER, `"${name}" is in none of ${directories.join(", ")}${meant}`);
+  return undefined;
+}
+
+function reportMissing(name: string, files: ContainerFiles, { status, parent, name: missing, layer }: NotFound, report: Report): void {
+  if (status === "not-a-directory") report.error("program-missing", POINTER, `"${name}": ${parent} is not a directory`);
+  else if (status === "loop") report.error("program-missing", POINTER, `"${name}": too many links at ${parent}/${missing}`);
+  else if (status === "opaque")
+    report.error("program-missing", POINTER, `"${name}" does not exist: the mount of ${layer.at} covers it with an empty filesystem`);
+  else {
+    const place = files.find(parent);
+    const close = place.status === "found" ? closeTo(missing, place.tree.names(place.inTree)) : [];
+    const base = parent === "/" ? "" : parent;
+    const meant = close.length > 0 ? `; did you mean ${close.map((other) => `${base}/${other}`).join(" or ")}?` : "";
+    report.error("program-missing", POINTER, `"${name}" does not exist: ${parent === "/" ? "the root" : parent} has no ${missing}${meant}`);
+  }
+}
+
+function isExecutable({ facts, layer, path }: Found, user: User | undefined, name: string, report: Report): boolean {
+  if (facts.kind !== "file") report.error("program-kind", POINTER, `"${name}" is a ${facts.kind}, not a program`);
+  else if ((facts.mode & 0o111) === 0)
+    report.error("program-not-executable", POINTER, `"${path}" has no execute permission (${modeText(facts)})`);
+  else if (layer.options.lastIndexOf("noexec") > layer.options.lastIndexOf("exec"))
+    report.error("program-noexec", POINTER, `"${path}" is in the mount of "${layer.at}", which has the option noexec`);
+  else if (user !== undefined && user.uid >= 0 && !mayExecute(user, facts) && !(user.uid === 0))
+    report.error("program-denied", POINTER, `${user.name} may not execute "${path}" (${modeText(facts)})`);
+  else return true;
+  return false;
+}

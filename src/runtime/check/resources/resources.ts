@@ -1,0 +1,112 @@
+import { pointerToken } from "../../spec/index.ts";
+import { weakened } from "../../testing/index.ts";
+import type { Check } from "../finding.ts";
+
+const MEMORY = "/linux/resources/memory";
+
+/** config-linux, memory: -1 is unlimited, nothing else below zero; swap counts memory and swap; swappiness is 0 to 100. */
+export const memoryLimits: Check = ({ linux }, report) => {
+  const memory = linux?.resources?.memory;
+  if (!memory) return;
+  for (const field of ["limit", "reservation", "swap"] as const) {
+    const value = memory[field];
+    if (value !== null && value !== undefined && value < -1)
+      report.error("memory-negative", `${MEMORY}/${field}`, `memory.${field}: ${value} is not a size`, "-1 is unlimited");
+  }
+  const { limit, swap, swappiness } = memory;
+  if (limit && swap && limit > 0 && swap > 0 && swap < limit) {
+    report.error("memory-swap-low", `${MEMORY}/swap`, `memory+swap limit should be >= memory limit: ${swap} < ${limit}`);
+  }
+  if (swappiness && swappiness > 100)
+    report.error("memory-swappiness", `${MEMORY}/swappiness`, `memory.swappiness: ${swappiness} is not between 0 and 100`);
+};
+
+/** config-linux, cpu: a burst is part of the quota. */
+export const cpuBurst: Check = ({ linux }, report) => {
+  const { burst, quota } = linux?.resources?.cpu ?? {};
+  if (burst && quota && quota > 0 && burst > quota) {
+    report.error("cpu-burst", "/linux/resources/cpu/burst", `cpu.burst: ${burst} is above cpu.quota ${quota}`);
+  }
+};
+
+const LOWEST_WEIGHT = 10;
+const HIGHEST_WEIGHT = 1000;
+type Weight = number | null | undefined;
+
+/** config-linux, block IO: weights are 10 to 1000 (zero is not given); an entry of weightDevice sets at least one. */
+export const blockIO: Check = ({ linux }, report) => {
+  const checkWeights = (weights: { weight?: Weight; leafWeight?: Weight }, pointer: string) => {
+    for (const field of ["weight", "leafWeight"] as const) {
+      const value = weights[field];
+      if (!value || (value >= LOWEST_WEIGHT && value <= HIGHEST_WEIGHT)) continue;
+      report.error(
+        "weight-range",
+        `${pointer}/${field}`,
+        `blockIO.${field}: ${value} is not between ${LOWEST_WEIGHT} and ${HIGHEST_WEIGHT}`,
+      );
+    }
+  };
+  checkWeights(linux?.resources?.blockIO ?? {}, "/linux/resources/blockIO");
+  (linux?.resources?.blockIO?.weightDevice ?? []).forEach((device, index) => {
+    checkWeights(device, `/linux/resources/blockIO/weightDevice/${index}`);
+  });
+  (linux?.resources?.blockIO?.weightDevice ?? []).forEach(({ major, minor, weight, leafWeight }, index) => {
+    if (weight || leafWeight) return;
+    report.error(
+      "weight-device-empty",
+      `/linux/resources/blockIO/weightDevice/${index}`,
+      `blockIO.weightDevice: ${major}:${minor} has neither weight nor leafWeight`,
+    );
+  });
+};
+
+const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** config-linux, huge pages: a page size is a number and its unit, as in the names of the kernel's files (2MB, 64KB). */
+export const pageSizes: Check = ({ linux }, report) => {
+  const limits: readonly { readonly pageSize: string; readonly pagesize?: string }[] = linux?.resources?.hugepageLimits ?? [];
+  limits.forEach(({ pageSize, pagesize }, index) => {
+    if (pagesize === pageSize)
+      report.warning(
+        "field-case-taken",
+        `/linux/resources/hugepageLimits/${index}/pagesize`,
+        'hugepageLimits: "pagesize" is taken for "pageSize"',
+      );
+    if (/^[1-9][0-9]*[KMGT]B$/.test(pageSize)) return;
+    report.error(
+      "page-size",
+      `/linux/resources/hugepageLimits/${index}/pageSize`,
+      `hugepageLimits: "${pageSize}" is not a page size`,
+      "2MB, 1GB, 64KB",
+    );
+  });
+};
+
+/** config-linux, RDMA: an entry sets at least one limit. */
+export const rdmaLimits: Check = ({ linux }, report) => {
+  for (const [name, { hcaHandles, hcaObjects }] of Object.entries(linux?.resources?.rdma ?? {})) {
+    if (isGiven(hcaHandles) || isGiven(hcaObjects)) continue;
+    report.error("rdma-empty", `/linux/resources/rdma/${pointerToken(name)}`, `rdma: "${name}" has neither hcaHandles nor hcaObjects`);
+  }
+};
+
+/** config-linux, unified: keys are file names of the form controller.parameter. */
+export const unifiedKeys: Check = ({ linux }, report) => {
+  for (const key of Object.keys(linux?.resources?.unified ?? {})) {
+    const dot = key.indexOf(".");
+    if (!key.includes("/") && dot > 0 && dot < key.length - 1) continue;
+    report.error(
+      "unified-key",
+      `/linux/resources/unified/${pointerToken(key)}`,
+      `unified resource "${key}" must be a file name of the form controller.parameter`,
+    );
+  }
+};
+
+/** config-linux, cgroups path: nothing outside the hierarchy. */
+export const cgroupsPath: Check = ({ linux }, report) => {
+  const path = linux?.cgroupsPath;
+  if (path?.split("/").includes("..") && !weakened("cgroup-path")) {
+    report.error("cgroups-path", "/linux/cgroupsPath", `linux.cgroupsPath: "${path}" must not contain ".."`);
+  }
+};
