@@ -33,10 +33,10 @@ describe("calls of the helper", () => {
 
   it("that only the test build makes are none", () => {
     const source = `
-      if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
-      int fd = WEAKENED(held_proc) ? sys_openat(proc, f(a, b ? c : d), O_WRONLY, 0) : sys_openat(held, "self", 0, 0);
-      sys_openat(proc, WEAKENED(held_proc) ? "/proc/self" : "self", 0, 0);
-      if (!WEAKENED(x) && late) sys(__NR_unlinkat, directory, name, 0);
+      if (DEFENCE_DISABLED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
+      int fd = DEFENCE_DISABLED(held_proc) ? sys_openat(proc, f(a, b ? c : d), O_WRONLY, 0) : sys_openat(held, "self", 0, 0);
+      sys_openat(proc, DEFENCE_DISABLED(held_proc) ? "/proc/self" : "self", 0, 0);
+      if (!DEFENCE_DISABLED(x) && late) sys(__NR_unlinkat, directory, name, 0);
     `;
     expect(helperCalls(source)).toEqual(['openat(held, "self")', 'openat(proc, "self")', "unlinkat(directory, name)"]);
   });
@@ -78,7 +78,7 @@ describe("calls of the runtime", () => {
   });
 
   it("that only the test build makes are none", () => {
-    expect(runtimeCalls('const a = weakened("root-link") ? host.stat(rootfs) : host.lstat(rootfs);')).toEqual(["lstat(rootfs)"]);
+    expect(runtimeCalls('const a = defenceDisabled("root-link") ? host.stat(rootfs) : host.lstat(rootfs);')).toEqual(["lstat(rootfs)"]);
   });
 });
 

@@ -4,7 +4,7 @@
  *
  * esbuild puts whole files into chunks: through an index every verb would load everything that any verb uses from it.
  *
- * But for the test build it also puts `false` in the place of every `weakened("NAME")` and `disabled("NAME")` (src/runtime/testing/index.ts).
+ * But for the test build it also puts `false` in the place of every `defenceDisabled("NAME")` and `disabled("NAME")` (src/runtime/testing/index.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
@@ -41,7 +41,7 @@ export function seeThroughIndexes({ testing }: { readonly testing: boolean }): P
   };
 }
 
-const TESTING = /\b(?:weakened|disabled)\("[^"]*"\)/g;
+const TESTING = /\b(?:defenceDisabled|disabled)\("[^"]*"\)/g;
 
 function defended(text: string, testing: boolean): string {
   return testing ? text : text.replace(TESTING, "false");

@@ -78,6 +78,6 @@ HOST_FUNCTION(host_close_on_exec_from) {
     int first;
     if (!host_int(ctx, host_arg(argc, argv, 0), &first)) return JS_EXCEPTION;
     if (first < 0) return host_throw(ctx, EINVAL, "close_range", NULL);
-    if (WEAKENED(keep_descriptors)) return JS_UNDEFINED;
+    if (DEFENCE_DISABLED(keep_descriptors)) return JS_UNDEFINED;
     return mark_close_on_exec((unsigned int)first) < 0 ? host_throw(ctx, errno, "close_range", NULL) : JS_UNDEFINED;
 }

@@ -148,7 +148,7 @@ static int shared_file(void) {
 }
 
 int helper_open(enum helper_source source) {
-    if (WEAKENED(self_exe)) return shared_file();
+    if (DEFENCE_DISABLED(self_exe)) return shared_file();
     switch (source) {
     case HELPER_SEALED_MEMFD: return sealed_memfd();
     case HELPER_DETACHED_TMPFS: return detached_tmpfs();

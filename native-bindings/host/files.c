@@ -74,7 +74,7 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
 
 /* -1: an exception is pending. *whole: as of read_all. */
 static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t limit, bool any_type, size_t *whole) {
-    int fd = host_open_retry(directory, path, O_RDONLY | (WEAKENED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
+    int fd = host_open_retry(directory, path, O_RDONLY | (DEFENCE_DISABLED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
     if (fd < 0) {
         host_throw(ctx, errno, "open", path);
         return -1;
@@ -87,7 +87,7 @@ static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t
         call = "fstat";
     } else if (S_ISDIR(status.st_mode)) {
         error = EISDIR;
-    } else if (!any_type && !S_ISREG(status.st_mode) && !WEAKENED(config_type)) {
+    } else if (!any_type && !S_ISREG(status.st_mode) && !DEFENCE_DISABLED(config_type)) {
         error = EINVAL;
     } else if (status.st_size > limit) {
         error = EFBIG;

@@ -1,5 +1,5 @@
 /* Start the embedded helper, or become it. */
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "../testing/host_points.h"
 #include "../testing/weaken.h"
 #include "arguments.h"
@@ -38,12 +38,12 @@ static void free_arguments(JSContext *ctx, struct helper_arguments *arguments) {
 /* A container's processes may be able to read the environment of an init that waits, or of a process that joins them. */
 static char **helper_environment(bool inherits) {
     static char *none[] = { NULL };
-    return inherits || WEAKENED(helper_environment) ? environ : HOST_TESTING_ENVIRONMENT(none);
+    return inherits || DEFENCE_DISABLED(helper_environment) ? environ : HOST_TESTING_ENVIRONMENT(none);
 }
 
 /* The sealed file of a helper that was started before: good for the next. Nothing but an exec of this process closes it. */
 static int kept = -1;
-/* That of the helper ahead, which fills it: good once that has been executed. */
+/* That of the helper of the head start, which fills it: good once that has been executed. */
 static int filled = -1;
 
 static int open_helper(enum helper_source source) {
@@ -56,7 +56,7 @@ static bool has_another_processor(void) {
     return sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) > 1;
 }
 
-HOST_FUNCTION(host_spawn_helper_ahead) {
+HOST_FUNCTION(host_spawn_helper_early) {
     /* Both outlive this call: the child may still read them. */
     static struct helper_arguments arguments;
     static struct spawn_request request;
@@ -70,10 +70,10 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
         .inherit = arguments.inherit.items,
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
-        .ahead = true,
+        .early = true,
         .page = page,
-        .program_fd = WEAKENED(self_exe) ? helper_open(HELPER_SEALED_MEMFD) : helper_empty_memfd(),
-        .fills = !WEAKENED(self_exe),
+        .program_fd = DEFENCE_DISABLED(self_exe) ? helper_open(HELPER_SEALED_MEMFD) : helper_empty_memfd(),
+        .fills = !DEFENCE_DISABLED(self_exe),
     };
     const char *call = "memfd_create";
     pid_t pid = request.program_fd < 0 ? -1 : host_spawn(&request, &call);
@@ -82,12 +82,12 @@ HOST_FUNCTION(host_spawn_helper_ahead) {
     return JS_NewInt32(ctx, pid);
 }
 
-HOST_FUNCTION(host_ahead_runs) {
+HOST_FUNCTION(host_early_runs) {
     volatile uint32_t *page;
     if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
-    if (!host_ahead_executes()) return JS_FALSE;
+    if (!host_early_executes()) return JS_FALSE;
     kept = filled;
-    if (page) page[PAGE_SPINS] = host_ahead_is_undisturbed();
+    if (page) page[PAGE_SPINS] = host_early_is_not_preempted();
     return JS_TRUE;
 }
 

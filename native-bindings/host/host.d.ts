@@ -208,11 +208,11 @@ declare module "runt:host" {
    *  `cgroup`: descriptor of a cgroup v2 directory that the helper starts in. `inheritEnvironment`: it gets this process' own; else none. */
   export function spawnHelper(args: readonly string[], inherit: readonly number[], cgroup?: number, inheritEnvironment?: boolean): number;
   /** The same from the sealed memfd only, once, and without waiting for its execve: where that fails, the child ends with status 127.
-   *  `page`: memory that it shares (native-bindings/shared/doorbell.h); it then starts on another processor than this process's, until it has the plan.
+   *  `page`: memory that it shares (native-bindings/shared/spin_wait.h); it then starts on another processor than this process's, until it has the plan.
    *  undefined: there is no other processor, so nothing would come sooner. */
-  export function spawnHelperAhead(args: readonly string[], inherit: readonly number[], page?: ArrayBuffer): number | undefined;
+  export function spawnHelperEarly(args: readonly string[], inherit: readonly number[], page?: ArrayBuffer): number | undefined;
   /** Waits for that execve. False: it has failed. In `page` stands from then on whether both may wait for messages awake. */
-  export function helperAheadRuns(page?: ArrayBuffer): boolean;
+  export function helperEarlyRuns(page?: ArrayBuffer): boolean;
   /** Replace this process by the embedded helper. `inherit` as above. Does not return. */
   export function execHelper(args: readonly string[], inherit: readonly number[]): never;
   /** Run a program (absolute path, args, env, undefined = this process's own), stdin from `input`, in the directory `cwd` (undefined =

@@ -1,7 +1,7 @@
 /* The pair between this process and the helper, and the mapped plan. Wire form: src/shared/protocol/messages.ts. */
 #include "rendezvous.h"
 
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "arguments.h"
 #include "error.h"
 #include "files.h"
@@ -61,7 +61,7 @@ HOST_FUNCTION(host_socketpair) {
     return list;
 }
 
-void bell_yield(void) { sched_yield(); }
+void spin_yield(void) { sched_yield(); }
 
 bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page) {
     size_t size;
@@ -81,7 +81,7 @@ HOST_FUNCTION(host_send_message) {
     if (!JS_IsUndefined(extra) && !host_int(ctx, extra, &descriptor)) return JS_EXCEPTION;
     struct iovec part = { &header, sizeof(header) };
     if (host_send_with(fd, &part, descriptor) < 0) return host_throw(ctx, errno, "sendmsg", NULL);
-    bell_ring(page, PAGE_SENT_TO_HELPER);
+    spin_notify(page, PAGE_SENT_TO_HELPER);
     return JS_UNDEFINED;
 }
 
@@ -160,7 +160,7 @@ HOST_FUNCTION(host_receive_message) {
     volatile uint32_t *page;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &timeout_ms)) return JS_EXCEPTION;
     if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
-    if (page) bell_await(page, PAGE_SENT_TO_RUNTIME, page[PAGE_RECEIVED_BY_RUNTIME]);
+    if (page) spin_wait(page, PAGE_SENT_TO_RUNTIME, page[PAGE_RECEIVED_BY_RUNTIME]);
     if (timeout_ms >= 0) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         int ready = host_poll_until(&wait, 1, timeout_ms);

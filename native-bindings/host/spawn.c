@@ -1,7 +1,7 @@
 /* Start a process without copying this one: clone(CLONE_VM), the child only makes system calls until its exec. */
 #include "spawn.h"
 
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "../shared/raw.h"
 #include "../testing/weaken.h"
 #include "executable.h"
@@ -37,7 +37,7 @@ struct child {
 };
 
 /* Of a child that nobody waits for: it stays as it is until its exec, and its stack, too. */
-static struct child child_ahead;
+static struct child child_early;
 /* Of a child in a cgroup, which may be frozen: then it stays as it is until that is thawed. */
 static struct child child_in_cgroup;
 /* Longer than any exec takes in a cgroup that is not frozen; after it the caller waits in its own way, which can be ended. */
@@ -101,7 +101,7 @@ static int child_main(void *opaque) {
     struct child *child = opaque;
     const struct spawn_request *request = child->request;
     if (child->procs >= 0 && write(child->procs, "0", 1) < 0) return fail(child, "write");
-    if (request->die_with_parent && !WEAKENED(death_signal)) {
+    if (request->die_with_parent && !DEFENCE_DISABLED(death_signal)) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
     }
@@ -118,7 +118,7 @@ static int child_main(void *opaque) {
     for (uint32_t i = 0; i < request->inherit_count; i++)
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
     if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
-    if (request->ahead) execute_beside(child);
+    if (request->early) execute_beside(child);
     if (request->program_fd >= 0) {
         host_execute(request->program_fd, request->argv, request->envp);
         return fail(child, "execveat");
@@ -153,10 +153,21 @@ static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), 
 #endif
 }
 
+/* Of v2: whether nothing in it runs. */
+static bool is_frozen(int cgroup) {
+    char text[256];
+    int fd = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0) close(fd);
+    if (length < 0) return false;
+    text[length] = 0;
+    return strstr(text, "frozen 1") != NULL;
+}
+
 static pid_t clone_child(struct child *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
     /* In a wait of CLONE_VFORK no signal but KILL is heard. */
-    const int wait = request->ahead || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
+    const int wait = request->early || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
     if (!request->in_cgroup)
         return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
     struct clone_args arguments = {
@@ -171,8 +182,12 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
     if (pid == -ENOSYS || pid == -EPERM) {
         child->procs = openat(request->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
         if (child->procs < 0) return -1;
-        pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
+        /* Tools that run this program instruction by instruction know clone(2) as vfork(2) has it. */
+        const bool frozen = is_frozen(request->cgroup);
+        pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | (frozen ? wait : CLONE_VFORK) | SIGCHLD, child, NULL, NULL,
+            &child->before_exec);
         int error = errno;
+        if (!frozen) child->before_exec = 0;
         close(child->procs);
         errno = error;
         return (pid_t)pid;
@@ -181,27 +196,27 @@ static pid_t clone_child(struct child *child, uint8_t *stack) {
     return pid < 0 ? -1 : (pid_t)pid;
 }
 
-/* Of a process that was started ahead. */
+/* Of a process that was started early. */
 static struct {
     bool apart;
     struct timespec began, used;
-} ahead;
+} early;
 
 /*
  * Schedulers may leave a new process on its parent's processor until its time slice ends (milliseconds, where virtual processors are
- * kept idle together). This one is to run now, beside its parent. With the plan it gets all of them (native-bindings/init/ahead.c).
+ * kept idle together). This one is to run now, beside its parent. With the plan it gets all of them (native-bindings/init/early.c).
  */
-static void place_elsewhere(pid_t child, volatile uint32_t *page) {
+static void pin_to_other_cpu(pid_t child, volatile uint32_t *page) {
     cpu_set_t mine, others;
     int cpu = sched_getcpu();
     if (cpu < 0 || sched_getaffinity(0, sizeof(mine), &mine) < 0 || CPU_COUNT(&mine) < 2) return;
     others = mine;
     CPU_CLR((size_t)cpu, &others);
-    ahead.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
-    /* For the plan; what comes after it, host_ahead_is_undisturbed says. */
-    page[PAGE_SPINS] = ahead.apart;
-    clock_gettime(CLOCK_MONOTONIC, &ahead.began);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ahead.used);
+    early.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
+    /* For the plan; what comes after it, host_early_is_not_preempted says. */
+    page[PAGE_SPINS] = early.apart;
+    clock_gettime(CLOCK_MONOTONIC, &early.began);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &early.used);
 }
 
 static int64_t since(clockid_t clock, const struct timespec *before) {
@@ -212,8 +227,8 @@ static int64_t since(clockid_t clock, const struct timespec *before) {
 
 #define DISTURBED_NS 50000
 
-bool host_ahead_is_undisturbed(void) {
-    return ahead.apart && since(CLOCK_MONOTONIC, &ahead.began) - since(CLOCK_PROCESS_CPUTIME_ID, &ahead.used) < DISTURBED_NS;
+bool host_early_is_not_preempted(void) {
+    return early.apart && since(CLOCK_MONOTONIC, &early.began) - since(CLOCK_PROCESS_CPUTIME_ID, &early.used) < DISTURBED_NS;
 }
 
 /* False: it has neither executed nor ended, for its cgroup is frozen. */
@@ -227,8 +242,8 @@ static bool executes_soon(struct child *child) {
 
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
-    struct child child_waited, *child = request->ahead ? &child_ahead : request->in_cgroup ? &child_in_cgroup : &child_waited;
-    if (!stack || request->ahead) {
+    struct child child_waited, *child = request->early ? &child_early : request->in_cgroup ? &child_in_cgroup : &child_waited;
+    if (!stack || request->early) {
         void *mapped = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         *failed_call = "mmap";
         if (mapped == MAP_FAILED) return -1;
@@ -241,19 +256,19 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = clone_child(child, stack);
     int error = errno;
-    if (request->ahead) stack = NULL;
+    if (request->early) stack = NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
         *failed_call = "clone";
         errno = error;
         return -1;
     }
-    if (request->ahead && request->page) place_elsewhere(pid, request->page);
+    if (request->early && request->page) pin_to_other_cpu(pid, request->page);
     if (request->in_cgroup && !executes_soon(child)) {
         stack = NULL;
         return pid;
     }
-    if (!request->ahead && child->failed_call) {
+    if (!request->early && child->failed_call) {
         waitpid(pid, NULL, 0);
         *failed_call = child->failed_call;
         errno = child->error;
@@ -262,8 +277,8 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
     return pid;
 }
 
-bool host_ahead_executes(void) {
-    struct child *child = &child_ahead;
+bool host_early_executes(void) {
+    struct child *child = &child_early;
     pid_t value;
     while ((value = child->before_exec) != 0) syscall(SYS_futex, &child->before_exec, FUTEX_WAIT, value, NULL, NULL, 0);
     return !child->failed_call;

@@ -145,9 +145,9 @@ static long attach(struct run *run, struct slot *slot, const struct op_mount_bin
   if (target < 0) return target;
   bool decided = false;
   long error = op->create == CREATE_WITH_MODE && !was_missing ? inherit_mode(run, slot->fd, target, path) : 0;
-  bool detached = slot->is_detached && !WEAKENED(source_by_path);
+  bool detached = slot->is_detached && !DEFENCE_DISABLED(source_by_path);
   if (error >= 0) error = detached ? attach_detached(run, slot, target, path, &attributes, &decided) : -ENOSYS;
-  if (is_refused(error) && !decided && (!slot->is_unique || WEAKENED(source_by_path)))
+  if (is_refused(error) && !decided && (!slot->is_unique || DEFENCE_DISABLED(source_by_path)))
     error = bind_by_path(run, slot, target, path, how, &attributes);
   sys_close(target);
   return error;

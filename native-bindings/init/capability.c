@@ -39,7 +39,7 @@ static uint64_t bounding_set(void) {
 }
 
 long op_capability_bounding(struct run *run, const struct op_capability_bounding *op) {
-  for (unsigned capability = 0; capability < 64 && !WEAKENED(capabilities); capability++) {
+  for (unsigned capability = 0; capability < 64 && !DEFENCE_DISABLED(capabilities); capability++) {
     if ((op->mask >> capability & 1) != 0) continue;
     long error = sys_prctl(PR_CAPBSET_DROP, capability, 0);
     // Behind the last one that this kernel knows.
@@ -76,7 +76,7 @@ static void raise_ambient(struct run *run, uint64_t mask) {
 
 long op_capability_set(struct run *run, const struct op_capability_set *op) {
   struct sets held, sets;
-  if (WEAKENED(capabilities)) return 0;
+  if (DEFENCE_DISABLED(capabilities)) return 0;
   long error = get_sets(&held);
   if (error < 0) return fail(run, error, NULL, "capget");
   sets.permitted = reduce(run, "permitted", op->permitted, held.permitted);
@@ -85,10 +85,10 @@ long op_capability_set(struct run *run, const struct op_capability_set *op) {
   if ((op->bounding & ~held.permitted) != 0) reduce(run, "bounding", op->bounding, bounding_set());
   // capset(2) adds nothing to the inheritable set that is not in the bounding set.
   uint64_t inheritable = op->inheritable == 0 ? 0 : held.inheritable | (held.permitted & bounding_set());
-  sets.inheritable = WEAKENED(inheritable) ? sets.permitted : reduce(run, "inheritable", op->inheritable, inheritable);
+  sets.inheritable = DEFENCE_DISABLED(inheritable) ? sets.permitted : reduce(run, "inheritable", op->inheritable, inheritable);
   error = set_sets(&sets);
   if (error < 0) return fail(run, error, NULL, "capset");
-  raise_ambient(run, WEAKENED(ambient) ? sets.inheritable : op->ambient);
+  raise_ambient(run, DEFENCE_DISABLED(ambient) ? sets.inheritable : op->ambient);
   sys_prctl(PR_SET_KEEPCAPS, 0, 0);
   rearm_death_signal(run);
   return 0;

@@ -1,5 +1,5 @@
 /* Joining cgroups. v1: the single-threaded child writes 0 to each `tasks`, which waits for no RCU grace period. */
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "run.h"
 #include "../shared/sys.h"
 
@@ -29,8 +29,8 @@ long cgroups_await(struct run *run) {
 
 static bool is_made(struct run *run, uint32_t made) {
   if (run->has_cgroups || made == 0) return true;
-  bell_await(run->progress, PAGE_CGROUPS, made - 1);
-  return run->progress != NULL && bell_is_past(run->progress, PAGE_CGROUPS, made - 1);
+  spin_wait(run->progress, PAGE_CGROUPS, made - 1);
+  return run->progress != NULL && spin_is_past(run->progress, PAGE_CGROUPS, made - 1);
 }
 
 long op_cgroup_open_tree(struct run *run, const struct op_cgroup_open_tree *op) {

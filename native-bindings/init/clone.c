@@ -57,10 +57,10 @@ static _Noreturn void end_outer(struct run *run, long init) {
 }
 
 /* Who waits for a plan ends when the runtime does: its socket says so. */
-void clone_ahead(struct run *run, uint64_t flags) {
+void clone_early(struct run *run, uint64_t flags) {
   // There are no id maps to be written: nobody may ever look into init.
-  sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
-  const uint64_t left = (flags & ~run->made_ahead) | CLONE_PARENT;
+  sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
+  const uint64_t left = (flags & ~run->made_early) | CLONE_PARENT;
   trace_clone(run);
   long pid = clone_new(left, -1);
   if (is_refused(pid)) pid = clone_old(left);
@@ -68,14 +68,14 @@ void clone_ahead(struct run *run, uint64_t flags) {
   if (pid < 0) return;
   if (pid > 0) end_outer(run, pid);
   run->is_init = true;
-  run->cloned_ahead = flags;
+  run->cloned_early = flags;
   TESTING_BECOME("init");
   trace_birth(run);
 }
 
 long op_process_clone(struct run *run, const struct op_process_clone *op) {
-  if ((run->made_ahead & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
-  uint64_t flags = ((uint64_t)op->flags & ~run->made_ahead) | CLONE_PARENT;
+  if ((run->made_early & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
+  uint64_t flags = ((uint64_t)op->flags & ~run->made_early) | CLONE_PARENT;
   int cgroup = -1;
   if (op->cgroup != NO_SLOT && (cgroup = slot_get(run, op->cgroup)) < 0) return cgroup;
   // The runtime may set init's limits as soon as it knows the pid.

@@ -22,7 +22,7 @@ static long give_and_protect(int fd, const struct stat *info) {
 
 static long copy_file(int from, int to, const char *name) {
   // O_NONBLOCK: a FIFO may have taken the name meanwhile.
-  int in = sys_openat(from, name, WEAKENED(copy_kinds) ? O_RDONLY : O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+  int in = sys_openat(from, name, DEFENCE_DISABLED(copy_kinds) ? O_RDONLY : O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
   if (in < 0) return in;
   struct stat info;
   long error = sys_fstat(in, &info);
@@ -65,7 +65,7 @@ static long copy_entry(struct run *run, int from, int to, const char *name, unsi
   struct stat info;
   long error = sys(__NR_newfstatat, from, name, &info, AT_SYMLINK_NOFOLLOW);
   if (error < 0) return error;
-  if (WEAKENED(copy_kinds) && (info.st_mode & S_IFMT) != S_IFDIR) return copy_file(from, to, name);
+  if (DEFENCE_DISABLED(copy_kinds) && (info.st_mode & S_IFMT) != S_IFDIR) return copy_file(from, to, name);
   switch (info.st_mode & S_IFMT) {
   case S_IFREG: return copy_file(from, to, name);
   case S_IFLNK: return copy_link(from, to, name, &info);
@@ -108,7 +108,7 @@ static bool covers(int mount, int covered) {
   bool same = above >= 0 && beside >= 0 && inroot_same(above, beside) && !inroot_same(mount, covered);
   if (above >= 0) sys_close(above);
   if (beside >= 0) sys_close(beside);
-  return same || WEAKENED(mount_by_path);
+  return same || DEFENCE_DISABLED(mount_by_path);
 }
 
 long op_directory_copy(struct run *run, const struct op_directory_copy *op) {

@@ -14,7 +14,7 @@ long op_directory_create(struct run *run, const struct op_directory_create *op) 
   return 0;
 }
 
-unsigned device_how(const char *path) { return text_starts_with(path, "/dev/") && !WEAKENED(device_link) ? INROOT_NO_LINKS : 0; }
+unsigned device_how(const char *path) { return text_starts_with(path, "/dev/") && !DEFENCE_DISABLED(device_link) ? INROOT_NO_LINKS : 0; }
 
 static bool is_link_to(int directory, const char *name, const char *text) {
   char present[PATH_MAX];
@@ -63,7 +63,7 @@ static long verify_device(struct run *run, const struct op_device_create *op, in
   if (fd < 0) return fail(run, fd, path, "open");
   struct stat info;
   long error = sys_fstat(fd, &info);
-  if (error >= 0 && !is_device(&info, op) && !WEAKENED(verify_device))
+  if (error >= 0 && !is_device(&info, op) && !DEFENCE_DISABLED(verify_device))
     error = fail(run, -EEXIST, path, "something else is at the path of a device");
   else if (error >= 0 && made) {
     error = sys(__NR_fchownat, fd, "", op->uid, op->gid, AT_EMPTY_PATH);
@@ -96,10 +96,10 @@ long op_sysctl_write(struct run *run, const struct op_sysctl_write *op) {
   if (proc < 0) return proc;
   char path[PATH_MAX];
   struct buffer out = BUFFER(path);
-  put_text(&out, WEAKENED(held_proc) ? "/proc/sys/" : "sys/");
+  put_text(&out, DEFENCE_DISABLED(held_proc) ? "/proc/sys/" : "sys/");
   put_text(&out, op->key.at);
   if (out.truncated) return fail(run, -ENAMETOOLONG, op->key.at, "sysctl");
-  int fd = WEAKENED(held_proc) ? sys_openat(proc, path, O_WRONLY, 0) : beneath_open(proc, path, O_WRONLY);
+  int fd = DEFENCE_DISABLED(held_proc) ? sys_openat(proc, path, O_WRONLY, 0) : beneath_open(proc, path, O_WRONLY);
   if (fd < 0) return fail(run, fd, op->key.at, "open of a sysctl");
   long size = sys_write(fd, op->value.at, op->value.length);
   sys_close(fd);

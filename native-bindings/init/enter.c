@@ -93,7 +93,7 @@ long op_namespace_enter(struct run *run, const struct op_namespace_enter *op) {
   uint32_t flags = op->flags;
   const char *failed = NULL;
   // Before the first namespace is joined: afterwards processes of the container may look at this one.
-  sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
+  sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
   int pidfd = (int)sys(__NR_pidfd_open, op->pid, 0);
   if (pidfd == -ESRCH || !started_at(run, op->pid, op->start_time)) {
     if (pidfd >= 0) sys_close(pidfd);

@@ -59,7 +59,7 @@ static int open_regular(int directory, const char *name, bool look) {
     if ((info.st_mode & S_IFMT) == S_IFLNK) return -ELOOP;
     if ((info.st_mode & S_IFMT) != S_IFREG) return -EINVAL;
   }
-  return sys_openat(directory, name, O_RDONLY | (WEAKENED(passwd) ? 0 : O_NONBLOCK) | O_NOFOLLOW | O_NOCTTY, 0);
+  return sys_openat(directory, name, O_RDONLY | (DEFENCE_DISABLED(passwd) ? 0 : O_NONBLOCK) | O_NOFOLLOW | O_NOCTTY, 0);
 }
 
 /* A link is followed by its text, so that it leads to a path in the root, whatever it is a link to. */

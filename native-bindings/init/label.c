@@ -8,11 +8,11 @@
 static int open_self(struct run *run) {
   int proc = proc_get(run);
   if (proc < 0) return proc;
-  int self = sys_openat(proc, WEAKENED(held_proc) ? "/proc/self" : "self", O_PATH | O_DIRECTORY, 0);
+  int self = sys_openat(proc, DEFENCE_DISABLED(held_proc) ? "/proc/self" : "self", O_PATH | O_DIRECTORY, 0);
   if (self < 0) return (int)fail(run, self, NULL, "open of /proc/self");
   struct statfs filesystem;
   long error = sys_fstatfs(self, &filesystem);
-  if (error >= 0 && filesystem.f_type != PROC_SUPER_MAGIC && !WEAKENED(held_proc)) error = -EINVAL;
+  if (error >= 0 && filesystem.f_type != PROC_SUPER_MAGIC && !DEFENCE_DISABLED(held_proc)) error = -EINVAL;
   if (error >= 0) return self;
   sys_close(self);
   return (int)fail(run, error, NULL, "/proc/self is not in a procfs");

@@ -94,7 +94,7 @@ static bool init_waits_for(struct run *run, uint32_t message) {
  * born so: it may start its life in namespaces whose processes are waiting for it.
  */
 static void hide_init(struct run *run) {
-  if (!init_waits_for(run, MESSAGE_GO)) sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
+  if (!init_waits_for(run, MESSAGE_GO)) sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
 }
 
 /* outer leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
@@ -171,13 +171,13 @@ static bool to_fd(const char *text, int *out) {
 
 static bool to_fd_or_none(const char *text, int *out) { return text_equal(text, "-1") || to_fd(text, out); }
 
-/* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET ahead PROGRESS [TRACE]: the plan comes as a message (ahead.c).
+/* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET early PROGRESS [TRACE]: the plan comes as a message (early.c).
  * -1 = other arguments. */
 static int plan_main(int count, char **arguments, char **environment) {
   struct run *run = &the_run;
   int socket, plan_fd, progress_fd = -1, trace_fd = -1;
   if (count < 2 || !to_fd(arguments[0], &socket)) return -1;
-  if ((count == 3 || count == 4) && text_equal(arguments[1], "ahead")) {
+  if ((count == 3 || count == 4) && text_equal(arguments[1], "early")) {
     if (!to_fd(arguments[2], &progress_fd) || (count == 4 && !to_fd(arguments[3], &trace_fd))) return -1;
     begin(run, socket, progress_fd, trace_fd, environment);
     long error = plan_await(run, &plan_fd);

@@ -13,7 +13,7 @@ static const struct attributes UNCHANGED = {0, 0, 0, 0, &NO_PROPAGATION, 0};
 static long check_null(int fd) {
   struct stat info;
   long error = sys_fstat(fd, &info);
-  if (WEAKENED(null_device)) return 0;
+  if (DEFENCE_DISABLED(null_device)) return 0;
   if (error >= 0 && ((info.st_mode & S_IFMT) != S_IFCHR || info.st_rdev != NULL_DEVICE)) error = -EINVAL;
   return error;
 }
@@ -21,7 +21,7 @@ static long check_null(int fd) {
 /* An image or a careless host could have anything at this path. */
 long op_mask_open(struct run *run, const struct op_mask_open *op) {
   (void)op;
-  if (WEAKENED(null_device)) return 0;
+  if (DEFENCE_DISABLED(null_device)) return 0;
   int fd = sys_openat(AT_FDCWD, "/dev/null", O_PATH | O_NOFOLLOW, 0);
   if (fd < 0) return fail(run, fd, "/dev/null", "open");
   long error = check_null(fd);
@@ -72,7 +72,7 @@ static long readonly_old(struct run *run, int target, const char *path) {
 long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
   int target;
   const char *path = op->path.at;
-  if (WEAKENED(readonly_paths)) return 0;
+  if (DEFENCE_DISABLED(readonly_paths)) return 0;
   long error = open_path(run, path, &target);
   if (error != 0) return error < 0 ? error : 0;
   bool decided = false;
@@ -113,7 +113,7 @@ static long mask_old(struct run *run, int target, bool directory, const char *pa
     long error = mount_old(run, "tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "nr_blocks=1,nr_inodes=2,mode=755");
     return error < 0 ? fail(run, error, path, "mount") : 0;
   }
-  int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", WEAKENED(null_device) ? 0 : INROOT_NO_FOLLOW);
+  int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", DEFENCE_DISABLED(null_device) ? 0 : INROOT_NO_FOLLOW);
   if (null < 0) return fail(run, null, "/dev/null", "open");
   long error = check_null(null);
   if (error >= 0) error = mount_old_bind(run, null, target, false);
@@ -146,7 +146,7 @@ static bool is_masked(const struct run *run, const struct stat *info, bool direc
 long op_path_mask(struct run *run, const struct op_path_mask *op) {
   int target;
   const char *path = op->path.at;
-  if (WEAKENED(masked_paths)) return 0;
+  if (DEFENCE_DISABLED(masked_paths)) return 0;
   long error = open_path(run, path, &target);
   if (error != 0) return error < 0 ? error : 0;
   struct stat info;

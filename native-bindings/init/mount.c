@@ -79,7 +79,7 @@ static bool is_same_file(int a, int b) {
 int mount_reopen(struct run *run, const char *path, unsigned how, int source) {
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
   if (mount < 0) return (int)fail(run, mount, path, "open of the new mount");
-  if (WEAKENED(mount_by_path) || (is_same_file(mount, source) && !mount_table_has(run, mount))) return mount;
+  if (DEFENCE_DISABLED(mount_by_path) || (is_same_file(mount, source) && !mount_table_has(run, mount))) return mount;
   sys_close(mount);
   return (int)fail(run, -ESTALE, path, "the mount target was moved");
 }
@@ -199,7 +199,7 @@ long mount_attach(struct run *run, int fd, int target, const char *path, const s
   long error = change_recursive(run, fd, path, attributes);
   *decided = error < 0;
   if (error < 0) return error;
-  error = WEAKENED(mount_by_path) ? move_by_path(run, fd, path) : mount_move(fd, target);
+  error = DEFENCE_DISABLED(mount_by_path) ? move_by_path(run, fd, path) : mount_move(fd, target);
   if (error < 0) return fail(run, error, path, "move_mount");
   *decided = true;
   if (late < 0) {
@@ -215,7 +215,7 @@ int mount_clone(int fd, bool recursive) { return sys_open_tree(fd, "", OPEN_TREE
 /* A link in a hostile root must not lead a mount onto the files of a procfs; a path that names them is the configuration's business. */
 static bool is_led_into_proc(int root, int target, const char *path, unsigned how) {
   struct statfs filesystem;
-  if (WEAKENED(procfs_link) || sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
+  if (DEFENCE_DISABLED(procfs_link) || sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
   int direct = inroot_open(root, path, how | INROOT_NO_LINKS);
   // Somebody may change the links: only the very file is as good as what was found.
   bool same = direct >= 0 && inroot_same(direct, target);
@@ -227,7 +227,7 @@ int mount_target(struct run *run, const char *path, uint32_t create, bool direct
   static const char *const ordinary = "must be mounted on ordinary directory";
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
-  if (WEAKENED(plain_directory)) how &= ~(unsigned)INROOT_NO_LINKS;
+  if (DEFENCE_DISABLED(plain_directory)) how &= ~(unsigned)INROOT_NO_LINKS;
   enum inroot_make make = create == CREATE_NEVER ? INROOT_EXISTING : directory ? INROOT_DIRECTORY : INROOT_FILE;
   enum inroot_origin origin;
   int target = inroot_make(root, path, how, make, 0755, &origin);

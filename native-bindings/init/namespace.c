@@ -96,7 +96,7 @@ long loopback_raise(void) {
 
 long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
   (void)op;
-  // With a namespace that was made ahead it is up already.
+  // With a namespace that was made early it is up already.
   long error = loopback_raise();
   return error < 0 ? fail(run, error, "lo", "SIOCSIFFLAGS") : 0;
 }

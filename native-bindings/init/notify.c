@@ -57,7 +57,7 @@ void notify_take(struct notify *notify) {
     long size = sys(__NR_recvfrom, notify->container, text, sizeof text, MSG_DONTWAIT_, NULL, 0);
     if (size == -EINTR) continue;
     if (size < 0) return;
-    if (WEAKENED(notify_filter)) sys(__NR_sendto, notify->host, text, size, MSG_NOSIGNAL_, NULL, 0);
+    if (DEFENCE_DISABLED(notify_filter)) sys(__NR_sendto, notify->host, text, size, MSG_NOSIGNAL_, NULL, 0);
     if (!notify->is_ready && !notify->is_pending && says_ready(text, (size_t)size)) tell_ready(notify);
   }
 }

@@ -45,7 +45,7 @@ static int make(const struct standard *standard) {
 void prepare_filesystems(struct run *run, uint32_t wanted) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     const struct standard *standard = &STANDARD[i];
-    if ((wanted >> i & 1) == 0 || (standard->shows & ~run->cloned_ahead) != 0) continue;
+    if ((wanted >> i & 1) == 0 || (standard->shows & ~run->cloned_early) != 0) continue;
     int mount = make(standard);
     run->prepared[i] = mount < 0 ? 0 : mount + 1;
   }

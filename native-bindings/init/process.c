@@ -29,7 +29,7 @@ static long end_by_signals(void) {
 }
 
 long op_process_death_signal(struct run *run, const struct op_process_death_signal *op) {
-  run->death_signal = WEAKENED(death_signal) ? 0 : op->signal;
+  run->death_signal = DEFENCE_DISABLED(death_signal) ? 0 : op->signal;
   long error = sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
   if (error < 0) return fail(run, error, NULL, "PR_SET_PDEATHSIG");
   // getppid(2) says 0 in a new PID namespace whoever the parent is; the socket tells the truth.
@@ -42,7 +42,7 @@ long op_process_death_signal(struct run *run, const struct op_process_death_sign
 /* A change of the effective ids or of the capabilities clears both (kernel/cred.c). */
 void rearm_death_signal(struct run *run) {
   if (run->death_signal != 0) sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
-  sys_prctl(PR_SET_DUMPABLE, WEAKENED(dumpable), 0);
+  sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
 }
 
 long op_process_become_root(struct run *run, const struct op_process_become_root *op) {
@@ -93,7 +93,7 @@ long op_process_umask(struct run *run, const struct op_process_umask *op) {
 }
 
 static bool is_null_device(const struct stat *info) {
-  return !WEAKENED(stdio_device) && (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == (NULL_DEVICE_MAJOR << 8 | NULL_DEVICE_MINOR);
+  return !DEFENCE_DISABLED(stdio_device) && (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == (NULL_DEVICE_MAJOR << 8 | NULL_DEVICE_MINOR);
 }
 
 long op_process_stdio_owner(struct run *run, const struct op_process_stdio_owner *op) {
@@ -109,7 +109,7 @@ long op_process_stdio_owner(struct run *run, const struct op_process_stdio_owner
 
 long op_process_no_new_privileges(struct run *run, const struct op_process_no_new_privileges *op) {
   (void)op;
-  long error = WEAKENED(no_new_privileges) ? 0 : sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
+  long error = DEFENCE_DISABLED(no_new_privileges) ? 0 : sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
   return error < 0 ? fail(run, error, NULL, "PR_SET_NO_NEW_PRIVS") : 0;
 }
 
@@ -122,7 +122,7 @@ static long set_groups(struct run *run, const struct list *groups) {
     numbers = (uint32_t *)address;
   }
   for (uint32_t i = 0; i < groups->count; i++) numbers[i] = list_u32(groups, i);
-  long error = WEAKENED(groups) ? 0 : sys(__NR_setgroups, groups->count, numbers);
+  long error = DEFENCE_DISABLED(groups) ? 0 : sys(__NR_setgroups, groups->count, numbers);
   if (size > 0) sys(__NR_munmap, numbers, size);
   if (error >= 0) return 0;
   if (error != -EPERM) return fail(run, error, NULL, "setgroups");
@@ -151,7 +151,7 @@ long op_process_cwd(struct run *run, const struct op_process_cwd *op) {
   long length = sys(__NR_getcwd, path, sizeof path);
   if (length < 0) return fail(run, length, op->path.at, "getcwd");
   // The kernel writes "(unreachable)" before the path of a directory that is not below the root.
-  return path[0] == '/' || WEAKENED(cwd_check)
+  return path[0] == '/' || DEFENCE_DISABLED(cwd_check)
              ? 0
              : fail(run, -ENOENT, op->path.at, "current working directory is outside of the root filesystem");
 }

@@ -64,7 +64,7 @@ char **make_vector(const struct list *list, const char *extra) {
 
 void reset_signals(struct run *run) {
   const struct kernel_action standard = {0};
-  const int last = WEAKENED(signals) || run->has_plain_signals ? 0 : SIGNAL_COUNT;
+  const int last = DEFENCE_DISABLED(signals) || run->has_plain_signals ? 0 : SIGNAL_COUNT;
   for (int signal = 1; signal <= last; signal++) sys(__NR_rt_sigaction, signal, &standard, NULL, sizeof(uint64_t));
   run->has_plain_signals = true;
 }
@@ -72,7 +72,7 @@ void reset_signals(struct run *run) {
 void reset_process(struct run *run) {
   const uint64_t none = 0;
   reset_signals(run);
-  if (!WEAKENED(signals)) sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+  if (!DEFENCE_DISABLED(signals)) sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
   limit_restore(run);
   sys(__NR_umask, run->saved_umask);
 }
@@ -96,7 +96,7 @@ long exec_prepare(struct run *run) {
   put_text(&out, "HOME=");
   put_text(&out, run->home);
   run->exec_arguments = make_vector(&op.args, NULL);
-  run->exec_environment = WEAKENED(environment) ? run->environment : make_vector(&op.env, run->home[0] != 0 ? home : NULL);
+  run->exec_environment = DEFENCE_DISABLED(environment) ? run->environment : make_vector(&op.env, run->home[0] != 0 ? home : NULL);
   if (run->exec_arguments == NULL || run->exec_environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
   reset_process(run);
   return 0;

@@ -1,6 +1,6 @@
 /* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
 #include "../testing/points.h"
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "protocol/errors.h"
 #include "run.h"
 #include "../shared/sys.h"
@@ -46,7 +46,7 @@ long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, 
   long result = POINT_MESSAGE("before sending", type);
   if (result < 0) return result;
   sys_again(result, __NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
-  bell_ring(run->progress, PAGE_SENT_TO_RUNTIME);
+  spin_notify(run->progress, PAGE_SENT_TO_RUNTIME);
   return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
 
@@ -54,7 +54,7 @@ void warn(struct run *run, long error, const char *path, const char *text) {
   send_message(run, MESSAGE_WARNING, (int32_t)-error, 0, path, text, -1);
 }
 
-void bell_yield(void) { sys(__NR_sched_yield); }
+void spin_yield(void) { sys(__NR_sched_yield); }
 
 long receive_message(struct run *run, uint32_t type, int *descriptor) {
   struct message_head head;
@@ -63,7 +63,7 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
   long size = POINT_MESSAGE("before receiving", type);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
-  bell_await(run->progress, PAGE_SENT_TO_HELPER, run->heard++);
+  spin_wait(run->progress, PAGE_SENT_TO_HELPER, run->heard++);
   do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
   while (size == -EINTR);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.

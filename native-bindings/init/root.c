@@ -23,7 +23,7 @@ static long make_parent_private(const char *path) {
 }
 
 static int open_root(const char *path) {
-  return sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | (WEAKENED(root_link) ? 0 : O_NOFOLLOW), 0);
+  return sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | (DEFENCE_DISABLED(root_link) ? 0 : O_NOFOLLOW), 0);
 }
 
 static int bind_old(const char *path, int old) {
@@ -34,7 +34,7 @@ static int bind_old(const char *path, int old) {
   struct stat one, other;
   bool same =
       fd >= 0 && sys_fstat(fd, &one) >= 0 && sys_fstat(old, &other) >= 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-  if (fd >= 0 && !WEAKENED(root_link) && (!same || inroot_same(fd, old))) {
+  if (fd >= 0 && !DEFENCE_DISABLED(root_link) && (!same || inroot_same(fd, old))) {
     sys_close(fd);
     return -ESTALE;
   }

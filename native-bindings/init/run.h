@@ -67,9 +67,9 @@ struct run {
   /* What mount_table_read has read; NULL = nothing yet. */
   char *mount_table;
   /* plan_await: the namespaces (CLONE_NEW*) that outer is in already, and that init is not to get anew. */
-  uint64_t made_ahead;
-  /* clone_ahead: the flags that init was cloned with before there was a plan; 0 = it was not. */
-  uint64_t cloned_ahead;
+  uint64_t made_early;
+  /* clone_early: the flags that init was cloned with before there was a plan; 0 = it was not. */
+  uint64_t cloned_early;
   /* Detached mounts that wait for their operation, each as descriptor + 1; 0 = none (prepare.c). */
   int prepared[PREPARED_COUNT];
   /* namespace.join: files opened ahead of the first join. */
@@ -94,8 +94,8 @@ int helper_main(int count, char **arguments, char **environment);
  * done before it, and waits for the plan's descriptor. */
 long plan_await(struct run *run, int *plan_fd);
 /* The clone with these flags (CLONE_NEW*): returns in init, and in outer where it failed. */
-void clone_ahead(struct run *run, uint64_t flags);
-/* What was cloned ahead must be all that the plan has for outer. */
+void clone_early(struct run *run, uint64_t flags);
+/* What was cloned early must be all that the plan has for outer. */
 long plan_check_clone(struct run *run);
 /* Sets IFF_UP on lo of the caller's network namespace, if it is not set (namespace.c). */
 long loopback_raise(void);

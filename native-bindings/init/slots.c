@@ -116,7 +116,7 @@ static long mark_counted(uint32_t first) {
 }
 
 long close_on_exec_from(struct run *run, uint32_t first) {
-  if (WEAKENED(keep_descriptors)) return 0;
+  if (DEFENCE_DISABLED(keep_descriptors)) return 0;
   long result = sys(__NR_close_range, first, UINT32_MAX, CLOSE_RANGE_CLOEXEC);
   // Kernel 5.10 has the call without the flag.
   if (!is_refused(result) && result != -EINVAL) return result;

@@ -65,7 +65,7 @@ static int run(JSContext *ctx) {
  */
 static void fill_stdio(void) {
     struct pollfd stdio[] = { { .fd = 0 }, { .fd = 1 }, { .fd = 2 } };
-    if (poll(stdio, ARRAY_LENGTH(stdio), 0) <= 0 || WEAKENED(stdio)) return;
+    if (poll(stdio, ARRAY_LENGTH(stdio), 0) <= 0 || DEFENCE_DISABLED(stdio)) return;
     for (size_t i = 0; i < ARRAY_LENGTH(stdio); i++)
         if ((stdio[i].revents & POLLNVAL) && open("/dev/null", O_RDWR) < 0) _exit(1);
 }

@@ -104,8 +104,8 @@ static const JSCFunctionListEntry build_fields[] = {
     F("effectiveCapabilities", 0, host_effective_capabilities) \
     F("kernelRelease", 0, host_kernel_release) \
     F("spawnHelper", 3, host_spawn_helper) \
-    F("spawnHelperAhead", 3, host_spawn_helper_ahead) \
-    F("helperAheadRuns", 1, host_ahead_runs) \
+    F("spawnHelperEarly", 3, host_spawn_helper_early) \
+    F("helperEarlyRuns", 1, host_early_runs) \
     F("execHelper", 2, host_exec_helper) \
     F("runProgram", 7, host_run_program) \
     F("detach", 0, host_detach) \

@@ -15,7 +15,7 @@ static int open2(int root, const char *path, unsigned flags, uint64_t resolve) {
 }
 
 int inroot_open(int root, const char *path, unsigned how) {
-  if (WEAKENED(in_root) || WEAKENED(path_descriptors)) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
+  if (DEFENCE_DISABLED(in_root) || DEFENCE_DISABLED(path_descriptors)) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
   uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (how & INROOT_NO_LINKS ? RESOLVE_NO_SYMLINKS : 0);
   int fd = open2(root, *path == 0 ? "/" : path, O_PATH | (how & INROOT_NO_FOLLOW ? O_NOFOLLOW : 0), resolve);
   if (is_refused(fd) || fd == -EAGAIN) return inroot_walk(root, path, how, INROOT_EXISTING, 0);
@@ -65,7 +65,7 @@ static int make_last(int root, const char *path, unsigned how, unsigned mode) {
 }
 
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, enum inroot_origin *origin) {
-  const bool may_be_quick = make == INROOT_DIRECTORY && !WEAKENED(make_by_path) && !WEAKENED(in_root) && !WEAKENED(path_descriptors);
+  const bool may_be_quick = make == INROOT_DIRECTORY && !DEFENCE_DISABLED(make_by_path) && !DEFENCE_DISABLED(in_root) && !DEFENCE_DISABLED(path_descriptors);
   int fd = may_be_quick && parent.is_open ? make_last(root, path, how, mode) : -ENOENT;
   *origin = fd >= 0 ? INROOT_NEW : INROOT_FOUND;
   if (fd >= 0) return fd;
@@ -77,7 +77,7 @@ int inroot_make(int root, const char *path, unsigned how, enum inroot_make make,
     return fd;
   }
   *origin = INROOT_MISSING;
-  if (WEAKENED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
+  if (DEFENCE_DISABLED(make_by_path)) sys(__NR_mkdirat, root, path + 1, mode);
   return inroot_walk(root, path, how, make, mode);
 }
 

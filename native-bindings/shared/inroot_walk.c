@@ -35,8 +35,8 @@ static long step_up(struct walk *walk) {
   while (walk->done_length > 0 && walk->done[walk->done_length - 1] != '/') walk->done_length--;
   if (walk->done_length > 0) walk->done_length--;
   walk->done[walk->done_length] = 0;
-  int fd = WEAKENED(in_root) ? sys_openat(walk->here, "..", O_PATH, 0) : duplicate(walk->root);
-  for (const char *at = WEAKENED(in_root) ? "" : walk->done; fd >= 0 && *at != 0;) {
+  int fd = DEFENCE_DISABLED(in_root) ? sys_openat(walk->here, "..", O_PATH, 0) : duplicate(walk->root);
+  for (const char *at = DEFENCE_DISABLED(in_root) ? "" : walk->done; fd >= 0 && *at != 0;) {
     char name[NAME_MAX + 1];
     struct buffer component = BUFFER(name);
     for (; *at != 0 && *at != '/'; at++) put_bytes(&component, at, 1);
@@ -65,7 +65,7 @@ static long expand_link(struct walk *walk, int link) {
   if (whole.truncated) return -ENAMETOOLONG;
   memcpy(walk->rest, text, whole.used + 1);
   if (text[0] != '/') return 0;
-  int fd = WEAKENED(in_root) ? sys_openat(AT_FDCWD, "/", O_PATH, 0) : duplicate(walk->root);
+  int fd = DEFENCE_DISABLED(in_root) ? sys_openat(AT_FDCWD, "/", O_PATH, 0) : duplicate(walk->root);
   if (fd < 0) return fd;
   move_to(walk, fd);
   walk->done_length = 0;
@@ -82,7 +82,7 @@ static long make_component(struct walk *walk, const char *name, bool last) {
 
 static long open_component(struct walk *walk, const char *name, bool last) {
   for (int i = 0; i < RACE_TRIES; i++) {
-    long fd = sys_openat(walk->here, name, (WEAKENED(path_descriptors) ? O_RDONLY : O_PATH) | O_NOFOLLOW, 0);
+    long fd = sys_openat(walk->here, name, (DEFENCE_DISABLED(path_descriptors) ? O_RDONLY : O_PATH) | O_NOFOLLOW, 0);
     if (fd != -ENOENT || walk->make == INROOT_EXISTING) return fd;
     long error = make_component(walk, name, last);
     if (error < 0 && error != -EEXIST) return error;

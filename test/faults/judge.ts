@@ -7,7 +7,7 @@ import { type Answer, logLines } from "./world.ts";
 const HARMLESS: readonly (readonly [RegExp, why: string, action?: string])[] = [
   [/\bwarning\b/, "a warning that is lost"],
   [/\/@cache/, "the cache of filters: what cannot be read is compiled, what cannot be linked is written"],
-  [/^runtime before (socketpair|spawnHelperAhead)/, "the helper that is started ahead: without it another is started with the plan"],
+  [/^runtime before (socketpair|spawnHelperEarly)/, "the helper that is started early: without it another is started with the plan"],
   [
     /^runtime before (statfsType|readFile \/proc\/self\/mountinfo)/,
     "the look at the hierarchies before the helper is told: what fails is asked again",
@@ -32,7 +32,7 @@ function isLate({ point }: Fault, passed: readonly string[]): boolean {
   return point.process === "init" && ready !== -1 && own >= ready;
 }
 
-/** The helper ahead failed, or was not what the plan wants, and another was started: what became of the first and its init does not matter. */
+/** The helper of the head start failed, or was not what the plan wants, and another was started: what became of the first and its init does not matter. */
 function isOfDropped({ point }: Fault, passed: readonly string[]): boolean {
   return ["outer", "init"].includes(point.process) && passed.filter((line) => line.startsWith("outer 1 ")).length > 1;
 }

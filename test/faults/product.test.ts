@@ -6,14 +6,14 @@ import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 
-const NAMES = ["RUNT_WEAKEN", "RUNT_DISABLE", "RUNT_FAULT", "weakened"];
+const NAMES = ["RUNT_WEAKEN", "RUNT_DISABLE", "RUNT_FAULT", "weakened", "defenceDisabled"];
 const ROOMS = ["init", "shared", "host", "program"].map((room) => `native-bindings/${room}`);
 
 /** A C source with every macro of native-bindings/testing taken out by hand. */
 function withoutPlaces(text: string): string {
   return text
     .replace(/^#include "\.\.\/testing\/.*\n/gm, "")
-    .replace(/\bWEAKENED\(\w+\)/g, "0")
+    .replace(/\bDEFENCE_DISABLED\(\w+\)/g, "0")
     .replace(/\b(?:WITH_POINTS|HOST_TESTING_ENVIRONMENT)\((\w+)\)/g, "$1")
     .replace(/\bPOINT_(OPERATION|MESSAGE)\([^()]*\)/g, "0L")
     .replace(/\b(POINT|(HOST_)?TESTING_\w+)\(.*\);$/gm, "(void)0;");
@@ -72,7 +72,7 @@ describe("the product", () => {
         .filter((name) => /\.(c|h|ts)$/.test(name) && name !== "runtime/testing/index.ts" && !name.endsWith(".test.ts"))
         .map((name) => readFileSync(join(REPOSITORY, folder, name), "utf8")),
     );
-    const guards = sources.flatMap((text) => [...text.matchAll(/\bWEAKENED\((\w+)\)|\bweakened\("([^"]+)"\)/g)]);
+    const guards = sources.flatMap((text) => [...text.matchAll(/\bDEFENCE_DISABLED\((\w+)\)|\bdefenceDisabled\("([^"]+)"\)/g)]);
     const isGuarded = ({ identifier, name }: (typeof declared)[number]) => guards.some(([, c, ts]) => c === identifier || ts === name);
     const isDeclared = (guard: RegExpMatchArray) => declared.some(({ identifier, name }) => guard[1] === identifier || guard[2] === name);
     expect(declared.filter((one) => !isGuarded(one)).map(({ name }) => name)).toEqual([]);

@@ -13,7 +13,7 @@ export function countCalls(trace: string): number {
   let count = 0;
   for (const call of parseTrace(trace)) {
     const { pid, name, args, result } = call;
-    // How often a process yields while it waits depends on time (native-bindings/shared/doorbell.h).
+    // How often a process yields while it waits depends on time (native-bindings/shared/spin_wait.h).
     if (finished.has(pid) || name === "sched_yield") continue;
     if (waitsForEvents(call)) left.set(pid, CALLS_OF_A_WAIT);
     const uncounted = left.get(pid) ?? 0;

@@ -20,7 +20,7 @@ import {
 } from "../../src/runtime/cgroup/index.ts";
 
 // Node loads no module at once.
-vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadedNow: () => explain }));
+vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadSync: () => explain }));
 
 const facts = readHierarchies();
 const possible = process.geteuid?.() === 0 && facts.hierarchies.length > 0;

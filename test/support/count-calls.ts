@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const VERB_MS = 30_000;
 const POLL_MS = 20;
 
-/** Lines of strace that begin a system call. How often a process yields while it waits depends on time (native-bindings/shared/doorbell.h): it is left out. */
+/** Lines of strace that begin a system call. How often a process yields while it waits depends on time (native-bindings/shared/spin_wait.h): it is left out. */
 function countLines(trace: string): number {
   return trace.split("\n").filter((line) => line !== "" && !/^\d+ +(<\.\.\.|---|\+\+\+|sched_yield\()/.test(line)).length;
 }

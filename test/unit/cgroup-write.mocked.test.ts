@@ -7,7 +7,7 @@ import { writeCgroupFile } from "../../src/runtime/cgroup/driver/write.ts";
 
 // bin/runt loads at once what an import() names; Node cannot.
 let explain: unknown;
-vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadedNow: () => explain }));
+vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadSync: () => explain }));
 beforeAll(async () => {
   explain = await import("../../src/runtime/cgroup/driver/explain.ts");
 });

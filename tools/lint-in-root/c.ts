@@ -83,11 +83,13 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, " ").replace(/\/\/.*$/gm, "");
 }
 
-/** Code of disabled defences is not in the product: `WEAKENED(x) ? this : that` and `if (WEAKENED(x)) this;`. */
+/** Code of disabled defences is not in the product: `DEFENCE_DISABLED(x) ? this : that` and `if (DEFENCE_DISABLED(x)) this;`. */
 function withoutWeakened(text: string): string {
-  let source = text.replace(/\bif \((?:!?WEAKENED\(\w+\)(?: \|\| )?)+\) [^;{]*;/g, (whole) => (whole.includes("!WEAKENED") ? whole : ""));
+  let source = text.replace(/\bif \((?:!?DEFENCE_DISABLED\(\w+\)(?: \|\| )?)+\) [^;{]*;/g, (whole) =>
+    whole.includes("!DEFENCE_DISABLED") ? whole : "",
+  );
   for (;;) {
-    const match = /\bWEAKENED\(\w+\)\s*\?/.exec(source);
+    const match = /\bDEFENCE_DISABLED\(\w+\)\s*\?/.exec(source);
     if (!match) return source;
     const colon = closing(source, match.index + match[0].length, ":");
     source = source.slice(0, match.index) + source.slice(colon + 1).trimStart();

@@ -72,7 +72,7 @@ export function runtimeCalls(text: string): string[] {
   }
   function visit(node: ts.Node): void {
     // Code of disabled defences is not in the product (src/runtime/testing/index.ts).
-    if (ts.isConditionalExpression(node) && /^weakened\("/.test(node.condition.getText(file))) {
+    if (ts.isConditionalExpression(node) && /^defenceDisabled\("/.test(node.condition.getText(file))) {
       visit(node.whenFalse);
       return;
     }

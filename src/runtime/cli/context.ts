@@ -3,7 +3,7 @@
 import { RuntError } from "../errors/index.ts";
 import type { HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
@@ -48,7 +48,7 @@ export function createContext({ global, flags, positionals }: CommandLine, repor
     rootlessGiven: global["rootless"] === "true" || global["rootless"] === "false",
     globalWords: ["--root", root],
     warned: (of) => {
-      if (of.warnings.length > 0) loadedNow(import("./warnings.ts")).tellWarnings(global, reporter, of);
+      if (of.warnings.length > 0) loadSync(import("./warnings.ts")).tellWarnings(global, reporter, of);
     },
   };
 }

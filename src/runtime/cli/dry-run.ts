@@ -1,7 +1,7 @@
 /** Printing a plan, loaded for a dry run only: what makes containers does not pay for it. */
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import type * as printing from "./print-plan.ts";
 
 export function dryRun(): typeof printing {
-  return loadedNow(import("./print-plan.ts"));
+  return loadSync(import("./print-plan.ts"));
 }

@@ -1,10 +1,10 @@
 /** `--host live|none|FILE`: on which host a bundle is looked at, and the options as its caller would have them there. */
 
-import { type HostKnowledge, LIVE, type RuntimeOptions, recordedHosts } from "../prepare/index.ts";
+import { type HostProbe, LIVE, type RuntimeOptions, recordedHosts } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 
 export interface ChosenHost {
-  readonly knowledge: HostKnowledge;
+  readonly knowledge: HostProbe;
   readonly options: RuntimeOptions;
   /** "live host", "no host", "host of FILE". */
   readonly name: string;

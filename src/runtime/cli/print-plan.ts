@@ -4,7 +4,7 @@ import { sandboxOf } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import { planJson, printPlan, printSandbox } from "../plan/index.ts";
 import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
@@ -21,11 +21,11 @@ const FORMS: Readonly<Record<string, Form>> = {
       `# ${digest}, ${plan.ops.length} operations`,
       ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
     ];
-    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadedNow(import("../plan/system-calls/index.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
+    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadSync(import("../plan/system-calls/index.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
   },
   json: ({ config, plan, digest, parts, answers, sources, warnings }) =>
     `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, sandbox: sandboxOf(config) } as typeof plan)}\n`,
-  mermaid: ({ plan }) => loadedNow(import("../plan/mermaid/index.ts")).printMermaid(plan),
+  mermaid: ({ plan }) => loadSync(import("../plan/mermaid/index.ts")).printMermaid(plan),
 };
 
 export function printDryRun(context: VerbContext, request: CreateOptions): number {

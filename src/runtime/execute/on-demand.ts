@@ -3,7 +3,7 @@
 import type * as cgroupOfOthers from "../cgroup/end/index.ts";
 import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import type * as postMortem from "../diagnostics/post-mortem/index.ts";
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import type { addHelperWarning } from "./helper-warning.ts";
 import type * as networkDevices from "./net-devices.ts";
 import type * as serviceNotification from "./notification.ts";
@@ -14,50 +14,50 @@ import type * as sizesOfTerminal from "./terminal-sizes.ts";
 
 /** For a container with a systemd unit. */
 export function systemd(): typeof systemdDriver {
-  return loadedNow(import("../cgroup/systemd/index.ts"));
+  return loadSync(import("../cgroup/systemd/index.ts"));
 }
 
 /** For a cgroup that was there before its container. */
 export function existingCgroup(): typeof cgroupOfOthers {
-  return loadedNow(import("../cgroup/end/index.ts"));
+  return loadSync(import("../cgroup/end/index.ts"));
 }
 
 /** For linux.netDevices. */
 export function netDevices(): typeof networkDevices {
-  return loadedNow(import("./net-devices.ts"));
+  return loadSync(import("./net-devices.ts"));
 }
 
 /** For linux.intelRdt. */
 export function resctrl(): typeof resourceControl {
-  return loadedNow(import("./resctrl.ts"));
+  return loadSync(import("./resctrl.ts"));
 }
 
 /** For a container that mounts in the caller's mount namespace. */
 export function rootMount(): typeof sharedRoot {
-  return loadedNow(import("./root-mount.ts"));
+  return loadSync(import("./root-mount.ts"));
 }
 
 /** For a start that has failed. */
 export function diagnosis(): typeof postMortem {
-  return loadedNow(import("../diagnostics/post-mortem/index.ts"));
+  return loadSync(import("../diagnostics/post-mortem/index.ts"));
 }
 
 /** For a caller that is a service with NOTIFY_SOCKET. */
 export function notification(): typeof serviceNotification {
-  return loadedNow(import("./notification.ts"));
+  return loadSync(import("./notification.ts"));
 }
 
 /** For what the helper has left out. */
 export function helperWarning(): typeof addHelperWarning {
-  return loadedNow(import("./helper-warning.ts")).addHelperWarning;
+  return loadSync(import("./helper-warning.ts")).addHelperWarning;
 }
 
 /** For an exec that has failed before it knew its process. */
 export function orphans(): typeof unknownChildren {
-  return loadedNow(import("./orphans.ts"));
+  return loadSync(import("./orphans.ts"));
 }
 
 /** For a terminal whose sizes come from a FIFO. */
 export function terminalSizes(): typeof sizesOfTerminal {
-  return loadedNow(import("./terminal-sizes.ts"));
+  return loadSync(import("./terminal-sizes.ts"));
 }

@@ -1,5 +1,5 @@
 /** What only failures need. */
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import type * as force from "./forced.ts";
 import type { helperError as whatHelperReports } from "./helper-error.ts";
 import type * as ending from "./interrupted.ts";
@@ -9,30 +9,30 @@ import type * as slowStarting from "./slow-start.ts";
 
 /** For a create that has failed. */
 export function onFailure(): typeof undoing {
-  return loadedNow(import("./rollback.ts"));
+  return loadSync(import("./rollback.ts"));
 }
 
 /** For a helper that has failed. */
 export function helperError(): typeof whatHelperReports {
-  return loadedNow(import("./helper-error.ts")).helperError;
+  return loadSync(import("./helper-error.ts")).helperError;
 }
 
 /** For a container that somebody works on while it is to be removed by force. */
 export function forced(): typeof force {
-  return loadedNow(import("./forced.ts"));
+  return loadSync(import("./forced.ts"));
 }
 
 /** For a wait that lasts. */
 export function slow(): typeof waiting {
-  return loadedNow(import("./slow.ts"));
+  return loadSync(import("./slow.ts"));
 }
 
 /** For a start that lasts. */
 export function slowStart(): typeof slowStarting {
-  return loadedNow(import("./slow-start.ts"));
+  return loadSync(import("./slow-start.ts"));
 }
 
 /** For a wait that a signal has ended. */
 export function interrupted(): typeof ending {
-  return loadedNow(import("./interrupted.ts"));
+  return loadSync(import("./interrupted.ts"));
 }

@@ -1,14 +1,14 @@
 /** What the verbs and the command line seldom ask of this room: loaded when they do. */
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import type * as recording from "./exit-record.ts";
 import type * as killing from "./kill-below.ts";
 
 /** For run --exit-record. */
 export function exitRecord(): typeof recording {
-  return loadedNow(import("./exit-record.ts"));
+  return loadSync(import("./exit-record.ts"));
 }
 
 /** For kill --cgroup. */
 export function cgroupsBelow(): typeof killing {
-  return loadedNow(import("./kill-below.ts"));
+  return loadSync(import("./kill-below.ts"));
 }

@@ -17,7 +17,7 @@ export interface Progress {
    * What is to be made before there is a plan: CLONE_NEW* of the namespaces that outer unshares, and of the clone of init (0: none), and the file
    * systems that this init makes (head-start/file-systems.ts).
    */
-  ahead(unshared: number, clone: number, fileSystems: number): void;
+  hint(unshared: number, clone: number, fileSystems: number): void;
   /** One more of the container's cgroups is made: init, which looks at the page, need not wait for the message. */
   cgroup(): void;
 }
@@ -38,7 +38,7 @@ export function showProgress(): Progress {
     init: (pid) => {
       words[PAGE_WORD.initPid] = pid;
     },
-    ahead(unshared, clone, fileSystems) {
+    hint(unshared, clone, fileSystems) {
       words[PAGE_WORD.namespaces] = unshared;
       words[PAGE_WORD.clone] = clone;
       words[PAGE_WORD.fileSystems] = fileSystems;

@@ -1,6 +1,6 @@
 /** The operations that tell others of the container's process. */
 import * as host from "../host/index.ts";
-import { weakened } from "../testing/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 
 export function sendPidfd(pid: number, path: string, text: string): void {
   const pidfd = host.pidfdOpen(pid);
@@ -12,7 +12,7 @@ export function sendPidfd(pid: number, path: string, text: string): void {
 export function writePidFile(path: string, pid: number): void {
   const slash = path.lastIndexOf("/") + 1;
   const temporary = `${path.slice(0, slash)}.${path.slice(slash)}`;
-  const flags = host.O.WRONLY | host.O.CREAT | (weakened("pid-file") ? 0 : host.O.EXCL | host.O.NOFOLLOW);
+  const flags = host.O.WRONLY | host.O.CREAT | (defenceDisabled("pid-file") ? 0 : host.O.EXCL | host.O.NOFOLLOW);
   for (let isFirst = true; ; isFirst = false) {
     try {
       host.writeFile(temporary, String(pid), flags, 0o666);

@@ -5,7 +5,7 @@
  */
 
 export { countListenFds, separateDescriptors } from "./descriptors.ts";
-export { loadedNow } from "./lazy.ts";
+export { loadSync } from "./lazy.ts";
 export { observe, operation, phase, type Room, reached } from "./observer.ts";
 export * from "./system.ts";
 export { type Place, type Visitor, walk } from "./walk.ts";

@@ -2,10 +2,10 @@
 import { type CheckFacts, checkSpec } from "../check/index.ts";
 import { type ContainerConfig, deriveConfig, type InRoot } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow, phase, reached } from "../host/index.ts";
+import { loadSync, phase, reached } from "../host/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
-import { weakened } from "../testing/index.ts";
-import { type HostKnowledge, LIVE } from "./knowledge.ts";
+import { defenceDisabled } from "../testing/index.ts";
+import { type HostProbe, LIVE } from "./knowledge.ts";
 
 export interface LoadedBundle {
   readonly config: ContainerConfig;
@@ -14,7 +14,7 @@ export interface LoadedBundle {
 }
 
 /** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: string): LoadedBundle {
+export function loadBundle(bundle: string, knowledge: HostProbe, file?: string): LoadedBundle {
   phase?.("config", "prepare");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   phase?.("spec", "spec");
@@ -24,7 +24,7 @@ export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: stri
   const moved = withHostPaths(written, bundle);
   const spec = moved?.spec ?? written;
   phase?.("check", "check");
-  const findings = weakened("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
+  const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
   phase?.("derive", "config");
   const config = deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
@@ -37,14 +37,14 @@ export function loadBundle(bundle: string, knowledge: HostKnowledge, file?: stri
 function withHostPaths(spec: Spec, bundle: string): InRoot | undefined {
   const rootfs = absolutePath(bundle, spec.root?.path ?? "");
   if (!spec.mounts?.some(({ destination }) => destination.startsWith(rootfs))) return undefined;
-  return loadedNow(import("../config/host-destinations/index.ts")).destinationsInRoot(spec, bundle);
+  return loadSync(import("../config/host-destinations/index.ts")).destinationsInRoot(spec, bundle);
 }
 
 /** The only way for a NUL byte into a string: JSON takes no control character as it is. */
 const ESCAPED_NUL = "\\u0000";
 
 /** Looked up when a check asks. */
-export function checkFacts(knowledge: HostKnowledge = LIVE, withoutNul = false): CheckFacts {
+export function checkFacts(knowledge: HostProbe = LIVE, withoutNul = false): CheckFacts {
   return {
     rootless: knowledge.caller().uid !== 0,
     withoutNul,
@@ -62,6 +62,6 @@ export function readConfig(path: string, anyType = false): string {
   try {
     return host.readFile(path, undefined, anyType);
   } catch (error) {
-    throw loadedNow(import("./unreadable-config.ts")).unreadableConfig(path, error);
+    throw loadSync(import("./unreadable-config.ts")).unreadableConfig(path, error);
   }
 }

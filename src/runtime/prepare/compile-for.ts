@@ -1,5 +1,5 @@
 /** A bundle is compiled for a container that is to be made now. */
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import { refuseExisting } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { terminalRules } from "./on-demand.ts";
@@ -29,5 +29,5 @@ export function compileFor(options: RuntimeOptions, request: CreateOptions): Com
 
 /** Few ask for it: loaded for them only. */
 function compileExpected(options: RuntimeOptions, request: CreateOptions, expected: string): Compiled & { readonly digest: string } {
-  return loadedNow(import("./expect-plan.ts")).compileExpected(options, request, expected);
+  return loadSync(import("./expect-plan.ts")).compileExpected(options, request, expected);
 }

@@ -6,10 +6,10 @@ import { countListenFds, phase, reached } from "../host/index.ts";
 import { type CompileInput, compile, type HostFacts, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
-import { disabled, weakened } from "../testing/index.ts";
+import { defenceDisabled, disabled } from "../testing/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { isDemanded } from "./demanded.ts";
-import { type HostKnowledge, LIVE } from "./knowledge.ts";
+import { type HostProbe, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { placeContainer } from "./placement.ts";
 
@@ -26,7 +26,7 @@ export interface Compiled {
   readonly demanded: readonly string[];
 }
 
-export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostKnowledge = LIVE): Compiled {
+export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostProbe = LIVE): Compiled {
   checkId(create.id);
   const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
   reached?.("checked", asked);
@@ -44,7 +44,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, kn
     ...callerFacts(knowledge),
     ...(config.process?.apparmorProfile !== undefined && { apparmor: knowledge.apparmor() }),
     cgroupVersion: facts.version,
-    cgroupSources: cgroupSources(facts, placed && !weakened("cgroup-view") ? path : ""),
+    cgroupSources: cgroupSources(facts, placed && !defenceDisabled("cgroup-view") ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
     ...(placed ? { cgroup: placed } : {}),
     ...(resctrl ? { resctrl } : {}),
@@ -92,12 +92,12 @@ function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOp
   return { ...config, cgroupsPath: belowParent(config.cgroupsPath, id, cgroupParent, systemd ? "systemd" : "cgroupfs") };
 }
 
-function callerFacts(knowledge: HostKnowledge): Pick<HostFacts, "caller"> {
+function callerFacts(knowledge: HostProbe): Pick<HostFacts, "caller"> {
   const caller = knowledge.caller();
   return caller.uid === 0 ? {} : { caller: { ...caller, ...knowledge.idPrograms() } };
 }
 
 /** A rootless container that asks for nothing does without one where the caller may not make it. */
-function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, knowledge: HostKnowledge, writes: number): boolean {
+function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, knowledge: HostProbe, writes: number): boolean {
   return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !knowledge.mayMakeCgroups();
 }

@@ -7,7 +7,7 @@ import * as host from "../host/index.ts";
 import { planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { remember } from "./host-facts/asked.ts";
-import { type HostKnowledge, LIVE } from "./knowledge.ts";
+import { type HostProbe, LIVE } from "./knowledge.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 export interface MountSource {
@@ -35,7 +35,7 @@ export interface DigestedPlan extends Compiled {
 }
 
 /** Compile, and remember what the result depends on. Sources of mounts can only be looked at on the host itself. */
-export function compileDigested(options: RuntimeOptions, request: CreateOptions, knowledge: HostKnowledge = LIVE): DigestedPlan {
+export function compileDigested(options: RuntimeOptions, request: CreateOptions, knowledge: HostProbe = LIVE): DigestedPlan {
   const asked = remember(knowledge);
   const compiled = compileBundle(options, request, asked.knowledge);
   const answers = { ...asked.answers(), rootless: options.rootless };

@@ -6,7 +6,7 @@ import { type CapabilitySets, deriveEnv, deriveProcess, NO_CAPABILITIES, type Pr
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parsePart } from "../spec/index.ts";
-import { weakened } from "../testing/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 import { checkFacts } from "./bundle.ts";
 
 export interface ExecRequest {
@@ -118,7 +118,7 @@ const HIGHEST_ID = 0xffff_fffe;
 
 function parseId(text: string, flag: string): number {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (weakened("numeric-user")) return Number.isNaN(id) ? 0 : id;
+  if (defenceDisabled("numeric-user")) return Number.isNaN(id) ? 0 : id;
   if (!(id <= HIGHEST_ID)) throw new RuntError("usage", `${flag}: "${text}" is not a numeric id`);
   return id;
 }

@@ -5,7 +5,7 @@ import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
-import { weakened } from "../testing/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 import { findIdProgram } from "./id-programs.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
 import { netDevices, resctrl, systemd } from "./on-demand.ts";
@@ -17,7 +17,7 @@ export interface IdPrograms {
 }
 
 /** Each answer is asked for only where a configuration needs it. */
-export interface HostKnowledge {
+export interface HostProbe {
   /** Effective ids of who makes the container. */
   caller(): { readonly uid: number; readonly gid: number };
   idPrograms(): IdPrograms;
@@ -34,7 +34,7 @@ export interface HostKnowledge {
   refuse(config: ContainerConfig): void;
 }
 
-export const LIVE: HostKnowledge = {
+export const LIVE: HostProbe = {
   caller: () => ({ uid: host.geteuid(), gid: host.getegid() }),
   idPrograms() {
     const [newuidmap, newgidmap] = [findIdProgram("newuidmap"), findIdProgram("newgidmap")];
@@ -60,7 +60,7 @@ export function hasUserManager(): boolean {
 
 /** root.path must be an existing directory and not a symlink: the tree below it is hostile, the way to it is not. */
 function refuseRootfs(rootfs: string): void {
-  const found = weakened("root-link") ? host.stat(rootfs) : host.lstat(rootfs);
+  const found = defenceDisabled("root-link") ? host.stat(rootfs) : host.lstat(rootfs);
   if (!found) throw new RuntError("config-invalid", `root filesystem ${rootfs}: no such file or directory`, { pointer: "/root/path" });
   const type = found.mode >> 12;
   if (type === 0o12) throw new RuntError("config-invalid", `root filesystem ${rootfs}: is a symlink`, { pointer: "/root/path" });

@@ -4,8 +4,8 @@ import { type CgroupFacts, type CgroupSteps, compileCgroup, resolveCgroup } from
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import type { CgroupRecord } from "../state/index.ts";
-import { weakened } from "../testing/index.ts";
-import type { HostKnowledge } from "./knowledge.ts";
+import { defenceDisabled } from "../testing/index.ts";
+import type { HostProbe } from "./knowledge.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 
@@ -22,7 +22,7 @@ export function placeContainer(
   id: string,
   config: ContainerConfig,
   facts: CgroupFacts,
-  knowledge: HostKnowledge,
+  knowledge: HostProbe,
 ): Placement {
   const { cgroupsPath, resources, annotations } = config;
   const { rootless } = options;
@@ -37,6 +37,6 @@ export function placeContainer(
     const { unit, socket, direct } = steps.join;
     return { path, steps, unit: { unit, socket, direct } };
   }
-  const path = weakened("cgroup-path") ? cgroupsPath : resolveCgroup(cgroupsPath, id);
+  const path = defenceDisabled("cgroup-path") ? cgroupsPath : resolveCgroup(cgroupsPath, id);
   return { path, steps: compileCgroup(facts, path, resources, { rootless }) };
 }

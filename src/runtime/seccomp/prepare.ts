@@ -1,6 +1,6 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
 import { SECCOMP_ARCHITECTURES } from "../spec/index.ts";
 import { cachedPath, type Filter, lookup, store } from "./cache.ts";
 import { enosysStub } from "./stub.ts";
@@ -38,7 +38,7 @@ export function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
 
 function compile({ profile, enosysForNewer }: FilterRequest): Filter {
   const { program, unknown, highest } = callLibrary(profile);
-  const { compactFilter } = loadedNow(import("./compact.ts"));
+  const { compactFilter } = loadSync(import("./compact.ts"));
   return { program: compactFilter(enosysForNewer ? join(enosysStub(highest), program) : program), unknown };
 }
 

@@ -1,5 +1,5 @@
 import { RuntError, WORDS } from "../errors/index.ts";
-import { weakened } from "../testing/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 
 const MAXIMUM_LENGTH = 1024;
 /** Those of which an id is made: \w, +, -, and the dot. */
@@ -19,7 +19,7 @@ let known: string | undefined;
 /** Letters, digits, `_`, `+`, `-`, `.`; not `.` or `..` (runc's rule, so that ids move between runtimes). */
 export function checkId(id: string): void {
   if (id === known) return;
-  if (!isId(id) && !weakened("container-id")) {
+  if (!isId(id) && !defenceDisabled("container-id")) {
     throw new RuntError("id-invalid", `${WORDS.idFormat}: ${JSON.stringify(id)}`, {
       hint: "an id is made of letters, digits, '_', '+', '-' and '.'",
     });

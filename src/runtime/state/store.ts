@@ -1,8 +1,8 @@
 /** The state directory: ROOT/ID/{state.json,config.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadedNow } from "../host/index.ts";
-import { weakened } from "../testing/index.ts";
+import { loadSync } from "../host/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 import type * as holding from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";
@@ -36,7 +36,7 @@ let known: { readonly root: string; readonly shared: boolean } | undefined;
 function refuseForeign(root: string, id?: string, found = known?.root === root ? undefined : host.stat(root)): void {
   if (found) {
     refuseOwner(root, found);
-    if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !weakened("state-root")) {
+    if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !defenceDisabled("state-root")) {
       throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
     }
     known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };
@@ -48,7 +48,7 @@ function refuseForeign(root: string, id?: string, found = known?.root === root ?
 }
 
 function refuseOwner(path: string, { uid }: host.Stat): void {
-  if (uid === 0 || uid === host.geteuid() || weakened("state-root")) return;
+  if (uid === 0 || uid === host.geteuid() || defenceDisabled("state-root")) return;
   throw new RuntError("state-root", `state directory ${path}: it belongs to the user ${uid}`);
 }
 
@@ -144,7 +144,7 @@ export function isDirectoryOf(fd: number, directory: string): boolean {
 
 /** For a lock that somebody holds for long. */
 export function holders(): typeof holding {
-  return loadedNow(import("./holders.ts"));
+  return loadSync(import("./holders.ts"));
 }
 
 function openDirectory(directory: string): number {
@@ -240,7 +240,7 @@ function awaitRecord(path: string, directory: string, locked: boolean): void {
 
 /** For a container that an older build has made. */
 function migrations(): typeof migration {
-  return loadedNow(import("./migrate.ts"));
+  return loadSync(import("./migrate.ts"));
 }
 
 /** Ids found below ROOT, sorted; none when ROOT is absent. @throws RuntError state-root. What is no id (`@cache`) is no container. */
@@ -260,7 +260,7 @@ export function removeDirectory(root: string, id: string): void {
     const names = host.readdir(directory);
     for (const name of [...names.filter((each) => each !== RECORD), ...names.filter((each) => each === RECORD)]) {
       const path = `${directory}/${name}`;
-      if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadedNow(import("./tree.ts")).removeTree(path);
+      if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadSync(import("./tree.ts")).removeTree(path);
       else ifThere(() => host.unlink(path));
     }
     host.rmdir(directory);

@@ -5,9 +5,9 @@ declare const RUNT_DISABLED: string | undefined;
 
 /**
  * Whether this defence is switched off: only ever in the test build. In the product the bundler puts `false` in the place of every
- * `weakened("NAME")` (tools/see-through.ts), so that neither this function nor what it guards is there. Names: native-bindings/testing/weaknesses.h.
+ * `defenceDisabled("NAME")` (tools/see-through.ts), so that neither this function nor what it guards is there. Names: native-bindings/testing/weaknesses.h.
  */
-export function weakened(name: string): boolean {
+export function defenceDisabled(name: string): boolean {
   return typeof RUNT_WEAKENED === "string" && RUNT_WEAKENED.split(",").includes(name);
 }
 

@@ -13,7 +13,7 @@ const MOST_OPERATIONS = 65_536;
 
 /** One helper, with the memory of its times. */
 export interface Helper {
-  /** undefined: it was started ahead, and has got none yet. */
+  /** undefined: it was started early, and has got none yet. */
   plan: Pick<Plan, "ops"> | undefined;
   readonly page: ArrayBuffer;
   outer: number;

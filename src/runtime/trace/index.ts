@@ -111,7 +111,7 @@ function replacement(recording: Recording, name: string, original: Function): Fu
     case "execHelper":
       return ((args: string[], inherit: number[]) => execHelper(recording, call, args, inherit)) as Function;
     case "spawnHelper":
-    case "spawnHelperAhead":
+    case "spawnHelperEarly":
       return ((...args: unknown[]) => timed(recording, name, (...rest) => spawnHelper(recording, call, rest), args)) as Function;
     case "receiveMessage":
       return ((...args: unknown[]) => {

@@ -1,7 +1,7 @@
 /** Where a further process of a container joins its cgroup (exec). */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { weakened } from "../../testing/index.ts";
+import { defenceDisabled } from "../../testing/index.ts";
 import type { CgroupRef } from "../facts.ts";
 import { readIfThere } from "./tree.ts";
 import { directoryOf, hierarchyOf } from "./where.ts";
@@ -61,7 +61,7 @@ function subPath(text: string): string {
   const parts: string[] = [];
   for (const part of text.split("/")) {
     if (part === "..") {
-      if (weakened("cgroup-path")) parts.push(part);
+      if (defenceDisabled("cgroup-path")) parts.push(part);
       else if (parts.pop() === undefined) throw new RuntError("cgroup", `bad sub cgroup path: ${text}`);
     } else if (part !== "" && part !== ".") parts.push(part);
   }

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import { ioWeight } from "../compile/io-weight.ts";
 
 interface Turned {
@@ -49,7 +49,7 @@ export function writeCgroupFile(path: string, value: string, pointer?: string): 
       writeCgroupFile(path.slice(0, slash) + outcome.file, outcome.value, pointer);
       return;
     }
-    const explained = loadedNow(import("./explain.ts")).explainRefusal(path, value, error);
+    const explained = loadSync(import("./explain.ts")).explainRefusal(path, value, error);
     throw new RuntError("cgroup", explained ?? `cannot write "${value}" to ${path}: ${host.reason(error)}`, {
       ...(pointer && { pointer }),
       cause: error,

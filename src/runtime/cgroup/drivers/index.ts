@@ -1,5 +1,5 @@
 /** The two drivers of a container's cgroup: runt alone (cgroupfs), or systemd with a transient unit. */
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import type { CgroupDriver, HeldCgroup } from "./types.ts";
 
 export type { Attach, CgroupDriver, HeldCgroup, Told, UnitRef } from "./types.ts";
@@ -13,5 +13,5 @@ const CGROUPFS: CgroupDriver = {
 
 /** The driver of a cgroup that a state record names. That of systemd is loaded when a container has a unit. */
 export function driverOf({ systemd: unit }: HeldCgroup): CgroupDriver {
-  return unit ? loadedNow(import("../systemd/index.ts")).unitDriver(unit) : CGROUPFS;
+  return unit ? loadSync(import("../systemd/index.ts")).unitDriver(unit) : CGROUPFS;
 }

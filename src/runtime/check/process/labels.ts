@@ -1,4 +1,4 @@
-import { weakened } from "../../testing/index.ts";
+import { defenceDisabled } from "../../testing/index.ts";
 import type { Check } from "../finding.ts";
 
 /** config, Linux process: a label that the kernel cannot apply is an error. "unconfined" is what a host without AppArmor gives anyway. */
@@ -17,5 +17,5 @@ export const labels: Check = ({ process, linux }, report, facts) => {
 };
 
 function isUnconfined(profile: string): boolean {
-  return profile === "unconfined" || (weakened("apparmor-word") && profile.startsWith("unconfined"));
+  return profile === "unconfined" || (defenceDisabled("apparmor-word") && profile.startsWith("unconfined"));
 }

@@ -1,5 +1,5 @@
 import { pointerToken } from "../../spec/index.ts";
-import { weakened } from "../../testing/index.ts";
+import { defenceDisabled } from "../../testing/index.ts";
 import type { Check } from "../finding.ts";
 
 const MEMORY = "/linux/resources/memory";
@@ -106,7 +106,7 @@ export const unifiedKeys: Check = ({ linux }, report) => {
 /** config-linux, cgroups path: nothing outside the hierarchy. */
 export const cgroupsPath: Check = ({ linux }, report) => {
   const path = linux?.cgroupsPath;
-  if (path?.split("/").includes("..") && !weakened("cgroup-path")) {
+  if (path?.split("/").includes("..") && !defenceDisabled("cgroup-path")) {
     report.error("cgroups-path", "/linux/cgroupsPath", `linux.cgroupsPath: "${path}" must not contain ".."`);
   }
 };

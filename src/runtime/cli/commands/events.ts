@@ -1,5 +1,5 @@
 import { RuntError } from "../../errors/index.ts";
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
@@ -22,7 +22,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
 function reporter(id: string, format: string): (event: ContainerEvent) => void {
   if (format === "json") return (event) => print(`${eventJson(id, event)}\n`);
   if (format !== "table") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
-  const { EVENTS_HEADING, eventLine } = loadedNow(import("../events-table.ts"));
+  const { EVENTS_HEADING, eventLine } = loadSync(import("../events-table.ts"));
   let heading = EVENTS_HEADING;
   return (event) => {
     print(heading + eventLine(event));

@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import { hasCriu } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import { featuresDocument } from "../../spec/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
@@ -11,6 +11,6 @@ export const verb: Verb = ({ flags }) => {
   if (format !== "table" && format !== "json") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
   const document = featuresDocument(host.build, { criu: hasCriu() });
   if (format === "json") print(`${JSON.stringify(document, null, 4)}\n`);
-  else print(loadedNow(import("../features-table.ts")).featuresTable(document));
+  else print(loadSync(import("../features-table.ts")).featuresTable(document));
   return 0;
 };

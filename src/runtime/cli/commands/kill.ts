@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import { cgroupsBelow } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import { kill, killRunning } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { forEachMatch } from "../select.ts";
@@ -26,7 +26,7 @@ function parseSignal(word: string): number {
 }
 
 function unknownSignal(word: string): RuntError {
-  const { closeNames } = loadedNow(import("../../spec/similar/index.ts"));
+  const { closeNames } = loadSync(import("../../spec/similar/index.ts"));
   const close = closeNames(word.toUpperCase().replace(/^SIG/, ""), Object.keys(host.SIGNALS));
   return new RuntError("usage", `unknown signal ${JSON.stringify(word)}`, {
     hint: close.length > 0 ? `did you mean ${close.join(" or ")}?` : `use 0 to ${MAXIMUM_SIGNAL}, or a name such as TERM, KILL, HUP`,

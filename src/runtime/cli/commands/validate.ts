@@ -3,7 +3,7 @@ import type { HostView, LocatedFinding, Severity } from "../../check/index.ts";
 import { countFindings, liveView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadedNow } from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
 import { chosenHostFacts, unreadableFile } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
 import { findingsDocument, jsonText } from "../findings-json.ts";
@@ -117,7 +117,7 @@ function examineFile(file: string, view: HostView | undefined, rootless: boolean
 function render(format: string, examined: readonly Examined[], named: number): string {
   // Texts for people are a quarter of this verb: a clean configuration does without them.
   const isClean = examined.every(({ findings }) => findings.length === 0);
-  const texts: Texts = isClean ? NO_TEXTS : loadedNow<typeof catalogue>(import("../../check/catalogue/index.ts"));
+  const texts: Texts = isClean ? NO_TEXTS : loadSync<typeof catalogue>(import("../../check/catalogue/index.ts"));
   if (format === "json") {
     const documents = examined.map(({ findings, header, counts }) => findingsDocument(findings, header, counts, texts));
     return jsonText(named === 1 ? documents[0] : documents);
@@ -129,7 +129,7 @@ function render(format: string, examined: readonly Examined[], named: number): s
       texts,
     );
   }
-  const style = loadedNow(import("../style.ts")).styleOf(1);
+  const style = loadSync(import("../style.ts")).styleOf(1);
   const [first] = examined;
   if (first === undefined) return "";
   const total = examined.reduce(

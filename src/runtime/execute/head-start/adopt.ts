@@ -18,7 +18,7 @@ export interface Handover {
 export function adopt(headStart: HeadStart, { ops }: Plan, { plan, cgroup, environment }: Handover): EarlyHelper | undefined {
   const { helper } = headStart;
   if (helper === undefined) return undefined;
-  if (host.helperAheadRuns(helper.page) && cgroup === "" && !environment && fits(helper, ops)) {
+  if (host.helperEarlyRuns(helper.page) && cgroup === "" && !environment && fits(helper, ops)) {
     try {
       host.sendMessage(helper.socket, MESSAGES.plan, plan, helper.page);
       headStart.helper = undefined;

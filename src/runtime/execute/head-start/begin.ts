@@ -21,7 +21,7 @@ function startHelper({ fd, page }: Progress): EarlyHelper | undefined {
   try {
     pair.push(...host.socketpair());
     const [socket = -1, theirs = -1] = pair;
-    const pid = host.spawnHelperAhead(["plan", String(theirs), "ahead", String(fd)], [theirs, fd], page);
+    const pid = host.spawnHelperEarly(["plan", String(theirs), "early", String(fd)], [theirs, fd], page);
     host.close(theirs);
     if (pid !== undefined) return { pid, socket, page, namespaces: 0, clone: 0 };
     host.close(socket);

@@ -45,7 +45,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     helper.namespaces = flags & CLONE_NEW.network;
     if (mayClone(options, request, value, namespaces)) helper.clone = flags;
   }
-  progress.ahead(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(member(value, "mounts")));
+  progress.hint(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(member(value, "mounts")));
   try {
     host.sendMessage(helper.socket, MESSAGES.namespaces, undefined, helper.page);
   } catch (error) {

@@ -1,14 +1,14 @@
 /** Which facts of the host a plan depends on: whatever was asked while it was compiled, and the answers. */
-import type { HostKnowledge } from "../knowledge.ts";
+import type { HostProbe } from "../knowledge.ts";
 
 export interface Asked {
   /** Answers the same, and remembers. */
-  readonly knowledge: HostKnowledge;
+  readonly knowledge: HostProbe;
   /** Question -> answer. */
   answers(): Readonly<Record<string, unknown>>;
 }
 
-export function remember(source: HostKnowledge): Asked {
+export function remember(source: HostProbe): Asked {
   const known: Record<string, unknown> = {};
   const keep = <T>(question: string, answer: T): T => {
     known[question] = answer;

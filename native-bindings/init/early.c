@@ -1,5 +1,5 @@
 /* What is done before there is a plan, while the runtime still works on it: nothing of it outlives the runtime unless the plan asks for it. */
-#include "../shared/doorbell.h"
+#include "../shared/spin_wait.h"
 #include "prepare.h"
 #include "run.h"
 #include "../shared/sys.h"
@@ -8,7 +8,7 @@
  * has a reader. */
 static void make_namespaces(struct run *run, uint64_t flags) {
   if ((flags & CLONE_NEWNET) == 0 || sys(__NR_unshare, CLONE_NEWNET) < 0) return;
-  run->made_ahead = CLONE_NEWNET;
+  run->made_early = CLONE_NEWNET;
   // What fails here fails in loopback.up too.
   loopback_raise();
 }
@@ -20,23 +20,23 @@ long plan_await(struct run *run, int *plan_fd) {
   if (error < 0) return error;
   if (run->progress != NULL) {
     make_namespaces(run, run->progress[PAGE_NAMESPACES]);
-    if (run->progress[PAGE_CLONE] != 0) clone_ahead(run, run->progress[PAGE_CLONE]);
+    if (run->progress[PAGE_CLONE] != 0) clone_early(run, run->progress[PAGE_CLONE]);
   }
-  if (run->cloned_ahead != 0) prepare_filesystems(run, run->progress[PAGE_FILE_SYSTEMS]);
+  if (run->cloned_early != 0) prepare_filesystems(run, run->progress[PAGE_FILE_SYSTEMS]);
   error = receive_message(run, MESSAGE_PLAN, plan_fd);
-  // The runtime has kept this process away from its own processor until now (place_elsewhere in native-bindings/host/spawn.c).
+  // The runtime has kept this process away from its own processor until now (pin_to_other_cpu in native-bindings/host/spawn.c).
   affinity_reset();
   return error;
 }
 
 long plan_check_clone(struct run *run) {
-  if (run->cloned_ahead == 0) return 0;
+  if (run->cloned_early == 0) return 0;
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
   while (plan_next(&run->plan, &cursor, &operation)) {
     if (operation.actor != ACTOR_OUTER) continue;
     const struct op_process_clone *op = &operation.arguments.process_clone;
-    if (operation.number != OP_process_clone || op->flags != run->cloned_ahead || op->cgroup != NO_SLOT)
+    if (operation.number != OP_process_clone || op->flags != run->cloned_early || op->cgroup != NO_SLOT)
       return fail(run, -EINVAL, NULL, "the plan wants another clone than was made");
   }
   return 0;

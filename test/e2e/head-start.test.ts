@@ -19,7 +19,7 @@ function waitingHelpers(directory: string): string[] {
         const [program, verb, , mode] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
         const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
         const isOurs = readlinkSync(`/proc/${pid}/cwd`) === directory;
-        return isOurs && program === "runt-init" && verb === "plan" && mode === "ahead" ? [`${pid} of ${parent}`] : [];
+        return isOurs && program === "runt-init" && verb === "plan" && mode === "early" ? [`${pid} of ${parent}`] : [];
       } catch {
         return [];
       }
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || isDisabled)(`the he
     const reserved = place(lines, new RegExp(`mkdir\\("${root}/${name}"`));
     expect(started).toBeGreaterThan(0);
     expect(reserved).toBeGreaterThan(started);
-    expect(place(lines, /execveat\(\d+, "", \["runt-init", "plan", "\d+", "ahead"/)).toBeGreaterThan(started);
+    expect(place(lines, /execveat\(\d+, "", \["runt-init", "plan", "\d+", "early"/)).toBeGreaterThan(started);
     expect(place(lines, /unshare\(CLONE_NEWNET/)).toBeGreaterThan(started);
     const clone = lines.find((line) => line.includes("clone3({flags=CLONE_PARENT"));
     expect(clone).toContain("CLONE_NEWNS");
