@@ -1,6 +1,7 @@
 /** A dbus-daemon of the test's own, with its own configuration and socket. */
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,6 +13,17 @@ export interface Daemon {
   /** Address that also names the abstract socket. */
   readonly abstract: string;
   close(): void;
+}
+
+function accepts(path: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ path });
+    socket.once("error", () => done(false));
+    socket.once("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+  });
 }
 
 /** Everybody may do everything; `auth`: the one mechanism it offers. */
@@ -31,7 +43,8 @@ export async function startDaemon(directory: string, auth = "EXTERNAL"): Promise
 </busconfig>`,
   );
   const child = spawn(DBUS_DAEMON ?? "dbus-daemon", [`--config-file=${config}`, "--nofork", "--nosyslog"], { stdio: "ignore" });
-  for (let attempt = 0; !existsSync(socket); attempt++) {
+  // Between bind(2) and listen(2) the socket is there, and refuses.
+  for (let attempt = 0; !(await accepts(socket)); attempt++) {
     if (attempt === 200 || child.exitCode !== null) throw new Error("dbus-daemon does not start");
     await sleep(25);
   }
