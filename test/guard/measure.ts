@@ -177,6 +177,8 @@ export async function measure(step: string, cgroups: Cgroups): Promise<Counts> {
       ...(await live(scene, heap)),
     };
   } finally {
+    // After an error the containers are there still.
+    for (const id of ["c", TRACED]) await scene.begin([...scene.runt, "delete", "--force", id]).ended;
     scene.remove();
   }
 }
