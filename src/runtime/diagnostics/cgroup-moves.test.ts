@@ -1,13 +1,23 @@
 import { expect, test } from "vitest";
-import { favorsDynamicMods, ownPath } from "./cgroup-moves.ts";
+import { favorsDynamicMods, hierarchyToMeasure, ownPath } from "./cgroup-moves.ts";
 
-test("the caller's own cgroup is that of the first hierarchy", () => {
+const hierarchy = (...controllers: readonly string[]) => ({ mountpoint: `/${controllers[0]}`, controllers });
+
+test("a hierarchy is measured that takes any process and has no manager", () => {
+  const [named, cpuset, pids] = [hierarchy("name=systemd"), hierarchy("cpuset"), hierarchy("pids")];
+  expect(hierarchyToMeasure({ version: 1, hierarchies: [named, cpuset, pids] })).toBe(pids);
+  expect(hierarchyToMeasure({ version: 1, hierarchies: [named] })).toBe(named);
+  // The only one of v2 offers cpuset, too.
+  expect(hierarchyToMeasure({ version: 2, hierarchies: [cpuset] })).toBe(cpuset);
+  expect(hierarchyToMeasure({ version: 1, hierarchies: [] })).toBeUndefined();
+});
+
+test("the caller's own cgroup is that of this hierarchy", () => {
   const text = "12:pids:/a\n3:cpu,cpuacct:/b\n1:name=systemd:/c\n0::/d\n";
-  const v1 = (controllers: readonly string[]) => ({ version: 1, hierarchies: [{ mountpoint: "/m", controllers }] }) as const;
-  expect(ownPath(v1(["cpuacct"]), text)).toBe("/b");
-  expect(ownPath(v1(["name=systemd"]), text)).toBe("/c");
-  expect(ownPath({ version: 2, hierarchies: [{ mountpoint: "/m", controllers: ["cpu"] }] }, text)).toBe("/d");
-  expect(ownPath({ version: 2, hierarchies: [{ mountpoint: "/m", controllers: [] }] }, "0::/\n")).toBe("");
+  expect(ownPath(1, hierarchy("cpuacct"), text)).toBe("/b");
+  expect(ownPath(1, hierarchy("name=systemd"), text)).toBe("/c");
+  expect(ownPath(2, hierarchy("cpu"), text)).toBe("/d");
+  expect(ownPath(2, hierarchy(), "0::/\n")).toBe("");
 });
 
 test("favordynmods is an option of the mount in question", () => {

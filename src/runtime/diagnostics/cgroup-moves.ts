@@ -2,7 +2,7 @@
  * How long the kernel takes to move a process into another cgroup, and what makes that shorter. It makes a cgroup below runt's own, moves runt
  * there and back, and removes it: on request only (`runt check --measure`).
  */
-import { type CgroupFacts, readHierarchies } from "../cgroup/index.ts";
+import { type CgroupFacts, type CgroupHierarchy, readHierarchies } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 
 export interface CgroupMoves {
@@ -17,14 +17,16 @@ export interface CgroupMoves {
   readonly favorDynamicMods: boolean;
 }
 
-const ROUNDS = 9;
+const ROUNDS = 4;
+/** After a move the kernel is prepared for the next until a grace period has ended (rcu_sync): a container's is a first one. */
+const PAUSE_MS = 100;
 
 /** Throws a host error where the caller may not make a cgroup, or not move itself. undefined: there are no cgroups. */
 export function measureCgroupMoves(): CgroupMoves | undefined {
   const facts = readHierarchies();
-  const [hierarchy] = facts.hierarchies;
+  const hierarchy = hierarchyToMeasure(facts);
   if (hierarchy === undefined) return undefined;
-  const own = hierarchy.mountpoint + ownPath(facts, host.readFile("/proc/self/cgroup", undefined, true));
+  const own = hierarchy.mountpoint + ownPath(facts.version, hierarchy, host.readFile("/proc/self/cgroup", undefined, true));
   const times = movesBelow(own).sort((a, b) => a - b);
   return {
     medianMicroseconds: Math.round(times[times.length >> 1] ?? 0),
@@ -35,12 +37,18 @@ export function measureCgroupMoves(): CgroupMoves | undefined {
   };
 }
 
-/** Path of the caller's cgroup in the first hierarchy. `text`: /proc/self/cgroup. */
-export function ownPath({ version, hierarchies }: CgroupFacts, text: string): string {
-  const wanted = version === 2 ? "" : (hierarchies[0]?.controllers[0] ?? "");
+/** A new cpuset of v1 takes no process, and a named hierarchy is its manager's. undefined: there are no cgroups. */
+export function hierarchyToMeasure({ hierarchies }: CgroupFacts): CgroupHierarchy | undefined {
+  const isPlain = ({ controllers }: CgroupHierarchy) => !controllers.some((name) => name === "cpuset" || name.startsWith("name="));
+  return hierarchies.find(isPlain) ?? hierarchies[0];
+}
+
+/** Path of the caller's cgroup in a hierarchy. `text`: /proc/self/cgroup. */
+export function ownPath(version: CgroupFacts["version"], { controllers: wanted }: CgroupHierarchy, text: string): string {
   for (const line of text.split("\n")) {
     const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (path !== "" && (version === 2 ? controllers === "" : controllers.split(",").includes(wanted))) return path === "/" ? "" : path;
+    if (path !== "" && (version === 2 ? controllers === "" : controllers.split(",").includes(wanted[0] ?? "")))
+      return path === "/" ? "" : path;
   }
   return "";
 }
@@ -60,7 +68,7 @@ function movesBelow(own: string): number[] {
   try {
     host.mkdir(child, 0o755);
     try {
-      return Array.from({ length: ROUNDS }, () => [move(child), move(own)]).flat();
+      return Array.from({ length: ROUNDS }, () => [moveAlone(child), moveAlone(own)]).flat();
     } finally {
       move(own);
       host.rmdir(child);
@@ -68,6 +76,11 @@ function movesBelow(own: string): number[] {
   } finally {
     host.unblockSignals();
   }
+}
+
+function moveAlone(directory: string): number {
+  host.poll([], [], PAUSE_MS);
+  return move(directory);
 }
 
 function move(directory: string): number {
