@@ -160,9 +160,10 @@ describe.skipIf(!isRoot || !isRunt)("identity of init (needs root)", () => {
   test("the pid is given out again for real, by the kernel", async () => {
     const path = staying();
     const name = id();
+    // The kernel counts start times in hundredths of a second (proc_pid_stat(5)): within one of them the two processes would look alike.
     const script = [
       "runtime=$0; root=$1; bundle=$2; id=$3",
-      '"$runtime" --root "$root" run -d -b "$bundle" "$id"',
+      '"$runtime" --root "$root" run -d -b "$bundle" "$id"; sleep 0.05',
       'pid=$(sed \'s/.*"pid":\\([0-9]*\\).*/\\1/\' "$root/$id/state.json")',
       'kill -9 "$pid"; for i in $(seq 100); do [ -e /proc/$pid ] || break; sleep 0.1; done; [ ! -e /proc/$pid ]',
       'echo $((pid - 1)) > /proc/sys/kernel/ns_last_pid; sleep 60 & [ $! = "$pid" ] || exit 99',
