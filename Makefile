@@ -19,7 +19,7 @@ GEN := $(B)/gen
 SETUP := $(B)/.setup
 
 # What bin/runt is made of: the program, its host module, and what it shares with the helper.
-PROGRAM_SOURCES := $(sort $(wildcard native-bindings/program/*.c native-bindings/host/*.c))
+PROGRAM_SOURCES := $(sort $(wildcard native-bindings/program/*.c native-bindings/host/*.c native-bindings/twins/*.c))
 SHARED_SOURCES := $(sort $(wildcard native-bindings/shared/*.c))
 SHARED_HEADERS := $(wildcard native-bindings/shared/*.h)
 # What both languages know: the C headers are generated.
@@ -111,7 +111,7 @@ $(B)/.sources: FORCE
 # Likewise for C, whose objects some tests link as they find them.
 $(B)/.objects: FORCE
 	@mkdir -p $(B)
-	@printf '%s\n' $(PROGRAM_OBJECTS) | cmp -s - $@ || { rm -f $(filter-out $(PROGRAM_OBJECTS),$(wildcard $(foreach room,program host shared,$(B)/$(room)/*.o))); \
+	@printf '%s\n' $(PROGRAM_OBJECTS) | cmp -s - $@ || { rm -f $(filter-out $(PROGRAM_OBJECTS),$(wildcard $(foreach room,program host twins shared,$(B)/$(room)/*.o))); \
 		printf '%s\n' $(PROGRAM_OBJECTS) > $@; }
 
 $(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
@@ -119,6 +119,10 @@ $(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) pac
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
 $(B)/program/%.o: native-bindings/program/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
+	@mkdir -p $(@D)
+	@echo "  cc $<"
+	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
+$(B)/twins/%.o: native-bindings/twins/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@

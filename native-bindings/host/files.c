@@ -5,7 +5,6 @@
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
-#include "members.h"
 #include "text.h"
 #include "wait.h"
 
@@ -111,7 +110,7 @@ static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool a
     return text;
 }
 
-static bool read_whole_at(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
+bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
     size_t whole;
     int fd = open_to_read(ctx, directory, path, DEFAULT_LIMIT, false, &whole);
     if (fd < 0) return false;
@@ -120,10 +119,6 @@ static bool read_whole_at(JSContext *ctx, int directory, const char *path, uint8
     /* There is room: the end of the file was looked for. */
     if (ok) (*data)[*length] = 0;
     return ok;
-}
-
-bool host_read_whole(JSContext *ctx, const char *path, uint8_t **data, size_t *length) {
-    return read_whole_at(ctx, AT_FDCWD, path, data, length);
 }
 
 HOST_FUNCTION(host_read_file) {
@@ -135,33 +130,6 @@ HOST_FUNCTION(host_read_file) {
         text = read_path(ctx, path, limit, JS_ToBool(ctx, host_arg(argc, argv, 2)) > 0);
     JS_FreeCString(ctx, path);
     return text;
-}
-
-static JSValue read_members(JSContext *ctx, int directory, const char *path, JSValueConst names, JSValueConst into) {
-    uint8_t *data;
-    size_t length;
-    if (!read_whole_at(ctx, directory, path, &data, &length)) return JS_EXCEPTION;
-    JSValue members;
-    if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", path);
-    else members = host_json_members(ctx, data, length, names, into);
-    js_free(ctx, data);
-    return members;
-}
-
-/* A directory that a path may be relative to; the working directory when it is left out. */
-static bool optional_directory(JSContext *ctx, JSValueConst value, int *directory) {
-    *directory = AT_FDCWD;
-    return JS_IsUndefined(value) || host_int(ctx, value, directory);
-}
-
-HOST_FUNCTION(host_read_members) {
-    int directory;
-    if (!optional_directory(ctx, host_arg(argc, argv, 2), &directory)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue members = read_members(ctx, directory, path, host_arg(argc, argv, 1), host_arg(argc, argv, 3));
-    JS_FreeCString(ctx, path);
-    return members;
 }
 
 HOST_FUNCTION(host_read_fd) {

@@ -4,6 +4,7 @@
 #include "function.h"
 #include "text.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #define PASSWD "/etc/passwd"
@@ -26,7 +27,7 @@ HOST_FUNCTION(host_user_name) {
     if (!uid) return JS_EXCEPTION;
     size_t uid_length = strlen(uid);
     JSValue result = JS_EXCEPTION;
-    if (host_read_whole(ctx, PASSWD, &data, &length)) {
+    if (host_read_whole(ctx, AT_FDCWD, PASSWD, &data, &length)) {
         const char *end = (const char *)data + length, *found = NULL;
         size_t name_length, found_length = 0;
         for (const char *line = (const char *)data, *line_end; line < end; line = line_end + 1) {

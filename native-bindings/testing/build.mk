@@ -26,6 +26,10 @@ $(T)/program/%.o: native-bindings/program/%.c $(TESTING_HEADERS) $(B)/quickjs/ve
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
 
+$(T)/twins/%.o: native-bindings/twins/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@
+
 $(T)/host/%.o: native-bindings/host/%.c $(TESTING_HEADERS) $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DRUNT_TESTING -MMD -MP -c $< -o $@

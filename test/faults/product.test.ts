@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 
 const NAMES = ["RUNT_WEAKEN", "RUNT_DISABLE", "RUNT_FAULT", "weakened", "defenceDisabled"];
-const ROOMS = ["init", "shared", "host", "program"].map((room) => `native-bindings/${room}`);
+const ROOMS = ["init", "shared", "host", "twins", "program"].map((room) => `native-bindings/${room}`);
 
 /** A C source with every macro of native-bindings/testing taken out by hand. */
 function withoutPlaces(text: string): string {

@@ -116,7 +116,7 @@ fuzz-coverage: setup-fuzz build/fuzz/coverage/run
 FUZZ_HOST_SOURCES := $(sort $(wildcard $(FUZZ_DIR)/host/*.c))
 FUZZ_HOST_FLAGS := -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fno-pie -no-pie \
 	-isystem $(B)/quickjs/include -I$(GEN) -Wl,--unresolved-symbols=ignore-all $(FUZZ_SANITIZERS)
-FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(PROGRAM_SOURCES) $(wildcard native-bindings/host/*.h) $(PROTOCOL_HEADERS)
+FUZZ_HOST_NEEDS := $(FUZZ_HOST_SOURCES) $(FUZZ_DIR)/host/parsers.h $(PROGRAM_SOURCES) $(wildcard native-bindings/host/*.h native-bindings/twins/*.h) $(PROTOCOL_HEADERS)
 
 build/fuzz/host/run: $(FUZZ_HOST_NEEDS) | $(B)/quickjs/version
 	@mkdir -p $(@D)

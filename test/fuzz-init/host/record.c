@@ -1,5 +1,5 @@
 /* Records of the state directory, of which a list takes some members without parsing the rest. */
-#include "../../../native-bindings/host/scan.c"
+#include "../../../native-bindings/twins/scan.c"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@ mkdir -p "$out"
 $CC -static -O1 -Wall -Wextra -Werror test/native/host/helper.c -o "$out/helper"
 RUNT_HELPER=$out/helper node_modules/.bin/tsx tools/bundle.ts --debug --entry test/native/host/main.ts --output "$out"
 $CC -c "$out/gen/embed.S" -o "$out/embed.o"
-$CC -static -no-pie -Wl,-T,native-bindings/program/image.ld -o "$out/selftest" build/program/*.o build/host/*.o build/shared/*.o "$out/embed.o" build/quickjs/lib/libquickjs.a build/libseccomp/lib/libseccomp.a -lm
+$CC -static -no-pie -Wl,-T,native-bindings/program/image.ld -o "$out/selftest" build/program/*.o build/host/*.o build/twins/*.o build/shared/*.o "$out/embed.o" build/quickjs/lib/libquickjs.a build/libseccomp/lib/libseccomp.a -lm
 
 passed=0
 failed=0

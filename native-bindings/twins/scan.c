@@ -1,6 +1,8 @@
 /*
  * Where the values of named members stand in a JSON text, without building anything: a list reads many records and uses little of each.
  *
+ * Twin: JSON.parse. Compared by: test/native/host/members.ts; test/fuzz-init/host/record.c tries random texts. Gain: docs/startup.md#list.
+ *
  * Strict: only what RFC 8259 allows, no deeper than DEEPEST, no escapes in names, no wanted member twice. Whatever else there is makes it give up, and
  * the caller takes JSON.parse, whose word counts.
  */

@@ -1,9 +1,16 @@
-/* Members of a JSON object by their names, as JavaScript values, without building the rest of it. Those that are not plain are given to the engine's parser. */
-#include "members.h"
-
-#include "arguments.h"
+/*
+ * Members of a JSON object by their names, as JavaScript values, without building the rest of it. Those that are not plain are given to the engine's parser.
+ *
+ * Twin: JSON.parse of the whole record (recordAt of src/runtime/state/store.ts). Compared by: test/native/host/members.ts. Gain: docs/startup.md#list.
+ */
+#include "../host/arguments.h"
+#include "../host/error.h"
+#include "../host/files.h"
+#include "../host/function.h"
+#include "../host/text.h"
 #include "scan.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 /* Doubles hold every integer of so many digits. */
@@ -99,7 +106,9 @@ static const struct members *members_of(JSContext *ctx, JSValueConst value) {
     return &members;
 }
 
-JSValue host_json_members(JSContext *ctx, uint8_t *text, size_t length, JSValueConst name_list, JSValueConst into) {
+/* Of a text that is valid UTF-8 with a NUL behind it. JS_UNDEFINED when it is not understood. `into`: undefined, or what a former call with these
+   names has given, which may be filled anew. */
+static JSValue members_in(JSContext *ctx, uint8_t *text, size_t length, JSValueConst name_list, JSValueConst into) {
     unsigned left;
     struct json_span spans[JSON_MOST_NAMES];
     const struct members *members = members_of(ctx, name_list);
@@ -113,4 +122,26 @@ JSValue host_json_members(JSContext *ctx, uint8_t *text, size_t length, JSValueC
     /* What the engine's parser has found wrong with a part is for the caller's parser of the whole to say. */
     JS_FreeValue(ctx, JS_GetException(ctx));
     return JS_UNDEFINED;
+}
+
+static JSValue read_members(JSContext *ctx, int directory, const char *path, JSValueConst names, JSValueConst into) {
+    uint8_t *data;
+    size_t length;
+    if (!host_read_whole(ctx, directory, path, &data, &length)) return JS_EXCEPTION;
+    JSValue members;
+    if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", path);
+    else members = members_in(ctx, data, length, names, into);
+    js_free(ctx, data);
+    return members;
+}
+
+HOST_FUNCTION(host_read_members) {
+    int directory = AT_FDCWD;
+    JSValueConst relative_to = host_arg(argc, argv, 2);
+    if (!JS_IsUndefined(relative_to) && !host_int(ctx, relative_to, &directory)) return JS_EXCEPTION;
+    const char *path = host_text(ctx, host_arg(argc, argv, 0));
+    if (!path) return JS_EXCEPTION;
+    JSValue members = read_members(ctx, directory, path, host_arg(argc, argv, 1), host_arg(argc, argv, 3));
+    JS_FreeCString(ctx, path);
+    return members;
 }

@@ -1,6 +1,6 @@
-#ifndef RUNT_HOST_SCAN_H
-#define RUNT_HOST_SCAN_H
-#include "function.h"
+#ifndef RUNT_TWINS_SCAN_H
+#define RUNT_TWINS_SCAN_H
+#include "../host/function.h"
 
 #define JSON_MOST_NAMES 32
 struct json_name {

@@ -1,16 +1,18 @@
 /*
  * Rows for containers of which there is nothing unusual to say, without a JavaScript value for any of them: a list has thousands. Whatever is
- * unusual (another schema, damage, an error, a verb at work) is left to the caller, whose way says the same and more:
- * src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
+ * unusual (another schema, damage, an error, a verb at work) is left to the caller, whose way says the same and more.
+ *
+ * Twin: src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
+ * Compared by: test/e2e/list.test.ts. Gain: docs/startup.md#list.
  */
-#include "arguments.h"
-#include "copy.h"
-#include "files.h"
-#include "function.h"
-#include "proc_stat.h"
-#include "rows.h"
+#include "../host/arguments.h"
+#include "../host/copy.h"
+#include "../host/files.h"
+#include "../host/function.h"
+#include "../host/proc_stat.h"
+#include "../host/rows.h"
+#include "../host/text.h"
 #include "scan.h"
-#include "text.h"
 #include "protocol/state_summary.h"
 
 #include <fcntl.h>
