@@ -28,6 +28,15 @@ const wing = (name, ...allowed) => ({
   to: { path: "^src/", pathNot: [name, ...allowed].map((one) => `^src/${one}/`) },
 });
 
+/** A room of the engine may reach the named rooms of it. */
+const engineRoom = (name, ...allowed) => ({
+  name: `engine-${name}-imports`,
+  severity: "error",
+  comment: `src/engine/${name} may import ${allowed.join(", ") || "no other room of the engine"}`,
+  from: { path: `^src/engine/${name}/`, pathNot: TESTS },
+  to: { path: "^src/(engine|executor)/", pathNot: [name, ...allowed].map((one) => `^src/engine/${one}/`) },
+});
+
 module.exports = {
   forbidden: [
     {
@@ -48,7 +57,7 @@ module.exports = {
       name: "shared-through-its-index",
       severity: "error",
       comment: "what all wings share is reached by the index.ts of its room",
-      from: { path: "^src/(runtime|executor)/" },
+      from: { path: "^src/(runtime|executor|engine)/" },
       to: { path: "^src/shared/", pathNot: "/index\\.ts$" },
     },
     {
@@ -85,6 +94,24 @@ module.exports = {
     wing("shared"),
     // It reaches the runtime by running it, as every other client; both know the same Linux.
     wing("executor", "shared"),
+    // It reaches the runtime by the executor's types and classes.
+    wing("engine", "executor", "shared"),
+    engineRoom("spec"),
+    engineRoom("model", "spec"),
+    {
+      name: "no-engine-import-past-an-index",
+      severity: "error",
+      comment: "a room of the engine, and the executor, are entered by their index.ts",
+      from: { path: "^src/engine/([^/]+)/", pathNot: TESTS },
+      to: { path: "^src/(engine|executor)/", pathNot: ["^src/engine/$1/", "/index\\.ts$"] },
+    },
+    {
+      name: "engine-decides-without-effects",
+      severity: "error",
+      comment: "spec and model are pure: of Node they take hashes only",
+      from: { path: "^src/engine/(spec|model)/", pathNot: TESTS },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
+    },
     room("errors"),
     room("host"),
     room("spec", "errors"),

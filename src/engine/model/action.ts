@@ -1,0 +1,29 @@
+/** What is to be done. Each action is recorded as in flight in the same transaction, and its result comes back as an event. */
+
+interface OfContainer {
+  readonly container: string;
+  readonly generation: number;
+  readonly runtimeId: string;
+}
+
+export type Action =
+  /** Get the root file system. Result: `result` with target PULLED. */
+  | ({ readonly type: "pull" } & OfContainer)
+  /** `result` with target CREATED. */
+  | ({ readonly type: "create" } & OfContainer)
+  /** `result` with target RUNNING. */
+  | ({ readonly type: "start" } & OfContainer)
+  /** `result` with target RESOURCES_PROVISIONED. */
+  | ({ readonly type: "provision" } & OfContainer)
+  /** Until the cgroup is empty: the signal, after the time SIGKILL for all. `result` with target STOPPED. Not there: it succeeds. */
+  | ({ readonly type: "stop"; readonly signal: string | number; readonly timeoutMs: number } & OfContainer)
+  /** Forget it in the runtime. `removed`. Not there: it succeeds. */
+  | ({ readonly type: "remove" } & OfContainer)
+  | ({ readonly type: "checkHealth"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
+  /** `resource` with target CREATED or REMOVED. Both may be repeated. */
+  | { readonly type: "createResource"; readonly name: string }
+  | { readonly type: "removeResource"; readonly name: string }
+  /** Nothing of the task is left: its record goes. */
+  | { readonly type: "forget" };
+
+export type ActionType = Action["type"];

@@ -1,0 +1,63 @@
+/** What the runtime says of a container, while it runs or after a restart of the daemon. */
+import { advance } from "./apply-result.ts";
+import { changeContainer, containerOf } from "./change-record.ts";
+import { endContainer } from "./ending.ts";
+import type { TaskEvent } from "./event.ts";
+import { reason } from "./reason.ts";
+import type { ContainerRecord, TaskRecord } from "./record.ts";
+import { hasReached } from "./status.ts";
+
+type Observed = Extract<TaskEvent, { type: "observed" | "lookedUp" }>;
+
+/** Ignored when it is of another incarnation. */
+export function applyObservation(record: TaskRecord, event: Observed): TaskRecord {
+  const container = containerOf(record, event.container);
+  if (container?.generation !== event.generation) return record;
+  const { observation, at } = event;
+  const isSettled = event.type === "lookedUp";
+  switch (observation.state) {
+    case "absent":
+      return absent(record, container, event);
+    case "created":
+      return isSettled ? advanceSettled(record, container, event, "CREATED") : record;
+    case "running":
+      if (container.known === "STOPPED") return stray(record, container);
+      return isSettled
+        ? advanceSettled(record, container, event, "RUNNING")
+        : advance(record, container, "RUNNING", observation.startedAt ?? at);
+    case "exited": {
+      // A looked up container whose start was in flight has run: `applied` still says so here.
+      const ended = endContainer(record, container, observation.exit, at);
+      return isSettled && containerOf(ended, container.name)!.generation === container.generation
+        ? changeContainer(ended, container.name, { applied: null })
+        : ended;
+    }
+  }
+}
+
+function advanceSettled(
+  record: TaskRecord,
+  container: ContainerRecord,
+  { observation, at }: Observed,
+  status: "CREATED" | "RUNNING",
+): TaskRecord {
+  const settled: ContainerRecord = { ...container, applied: null, isUnsure: false };
+  const since = observation.state === "running" ? (observation.startedAt ?? at) : at;
+  return advance(changeContainer(record, container.name, settled), settled, status, since);
+}
+
+function absent(record: TaskRecord, container: ContainerRecord, { type, at }: Observed): TaskRecord {
+  const isThere = hasReached(container.known, "CREATED") && container.known !== "STOPPED";
+  // An action in flight knows better than a glance from outside.
+  if (type === "observed" && (container.applied !== null || !isThere)) return record;
+  const settled: ContainerRecord = { ...container, applied: null, isUnsure: false };
+  const changed = changeContainer(record, container.name, settled);
+  if (!isThere) return changed;
+  const why = reason("ContainerVanished", `container ${container.name} vanished: the runtime does not know it any longer`);
+  // A stop that was in flight has had its way.
+  return endContainer(changed, settled, undefined, at, why);
+}
+
+function stray(record: TaskRecord, container: ContainerRecord): TaskRecord {
+  return container.isStrayStopped ? record : changeContainer(record, container.name, { isUnsure: true });
+}

@@ -1,0 +1,57 @@
+/** An action of a container has ended. */
+import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
+import { endContainer } from "./ending.ts";
+import type { TaskEvent } from "./event.ts";
+import { retryDelayMs } from "./host.ts";
+import { type ReasonCode, reason } from "./reason.ts";
+import type { ContainerRecord, TaskRecord } from "./record.ts";
+import { type ContainerStatus, isFurther } from "./status.ts";
+import { after, type Instant } from "./time.ts";
+
+type Result = Extract<TaskEvent, { type: "result" }>;
+
+const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, string]>>> = {
+  PULLED: ["PullFailed", "its root file system could not be had"],
+  CREATED: ["CreateFailed", "could not be created"],
+  RUNNING: ["StartFailed", "could not be started"],
+  RESOURCES_PROVISIONED: ["ProvisionFailed", "could not be provisioned"],
+};
+
+/** Ignored unless it is of this incarnation, and the action that is in flight. */
+export function applyResult(record: TaskRecord, event: Result): TaskRecord {
+  const container = containerOf(record, event.container);
+  if (container?.generation !== event.generation || container.applied !== event.target) return record;
+  const settled: ContainerRecord = { ...container, applied: null };
+  const changed = changeContainer(record, container.name, settled);
+  if (event.error !== undefined)
+    return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);
+  if (event.target === "STOPPED") return endContainer(changed, settled, event.exit, event.at);
+  return advance(changed, settled, event.target, event.at);
+}
+
+/** Never backwards: what was observed meanwhile stays. */
+export function advance(record: TaskRecord, container: ContainerRecord, status: ContainerStatus, at: Instant): TaskRecord {
+  if (!isFurther(status, container.known)) return record;
+  const isStart = isFurther(status, "CREATED") && container.known !== "RUNNING";
+  return changeContainer(record, container.name, {
+    known: status,
+    blockedSince: null,
+    ...(isStart ? { startedAt: at, stoppedAt: null } : {}),
+  });
+}
+
+function stepFailed(record: TaskRecord, container: ContainerRecord, { target, error }: Result): TaskRecord {
+  const [code, text] = FAILED[target]!;
+  const why = reason(code, `container ${container.name} ${text}: ${error!.message}`);
+  const unsure = error!.isOutcomeUnknown ? changeContainer(record, container.name, { isUnsure: true }) : record;
+  const stopped = stopContainer(unsure, container.name, why);
+  return target === "PULLED" ? stopTask(stopped, why) : stopped;
+}
+
+function stopFailed(record: TaskRecord, container: ContainerRecord, { error, at }: Result): TaskRecord {
+  const failures = container.stop.failures + 1;
+  return changeContainer(record, container.name, {
+    stop: { failures, nextTry: after(at, retryDelayMs(failures)) },
+    reason: container.reason ?? reason("StopFailed", `container ${container.name} could not be stopped: ${error!.message}`),
+  });
+}

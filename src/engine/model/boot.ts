@@ -1,0 +1,88 @@
+/** The host has booted: no process of a task is left, whatever the record says. */
+import { changeContainer, leaveBehind, stopTask } from "./change-record.ts";
+import { exitReason } from "./ending.ts";
+import type { TaskEvent } from "./event.ts";
+import { runtimeId } from "./ids.ts";
+import { newContainer, newResources } from "./new-record.ts";
+import { reason } from "./reason.ts";
+import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import { hasReached } from "./status.ts";
+import type { Instant } from "./time.ts";
+
+type Booted = Extract<TaskEvent, { type: "booted" }>;
+
+const REBOOTED = reason("HostRebooted", "the host has booted anew");
+
+export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord {
+  if (record.bootId === at.bootId) return record;
+  const ended = record.containers.reduce((now, container) => endByBoot(now, container, at, exits[container.runtimeId]), {
+    ...record,
+    bootId: at.bootId,
+  });
+  const settled: TaskRecord = {
+    ...ended,
+    // Its deadlines are of a clock that is gone: the retention begins again.
+    cleanup: null,
+    resources: ended.resources.map((one) => ({ ...one, applied: null, nextTry: null })),
+    leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
+  };
+  if (settled.desired === "STOPPED") return settled;
+  return record.spec.start === "always" ? startAgain(settled) : stopTask(settled, REBOOTED);
+}
+
+/** What the exit record does not tell, nobody knows. */
+function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, exit: ContainerExit | undefined): TaskRecord {
+  const settled = {
+    applied: null,
+    restartAt: null,
+    isRestartAsked: false,
+    blockedSince: null,
+    isUnsure: false,
+    stop: { failures: 0, nextTry: null },
+  };
+  if (container.known === "STOPPED") return changeContainer(record, container.name, settled);
+  const wasThere = hasReached(container.known, "CREATED") || container.applied !== null || container.isUnsure;
+  const gone = changeContainer(record, container.name, {
+    ...settled,
+    desired: "STOPPED",
+    known: "STOPPED",
+    stoppedAt: at,
+    exit: exit ?? null,
+    reason:
+      exit === undefined
+        ? reason("HostRebooted", `container ${container.name} ended with the host`)
+        : exitReason(container.name, exit, true),
+    health: container.health && { ...container.health, isChecking: false, nextCheck: null },
+  });
+  return wasThere ? leaveBehind(gone, container) : gone;
+}
+
+/** Everything but what has succeeded for good. */
+function startAgain(record: TaskRecord): TaskRecord {
+  return {
+    ...record,
+    generation: record.generation + 1,
+    known: "NONE",
+    sent: null,
+    admission: "waiting",
+    waiting: null,
+    reason: null,
+    stoppedAt: null,
+    cleanup: null,
+    resources: newResources(record.spec, record.hasTaskLimits),
+    containers: record.containers.map((one) => (hasSucceeded(record, one) ? one : again(record, one))),
+  };
+}
+
+function hasSucceeded(record: TaskRecord, { name, exit, essential }: ContainerRecord): boolean {
+  return !essential && exit?.code === 0 && specOf(record, name)?.restart?.enabled !== true;
+}
+
+function again({ id }: TaskRecord, { name, type, essential, health, generation, restarts }: ContainerRecord): ContainerRecord {
+  const next = generation + 1;
+  return {
+    ...newContainer(id, { name, type, essential, hasHealthCheck: health !== null }, next),
+    runtimeId: runtimeId(id, name, next),
+    restarts,
+  };
+}

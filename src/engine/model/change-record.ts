@@ -1,0 +1,30 @@
+/** Small changes of a record that many files need. */
+
+import type { Reason } from "./reason.ts";
+import type { ContainerRecord, Leftover, TaskRecord } from "./record.ts";
+
+export function containerOf(record: TaskRecord, name: string): ContainerRecord | undefined {
+  return record.containers.find((container) => container.name === name);
+}
+
+export function changeContainer(record: TaskRecord, name: string, change: Partial<ContainerRecord>): TaskRecord {
+  return { ...record, containers: record.containers.map((one) => (one.name === name ? { ...one, ...change } : one)) };
+}
+
+/** Wanted to end. The reason that was there first stays. */
+export function stopTask(record: TaskRecord, reason: Reason): TaskRecord {
+  return record.desired === "STOPPED" ? record : { ...record, desired: "STOPPED", reason };
+}
+
+export function stopContainer(record: TaskRecord, name: string, reason: Reason): TaskRecord {
+  const container = containerOf(record, name);
+  if (container === undefined || container.desired === "STOPPED") return record;
+  return changeContainer(record, name, { desired: "STOPPED", restartAt: null, isRestartAsked: false, reason: container.reason ?? reason });
+}
+
+/** The runtime may know this incarnation: it is to be removed from there. */
+export function leaveBehind(record: TaskRecord, { name, generation, runtimeId }: ContainerRecord): TaskRecord {
+  if (record.leftovers.some((one) => one.runtimeId === runtimeId)) return record;
+  const leftover: Leftover = { container: name, generation, runtimeId, isRemoving: false, failures: 0, nextTry: null };
+  return { ...record, leftovers: [...record.leftovers, leftover] };
+}

@@ -1,0 +1,57 @@
+/** What a subscriber is told: the difference between two records. */
+import type { Reason } from "./reason.ts";
+import type { ContainerExit, ContainerRecord, HealthStatus, TaskRecord } from "./record.ts";
+import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
+
+export type Change =
+  | { readonly type: "task"; readonly known: TaskStatus; readonly desired: TaskRecord["desired"]; readonly reason: Reason | null }
+  | { readonly type: "waiting"; readonly missing: readonly string[] }
+  | {
+      readonly type: "container";
+      readonly container: string;
+      readonly generation: number;
+      readonly known: ContainerStatus;
+      readonly exit: ContainerExit | null;
+      readonly reason: Reason | null;
+    }
+  | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
+  | { readonly type: "resource"; readonly name: string; readonly known: ResourceStatus }
+  /** It could not be stopped so often that somebody has to look. */
+  | { readonly type: "alarm"; readonly container: string; readonly failures: number };
+
+/** `before` undefined: the task is new. */
+export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, stopTries: number): Change[] {
+  const { known, desired, reason, waiting } = now;
+  return [
+    ...now.resources.flatMap((one): Change[] => {
+      const old = before?.resources.find(({ name }) => name === one.name)?.known ?? "NONE";
+      return old === one.known ? [] : [{ type: "resource", name: one.name, known: one.known }];
+    }),
+    ...now.containers.flatMap((one) =>
+      containerChanges(
+        before?.containers.find(({ name }) => name === one.name),
+        one,
+        stopTries,
+      ),
+    ),
+    ...(waiting !== null && String(waiting.missing) !== String(before?.waiting?.missing)
+      ? [{ type: "waiting", missing: waiting.missing } as const]
+      : []),
+    ...(before?.known !== known || before.desired !== desired ? [{ type: "task", known, desired, reason } as const] : []),
+  ];
+}
+
+function containerChanges(before: ContainerRecord | undefined, now: ContainerRecord, stopTries: number): Change[] {
+  const { name, generation, known, exit, reason, health, stop } = now;
+  const of = { container: name, generation };
+  const changes: Change[] = [];
+  const isExitNew = exit !== null && exit !== before?.exit;
+  if ((before?.known ?? "NONE") !== known || (before?.generation ?? 1) !== generation || isExitNew) {
+    changes.push({ type: "container", ...of, known, exit, reason });
+  }
+  if (health !== null && (before?.health?.status ?? "UNKNOWN") !== health.status)
+    changes.push({ type: "health", ...of, status: health.status });
+  if (stop.failures === stopTries && before?.stop.failures !== stopTries)
+    changes.push({ type: "alarm", container: name, failures: stop.failures });
+  return changes;
+}

@@ -1,0 +1,39 @@
+/** What is removed: ended incarnations while the task runs, and everything once it has been stopped for long enough. */
+import type { Action } from "./action.ts";
+import { leaveBehind } from "./change-record.ts";
+import type { TaskRecord } from "./record.ts";
+import { hasPassed, type Instant } from "./time.ts";
+
+interface Decision {
+  readonly record: TaskRecord;
+  readonly actions: readonly Action[];
+}
+
+export function removeLeftovers(record: TaskRecord, now: Instant): Decision {
+  const due = record.leftovers.filter(({ isRemoving, nextTry }) => !isRemoving && (nextTry === null || hasPassed(nextTry, now)));
+  return {
+    record: { ...record, leftovers: record.leftovers.map((one) => (due.includes(one) ? { ...one, isRemoving: true } : one)) },
+    actions: due.map(({ container, generation, runtimeId }) => ({ type: "remove", container, generation, runtimeId })),
+  };
+}
+
+/** Containers, then resources, then the record. A task that is deleted waits neither for its retention nor for its subscribers. */
+export function cleanUp(record: TaskRecord, now: Instant): Decision {
+  const { cleanup, isDeleteAsked, isSwept, sent, containers } = record;
+  if (record.known !== "STOPPED" || cleanup === null || containers.some(({ applied }) => applied !== null)) return { record, actions: [] };
+  const isReported = sent === "STOPPED" || hasPassed(cleanup.bound, now);
+  if (!isDeleteAsked && !(isReported && hasPassed(cleanup.retained, now))) return { record, actions: [] };
+  // Removing what the runtime does not know succeeds: so no container needs to be remembered as never created.
+  if (!isSwept) return removeLeftovers(containers.reduce(leaveBehind, { ...record, isSwept: true }), now);
+  return record.leftovers.length > 0 ? { record, actions: [] } : removeResources(record, now);
+}
+
+function removeResources(record: TaskRecord, now: Instant): Decision {
+  const left = record.resources.filter(({ known }) => known !== "REMOVED");
+  if (left.length === 0) return { record, actions: [{ type: "forget" }] };
+  const due = left.filter(({ applied, nextTry }) => applied === null && (nextTry === null || hasPassed(nextTry, now)));
+  return {
+    record: { ...record, resources: record.resources.map((one) => (due.includes(one) ? { ...one, applied: "REMOVED" } : one)) },
+    actions: due.map(({ name }) => ({ type: "removeResource", name })),
+  };
+}

@@ -1,0 +1,19 @@
+/** When a record has to be looked at again if nothing happens before. */
+import { dependencyDeadlines } from "./dependencies.ts";
+import type { TaskRecord } from "./record.ts";
+import { type Deadline, hasPassed, type Instant } from "./time.ts";
+
+/** The next deadline of this boot. Those that have passed have been decided on; null: there is none. */
+export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null {
+  const all: (Deadline | null | undefined)[] = [
+    ...record.containers.flatMap((one) => [one.restartAt, one.stop.nextTry, one.health?.nextCheck, ...dependencyDeadlines(record, one)]),
+    ...record.resources.map(({ nextTry }) => nextTry),
+    ...record.leftovers.map(({ nextTry }) => nextTry),
+    record.cleanup?.retained,
+    record.cleanup?.bound,
+  ];
+  return all.reduce<Deadline | null>((first, one) => {
+    if (!one || hasPassed(one, now)) return first;
+    return first === null || one.bootMs < first.bootMs ? one : first;
+  }, null);
+}

@@ -1,0 +1,74 @@
+/** Whether what a container depends on has come about, can still come about, or never will. */
+import { type Dependency, dependencyTarget } from "../spec/index.ts";
+import { type Reason, reason } from "./reason.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import { hasReached } from "./status.ts";
+import { after, type Deadline, hasPassed, type Instant } from "./time.ts";
+
+/** A dependency that does not hold now. `never`: why it cannot any more. */
+export interface Unresolved {
+  readonly dependency: Dependency;
+  readonly never?: Reason;
+}
+
+export interface Place {
+  readonly task: TaskRecord;
+  readonly container: ContainerRecord;
+}
+
+/** Where a dependency of a container of `record` leads. undefined: its task is not there yet. */
+export function targetOf(record: TaskRecord, dependency: Dependency, peers: readonly TaskRecord[]): Place | undefined {
+  const named = dependencyTarget(record.name, dependency);
+  const task = named.task === record.name ? record : peers.find(({ name }) => name === named.task);
+  const container = task?.containers.find(({ name }) => name === named.container);
+  return task === undefined || container === undefined ? undefined : { task, container };
+}
+
+export function unresolved(record: TaskRecord, container: ContainerRecord, peers: readonly TaskRecord[], now: Instant): Unresolved[] {
+  return (specOf(record, container.name)?.dependsOn ?? []).flatMap((dependency) => {
+    const target = targetOf(record, dependency, peers);
+    if (target !== undefined && holds(dependency, target.container)) return [];
+    const never = (target && whyNever(dependency, target)) ?? timedOut(dependency, container, now);
+    return [never === undefined ? { dependency } : { dependency, never }];
+  });
+}
+
+/** When the first of them is given up. */
+export function dependencyDeadlines(record: TaskRecord, { name, blockedSince }: ContainerRecord): Deadline[] {
+  if (blockedSince === null) return [];
+  return (specOf(record, name)?.dependsOn ?? []).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));
+}
+
+function holds({ condition }: Dependency, { known, startedAt, exit, health }: ContainerRecord): boolean {
+  switch (condition) {
+    case "CREATE":
+      return startedAt !== null || (hasReached(known, "CREATED") && known !== "STOPPED");
+    case "START":
+      return startedAt !== null;
+    case "SUCCESS":
+      return known === "STOPPED" && exit?.code === 0;
+    case "COMPLETE":
+      return known === "STOPPED" && startedAt !== null;
+    case "HEALTHY":
+      return known !== "STOPPED" && hasReached(known, "RUNNING") && health?.status === "HEALTHY";
+  }
+}
+
+/** Called when it does not hold. */
+function whyNever({ condition, container: name }: Dependency, { task, container }: Place): Reason | undefined {
+  const failed = (text: string, cause?: Reason | null) => reason("DependencyFailed", `${name} ${text}`, cause ?? undefined);
+  if (condition === "HEALTHY" && container.health === null) return failed("has no health check");
+  if (container.known === "STOPPED") return failed(`has stopped and is not ${WORDS[condition]}`, container.reason);
+  // What is being stopped ends, but does nothing else any more.
+  const isEnding = container.desired === "STOPPED" || task.desired === "STOPPED";
+  if (isEnding && condition !== "SUCCESS" && condition !== "COMPLETE")
+    return failed(`is being stopped and is not ${WORDS[condition]}`, container.reason);
+  return undefined;
+}
+
+const WORDS = { CREATE: "created", START: "started", SUCCESS: "successful", COMPLETE: "complete", HEALTHY: "healthy" } as const;
+
+function timedOut({ timeout, container, condition }: Dependency, { blockedSince }: ContainerRecord, now: Instant): Reason | undefined {
+  if (timeout === undefined || blockedSince === null || !hasPassed(after(blockedSince, timeout), now)) return undefined;
+  return reason("DependencyTimeout", `${container} was not ${WORDS[condition]} within ${timeout} ms`);
+}

@@ -1,0 +1,106 @@
+/** The actions that may begin now. Each is marked as in flight in the record it comes with. */
+import type { Action } from "./action.ts";
+import { changeContainer } from "./change-record.ts";
+import { cleanUp, removeLeftovers } from "./clean-up.ts";
+import { unresolved } from "./dependencies.ts";
+import { isCheckDue } from "./health.ts";
+import type { HostView } from "./host.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
+import { stopsBefore } from "./stop-order.ts";
+import { hasPassed, type Instant } from "./time.ts";
+
+/** A record, and what has been decided on the way to it. */
+export interface Decision {
+  readonly record: TaskRecord;
+  readonly actions: readonly Action[];
+}
+
+export function dispatch(record: TaskRecord, now: Instant, host: HostView): Decision {
+  const steps = [createResources, moveContainers, checkHealth, removeLeftovers, cleanUp];
+  return steps.reduce<Decision>(
+    (decided, step) => {
+      const next = step(decided.record, now, host);
+      return { record: next.record, actions: [...decided.actions, ...next.actions] };
+    },
+    { record, actions: [] },
+  );
+}
+
+function createResources(record: TaskRecord): Decision {
+  const isWanted = record.desired === "RUNNING" && record.admission === "admitted";
+  const due = record.resources.filter(({ known, applied }) => isWanted && known === "NONE" && applied === null);
+  return {
+    record: { ...record, resources: record.resources.map((one) => (due.includes(one) ? { ...one, applied: "CREATED" } : one)) },
+    actions: due.map(({ name }) => ({ type: "createResource", name })),
+  };
+}
+
+function moveContainers(record: TaskRecord, now: Instant, host: HostView): Decision {
+  return record.containers.reduce<Decision>(
+    (decided, container) => {
+      if (container.applied !== null) return decided;
+      const move = stopMove(decided.record, container, now, host) ?? forwardMove(decided.record, container, now, host);
+      if (move === undefined) return decided;
+      const changed = changeContainer(decided.record, container.name, { applied: move.target, isStrayStopped: isStray(container) });
+      return { record: changed, actions: [...decided.actions, move.action] };
+    },
+    { record, actions: [] },
+  );
+}
+
+function isStray({ known, isUnsure, isStrayStopped }: ContainerRecord): boolean {
+  return isStrayStopped || (known === "STOPPED" && isUnsure);
+}
+
+interface Move {
+  readonly target: ContainerStatus;
+  readonly action: Action;
+}
+
+function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers, options }: HostView): Move | undefined {
+  const { name, generation, runtimeId, known, stop } = container;
+  const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
+  if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
+  if (stop.nextTry !== null && !hasPassed(stop.nextTry, now)) return undefined;
+  if (stopsBefore(record, container, peers, options).length > 0) return undefined;
+  const spec = specOf(record, name);
+  const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? options.stopTimeoutMs);
+  const signal = spec?.stopSignal ?? "SIGKILL";
+  return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
+}
+
+const VERBS = { PULLED: "pull", CREATED: "create", RUNNING: "start", RESOURCES_PROVISIONED: "provision" } as const;
+
+function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers }: HostView): Move | undefined {
+  const { name, generation, runtimeId, known, steady } = container;
+  const target = nextStatus(known, steady);
+  if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")
+    return undefined;
+  if (container.restartAt !== null && !hasPassed(container.restartAt, now)) return undefined;
+  if (!hasWhatItNeeds(record, container, target) || unresolved(record, container, peers, now).length > 0) return undefined;
+  return { target, action: { type: VERBS[target], container: name, generation, runtimeId } };
+}
+
+/** The cgroup before anything; volumes and the shared namespaces before it is created. */
+function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
+  const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
+  if (target === "PULLED") return isCreated("cgroup");
+  const pause = containers.find((one) => one.type === "namespacePause");
+  return isCreated("volume") && (type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady));
+}
+
+function checkHealth(record: TaskRecord, now: Instant): Decision {
+  const due = record.containers.filter((one) => isCheckDue(one, now));
+  const checking = due.reduce(
+    (state, { name, health }) => changeContainer(state, name, { health: { ...health!, isChecking: true, nextCheck: null } }),
+    record,
+  );
+  return {
+    record: checking,
+    actions: due.map(({ name, generation, runtimeId }) => {
+      const { command, timeout } = specOf(record, name)!.healthCheck!;
+      return { type: "checkHealth", container: name, generation, runtimeId, command, timeoutMs: timeout };
+    }),
+  };
+}

@@ -1,0 +1,67 @@
+/** What can happen to a task. */
+
+import type { Reason } from "./reason.ts";
+import type { ContainerExit } from "./record.ts";
+import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
+import type { Instant } from "./time.ts";
+
+/** Why an action failed. */
+export interface ActionError {
+  readonly message: string;
+  /** It may have had its effect (a time-out, a killed process). */
+  readonly isOutcomeUnknown: boolean;
+}
+
+/** What the runtime says of one incarnation. */
+export type Observation =
+  /** It knows nothing of this id. */
+  | { readonly state: "absent" }
+  | { readonly state: "created" }
+  | { readonly state: "running"; readonly startedAt?: Instant }
+  /** Its cgroup is empty. */
+  | { readonly state: "exited"; readonly exit: ContainerExit };
+
+interface OfContainer {
+  readonly container: string;
+  readonly generation: number;
+}
+
+export type TaskEvent = { readonly at: Instant } & (
+  | { readonly type: "admitted" }
+  /** The host has no room now. `missing` names what is short. */
+  | { readonly type: "waiting"; readonly missing: readonly string[] }
+  /** It can never run here. */
+  | { readonly type: "refused"; readonly message: string }
+  /** A deadline of the record has passed, or another task of the group has changed. */
+  | { readonly type: "tick" }
+  | { readonly type: "stop"; readonly reason: Reason }
+  | { readonly type: "restart"; readonly containers: readonly string[] }
+  /** Removed as soon as it has stopped, without retention. */
+  | { readonly type: "delete" }
+  /** An action has ended: `target` is the status it leads to. */
+  | ({
+      readonly type: "result";
+      readonly target: ContainerStatus;
+      readonly error?: ActionError;
+      readonly exit?: ContainerExit;
+    } & OfContainer)
+  | { readonly type: "resource"; readonly name: string; readonly target: ResourceStatus; readonly error?: ActionError }
+  | ({ readonly type: "removed"; readonly error?: ActionError } & OfContainer)
+  /** Seen while it runs. */
+  | ({ readonly type: "observed"; readonly observation: Observation } & OfContainer)
+  /** The old daemon and all it was doing are gone. What may be repeated is decided anew; each container is `lookedUp` in the same turn. */
+  | { readonly type: "fenced" }
+  /** After `fenced`: the truth. The action that was in flight for it is no longer. */
+  | ({ readonly type: "lookedUp"; readonly observation: Observation } & OfContainer)
+  | ({ readonly type: "health"; readonly isHealthy: boolean; readonly output: string } & OfContainer)
+  /**
+   * The host has booted anew: at.bootId is the new one. `exits` are those recorded on disk, by runtime id, that were not observed: an orderly shutdown ends
+   * containers too, so they are no reason not to start the task again.
+   */
+  | { readonly type: "booted"; readonly exits: Readonly<Record<string, ContainerExit>> }
+  | {
+      readonly type: "acknowledged";
+      readonly known: TaskStatus;
+      readonly containers: Readonly<Record<string, Readonly<{ generation: number; known: ContainerStatus }>>>;
+    }
+);

@@ -1,0 +1,33 @@
+/** What the decision about one task needs to know of everything else. */
+import type { TaskRecord } from "./record.ts";
+
+export interface EngineOptions {
+  /** For containers that say nothing. */
+  readonly stopTimeoutMs: number;
+  readonly retentionMs: number;
+  /** A stopped task whose end nobody acknowledges is removed after this. */
+  readonly reportBoundMs: number;
+  /** After so many failed tries to stop a container it is an alarm, and holds back no other container any longer. */
+  readonly stopTries: number;
+}
+
+export const DEFAULT_OPTIONS: EngineOptions = {
+  stopTimeoutMs: 30_000,
+  retentionMs: 3 * 3_600_000,
+  reportBoundMs: 72 * 3_600_000,
+  stopTries: 5,
+};
+
+export interface HostView {
+  readonly options: EngineOptions;
+  /** The other tasks of the group: one for each name, the newest. */
+  readonly peers: readonly TaskRecord[];
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/** How long to wait after so many failures in a row. */
+export function retryDelayMs(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), LONGEST_RETRY_MS);
+}

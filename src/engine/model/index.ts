@@ -1,0 +1,23 @@
+/** Tasks as data: records, events, and the pure decision between them. */
+export type { Action, ActionType } from "./action.ts";
+export type { Change } from "./changes.ts";
+export { changesBetween } from "./changes.ts";
+export { nextDeadline } from "./deadlines.ts";
+export type { ActionError, Observation, TaskEvent } from "./event.ts";
+export { DEFAULT_OPTIONS, type EngineOptions, type HostView, retryDelayMs } from "./host.ts";
+export { isTaskId, PAUSE_NAME, runtimeId, taskId } from "./ids.ts";
+export { type NewTask, newRecord } from "./new-record.ts";
+export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
+export { type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
+export * from "./record.ts";
+export {
+  CONTAINER_STATUSES,
+  type ContainerStatus,
+  type Desired,
+  RESOURCE_STATUSES,
+  type ResourceStatus,
+  type Steady,
+  TASK_STATUSES,
+  type TaskStatus,
+} from "./status.ts";
+export { after, type Deadline, hasPassed, type Instant } from "./time.ts";

@@ -1,0 +1,95 @@
+/** The record of a task that has just been applied. */
+import { specDigest, type TaskSpec } from "../spec/index.ts";
+import { PAUSE_NAME, runtimeId } from "./ids.ts";
+import { type ContainerRecord, type ContainerType, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
+import type { Instant } from "./time.ts";
+
+export interface NewTask {
+  /** ids.ts, taskId */
+  readonly id: string;
+  readonly group: string;
+  readonly spec: TaskSpec;
+  /** The engine's configuration, now: containers stand below a cgroup of the task. */
+  readonly hasTaskLimits: boolean;
+  readonly at: Instant;
+}
+
+export function newRecord({ id, group, spec, hasTaskLimits, at }: NewTask): TaskRecord {
+  return {
+    version: RECORD_VERSION,
+    id,
+    group,
+    name: spec.name,
+    generation: 1,
+    spec,
+    digest: specDigest(spec),
+    hasTaskLimits,
+    desired: "RUNNING",
+    known: "NONE",
+    sent: null,
+    admission: "waiting",
+    waiting: null,
+    reason: null,
+    bootId: at.bootId,
+    createdAt: at,
+    stoppedAt: null,
+    cleanup: null,
+    isDeleteAsked: false,
+    isSwept: false,
+    resources: newResources(spec, hasTaskLimits),
+    containers: [
+      ...(Object.values(spec.namespaces).includes("shared")
+        ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, hasHealthCheck: false }, 1)]
+        : []),
+      ...spec.containers.map(({ name, essential, healthCheck }) =>
+        newContainer(id, { name, type: "normal", essential, hasHealthCheck: healthCheck !== undefined }, 1),
+      ),
+    ],
+    leftovers: [],
+  };
+}
+
+export function newResources(spec: TaskSpec, hasTaskLimits: boolean): ResourceRecord[] {
+  const none = { known: "NONE", applied: null, failures: 0, nextTry: null } as const;
+  return [
+    ...(hasTaskLimits ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
+    ...spec.volumes
+      .filter(({ host }) => host === undefined)
+      .map(({ name }) => ({ name: `volume:${name}`, kind: "volume", ...none }) as const),
+  ];
+}
+
+interface Shape {
+  readonly name: string;
+  readonly type: ContainerType;
+  readonly essential: boolean;
+  readonly hasHealthCheck: boolean;
+}
+
+export function newContainer(task: string, { name, type, essential, hasHealthCheck }: Shape, generation: number): ContainerRecord {
+  return {
+    name,
+    type,
+    essential,
+    steady: "RUNNING",
+    generation,
+    runtimeId: runtimeId(task, name, generation),
+    desired: "RUNNING",
+    known: "NONE",
+    applied: null,
+    sent: null,
+    isUnsure: false,
+    startedAt: null,
+    stoppedAt: null,
+    exit: null,
+    reason: null,
+    health: hasHealthCheck ? { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" } : null,
+    restarts: 0,
+    shortRuns: 0,
+    restartAt: null,
+    isRestartAsked: false,
+    blockedSince: null,
+    stop: { failures: 0, nextTry: null },
+    isStrayStopped: false,
+  };
+}

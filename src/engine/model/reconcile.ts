@@ -1,0 +1,28 @@
+/**
+ * The decision about one task: what an event changes, and what is to be done. Pure: no clock, no ids of its own, no input or output. The engine stores the
+ * record, the actions and the changes in one transaction, and only then acts.
+ */
+import { applyEvent } from "./apply-event.ts";
+import { type Change, changesBetween } from "./changes.ts";
+import { type Decision, dispatch } from "./dispatch.ts";
+import type { TaskEvent } from "./event.ts";
+import type { HostView } from "./host.ts";
+import type { TaskRecord } from "./record.ts";
+import { settle } from "./settle.ts";
+
+export interface Reconciled extends Decision {
+  /** For the journal, in order. */
+  readonly changes: readonly Change[];
+}
+
+export function reconcile(record: TaskRecord, event: TaskEvent, host: HostView): Reconciled {
+  return reconcileAll(record, [event], host);
+}
+
+/** Events of one turn, in order: decided on once, after the last. `events` is not empty. */
+export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: HostView): Reconciled {
+  const applied = events.reduce((state, event) => settle(applyEvent(state, event), event.at, host), record);
+  const now = events.at(-1)!.at;
+  const decided = dispatch(applied, now, host);
+  return { ...decided, changes: changesBetween(record, decided.record, host.options.stopTries) };
+}

@@ -1,0 +1,139 @@
+/**
+ * What the engine knows of a task: all that is stored. Four numbers stay apart for each container: `desired` (wanted), `known` (observed), `applied` (in
+ * flight), `sent` (acknowledged by whoever subscribes).
+ */
+import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
+import type { Reason } from "./reason.ts";
+import type { ContainerStatus, Desired, ResourceStatus, Steady, TaskStatus } from "./status.ts";
+import type { Deadline, Instant } from "./time.ts";
+
+export const RECORD_VERSION = 1;
+
+export interface ContainerExit {
+  /** 128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran. */
+  readonly code: number | null;
+  readonly signal: number | null;
+  readonly oomKilled: boolean;
+  /** It has ended and nobody saw how. Never reported as 0. */
+  readonly unknown: boolean;
+  readonly endedWallMs: number;
+}
+
+export type HealthStatus = "UNKNOWN" | "HEALTHY" | "UNHEALTHY";
+
+export interface HealthRecord {
+  readonly status: HealthStatus;
+  /** In a row. */
+  readonly failures: number;
+  readonly isChecking: boolean;
+  readonly nextCheck: Deadline | null;
+  /** The end of what the last check printed. */
+  readonly output: string;
+}
+
+export interface StopRecord {
+  /** How many tries have failed. */
+  readonly failures: number;
+  readonly nextTry: Deadline | null;
+}
+
+export type ContainerType = "normal" | "namespacePause";
+
+export interface ContainerRecord {
+  readonly name: string;
+  readonly type: ContainerType;
+  readonly essential: boolean;
+  readonly steady: Steady;
+  /** From 1; each restart is a new incarnation. Events of an older one are ignored. */
+  readonly generation: number;
+  /** Of this incarnation: derived from task, container and generation (ids.ts), so that it is known before it is created. */
+  readonly runtimeId: string;
+  readonly desired: Desired;
+  readonly known: ContainerStatus;
+  /** The status an action in flight leads to; null: none is. */
+  readonly applied: ContainerStatus | null;
+  readonly sent: Readonly<{ generation: number; known: ContainerStatus }> | null;
+  /** An action failed and may have had its effect: a stop is needed whatever is known. */
+  readonly isUnsure: boolean;
+  readonly startedAt: Instant | null;
+  readonly stoppedAt: Instant | null;
+  readonly exit: ContainerExit | null;
+  readonly reason: Reason | null;
+  readonly health: HealthRecord | null;
+  /** How often it was started again. */
+  readonly restarts: number;
+  /** Runs in a row that ended before restart.backoff.resetAfter: the next wait is longer with each. */
+  readonly shortRuns: number;
+  /** It is started again then. */
+  readonly restartAt: Deadline | null;
+  /** A user asked for a new incarnation: it is stopped and then started again. */
+  readonly isRestartAsked: boolean;
+  /** Since when it could go on but for what it depends on. */
+  readonly blockedSince: Instant | null;
+  readonly stop: StopRecord;
+  /** It was stopped once after it had turned up running although it had stopped. */
+  readonly isStrayStopped: boolean;
+}
+
+export type ResourceKind = "cgroup" | "volume";
+
+export interface ResourceRecord {
+  /** "cgroup", "volume:NAME". */
+  readonly name: string;
+  readonly kind: ResourceKind;
+  readonly known: ResourceStatus;
+  readonly applied: ResourceStatus | null;
+  readonly failures: number;
+  readonly nextTry: Deadline | null;
+}
+
+/** waiting: for room on the host. admitted: its share is taken from the ledger. released: it was given back, or never taken. */
+export type Admission = "waiting" | "admitted" | "released";
+
+export interface TaskRecord {
+  readonly version: typeof RECORD_VERSION;
+  readonly id: string;
+  readonly group: string;
+  readonly name: string;
+  /** From 1: one more for each start after a reboot. */
+  readonly generation: number;
+  readonly spec: TaskSpec;
+  readonly digest: string;
+  /** Whether its containers stand below a cgroup of the task: kept for its life, whatever the host is configured to later. */
+  readonly hasTaskLimits: boolean;
+  readonly desired: Desired;
+  readonly known: TaskStatus;
+  readonly sent: TaskStatus | null;
+  readonly admission: Admission;
+  /** Why it waits; null when it does not. */
+  readonly waiting: Readonly<{ since: Instant; missing: readonly string[] }> | null;
+  readonly reason: Reason | null;
+  /** The boot its processes belong to. */
+  readonly bootId: string;
+  readonly createdAt: Instant;
+  readonly stoppedAt: Instant | null;
+  /** When it may be removed, and when it is removed even if nobody has acknowledged its end. null: it has not stopped. */
+  readonly cleanup: Readonly<{ retained: Deadline; bound: Deadline }> | null;
+  /** Its owner does not want to look at it any longer. */
+  readonly isDeleteAsked: boolean;
+  /** Its containers are being removed: they are among the leftovers. */
+  readonly isSwept: boolean;
+  readonly resources: readonly ResourceRecord[];
+  readonly containers: readonly ContainerRecord[];
+  /** Ended incarnations that are still to be removed from the runtime. */
+  readonly leftovers: readonly Leftover[];
+}
+
+export interface Leftover {
+  readonly container: string;
+  readonly generation: number;
+  readonly runtimeId: string;
+  readonly isRemoving: boolean;
+  readonly failures: number;
+  readonly nextTry: Deadline | null;
+}
+
+/** undefined for the pause process, which no spec names. */
+export function specOf(record: TaskRecord, name: string): ContainerSpec | undefined {
+  return record.spec.containers.find((container) => container.name === name);
+}

@@ -1,0 +1,52 @@
+/** Whether a container that has ended is started again, when, and as what. */
+import type { RestartPolicy } from "../spec/index.ts";
+import { changeContainer, leaveBehind } from "./change-record.ts";
+import { runtimeId } from "./ids.ts";
+import type { ContainerExit, ContainerRecord, TaskRecord } from "./record.ts";
+import { after, type Deadline, type Instant } from "./time.ts";
+
+/** How long it ran: 0 when its start is of another boot. */
+export function runTimeMs({ startedAt }: ContainerRecord, now: Instant): number {
+  return startedAt?.bootId === now.bootId ? Math.max(0, now.bootMs - startedAt.bootMs) : 0;
+}
+
+/** An end that nobody saw counts as a failure. */
+export function restartsAfter(policy: RestartPolicy | undefined, container: ContainerRecord, exit: ContainerExit, now: Instant): boolean {
+  if (policy?.enabled !== true) return false;
+  if (exit.code !== null && policy.ignoredExitCodes.includes(exit.code)) return false;
+  if (policy.maximumCount !== undefined && container.restarts >= policy.maximumCount) return false;
+  return runTimeMs(container, now) >= policy.minimumRunTime;
+}
+
+/** 1, 2, 4 ... times the initial delay, with each short run in a row. */
+export function restartDelayMs({ backoff }: RestartPolicy, shortRuns: number): number {
+  return Math.min(backoff.initial * 2 ** Math.min(shortRuns, 40), backoff.maximum);
+}
+
+/** The next incarnation: the root file system is there, nothing else is. The old one is left to be removed. */
+export function newIncarnation(record: TaskRecord, container: ContainerRecord, restartAt: Deadline | null): TaskRecord {
+  const generation = container.generation + 1;
+  return changeContainer(leaveBehind(record, container), container.name, {
+    generation,
+    runtimeId: runtimeId(record.id, container.name, generation),
+    desired: "RUNNING",
+    known: "PULLED",
+    applied: null,
+    isUnsure: false,
+    reason: null,
+    restartAt,
+    isRestartAsked: false,
+    restarts: container.restarts + 1,
+    blockedSince: null,
+    stop: { failures: 0, nextTry: null },
+    isStrayStopped: false,
+    health: container.health && { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" },
+  });
+}
+
+export function restartByPolicy(record: TaskRecord, container: ContainerRecord, policy: RestartPolicy, now: Instant): TaskRecord {
+  const isLong = runTimeMs(container, now) >= policy.backoff.resetAfter;
+  const shortRuns = isLong ? 0 : container.shortRuns;
+  const next = newIncarnation(record, container, after(now, restartDelayMs(policy, shortRuns)));
+  return changeContainer(next, container.name, { shortRuns: shortRuns + 1 });
+}

@@ -1,0 +1,90 @@
+/**
+ * What follows from the record without any action: a stopped essential container stops its task, a stopping task stops its containers, what was never
+ * created has stopped as soon as it should, and what waits for something that cannot happen stops.
+ */
+import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
+import { unresolved } from "./dependencies.ts";
+import type { HostView } from "./host.ts";
+import { type Reason, reason } from "./reason.ts";
+import type { ContainerRecord, TaskRecord } from "./record.ts";
+import { hasReached, nextStatus } from "./status.ts";
+import { hasEnded, knownStatus } from "./task-status.ts";
+import { after, type Instant } from "./time.ts";
+
+/** Again until nothing changes: each step only moves desired statuses to STOPPED, and known ones forward. */
+export function settle(record: TaskRecord, now: Instant, host: HostView): TaskRecord {
+  const next = STEPS.reduce((state, step) => step(state, now, host), record);
+  return isSame(record, next) ? finish(next, now, host) : settle(next, now, host);
+}
+
+type Step = (record: TaskRecord, now: Instant, host: HostView) => TaskRecord;
+
+const STEPS: readonly Step[] = [stopForEssential, stopContainers, stopNeverCreated, giveUpDependents];
+
+function isSame(before: TaskRecord, now: TaskRecord): boolean {
+  return before.desired === now.desired && before.containers.every((one, at) => one === now.containers[at]);
+}
+
+function stopForEssential(record: TaskRecord): TaskRecord {
+  const ended = record.containers.find(hasEnded);
+  if (ended === undefined || record.desired === "STOPPED") return record;
+  const cause = reason("EssentialContainerExited", `essential container ${ended.name} ended`, ended.reason ?? undefined);
+  return stopTask(record, cause);
+}
+
+function stopContainers(record: TaskRecord): TaskRecord {
+  if (record.desired === "RUNNING") return record;
+  const why = reason("TaskStopped", "task stopped", rootOf(record.reason));
+  return record.containers.reduce((state, { name }) => stopContainer(state, name, why), record);
+}
+
+/** A chain that came from a container is not told to it again. */
+function rootOf(of: Reason | null): Reason | undefined {
+  return of?.code === "EssentialContainerExited" ? { code: of.code, text: of.text } : (of ?? undefined);
+}
+
+/** The runtime knows nothing of it: there is nothing to stop. */
+function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
+  return record.containers.reduce((state, one) => {
+    const isThere = hasReached(one.known, "CREATED") || one.applied !== null || one.isUnsure;
+    return one.desired === "RUNNING" || isThere
+      ? state
+      : changeContainer(state, one.name, { known: "STOPPED", stoppedAt: now, blockedSince: null });
+  }, record);
+}
+
+function giveUpDependents(record: TaskRecord, now: Instant, { peers }: HostView): TaskRecord {
+  if (record.admission !== "admitted") return record;
+  return record.containers.filter(isOnItsWay).reduce((state, one) => {
+    const open = unresolved(state, one, peers, now);
+    const never = open.find((each) => each.never !== undefined)?.never;
+    if (never !== undefined) {
+      return stopContainer(state, one.name, reason("DependencyFailed", `container ${one.name} cannot start`, never));
+    }
+    const isBlocked = open.length > 0;
+    if (isBlocked === (one.blockedSince !== null)) return state;
+    return changeContainer(state, one.name, { blockedSince: isBlocked ? now : null });
+  }, record);
+}
+
+/** It has steps to take, and none is being taken. */
+function isOnItsWay({ known, steady, desired, applied }: ContainerRecord): boolean {
+  return desired === "RUNNING" && applied === null && nextStatus(known, steady) !== undefined;
+}
+
+/** The status of the task, and what its end means. */
+function finish(record: TaskRecord, now: Instant, { options }: HostView): TaskRecord {
+  const known = knownStatus(record);
+  if (known !== "STOPPED") return known === record.known ? record : { ...record, known };
+  const retention = record.spec.retention ?? options.retentionMs;
+  return {
+    ...record,
+    known,
+    desired: "STOPPED",
+    reason: record.reason ?? reason("ContainerExited", "all containers ended"),
+    admission: "released",
+    waiting: null,
+    stoppedAt: record.stoppedAt ?? now,
+    cleanup: record.cleanup ?? { retained: after(now, retention), bound: after(now, Math.max(retention, options.reportBoundMs)) },
+  };
+}

@@ -1,0 +1,41 @@
+/** The words for how far something has come, and their order. */
+
+/** In order: what is known of one incarnation of a container only moves forward. */
+export const CONTAINER_STATUSES = ["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"] as const;
+export type ContainerStatus = (typeof CONTAINER_STATUSES)[number];
+
+export const TASK_STATUSES = ["NONE", "CREATED", "RUNNING", "STOPPED"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export const RESOURCE_STATUSES = ["NONE", "CREATED", "REMOVED"] as const;
+export type ResourceStatus = (typeof RESOURCE_STATUSES)[number];
+
+/** What a container is wanted to be: where it works, or ended. */
+export type Steady = "RUNNING" | "RESOURCES_PROVISIONED";
+export type Desired = "RUNNING" | "STOPPED";
+
+/** Whether a container has come as far as `status`, or further. */
+export function hasReached(known: ContainerStatus, status: ContainerStatus): boolean {
+  return CONTAINER_STATUSES.indexOf(known) >= CONTAINER_STATUSES.indexOf(status);
+}
+
+export function isFurther(status: ContainerStatus, known: ContainerStatus): boolean {
+  return CONTAINER_STATUSES.indexOf(status) > CONTAINER_STATUSES.indexOf(known);
+}
+
+/** The step after `known` on the way to `steady`. undefined: it is there, or has ended. */
+export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<ContainerStatus, "NONE" | "STOPPED"> | undefined {
+  switch (known) {
+    case "NONE":
+      return "PULLED";
+    case "PULLED":
+      return "CREATED";
+    case "CREATED":
+      return "RUNNING";
+    case "RUNNING":
+      return steady === "RESOURCES_PROVISIONED" ? "RESOURCES_PROVISIONED" : undefined;
+    case "RESOURCES_PROVISIONED":
+    case "STOPPED":
+      return undefined;
+  }
+}

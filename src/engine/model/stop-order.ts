@@ -1,0 +1,42 @@
+/** Containers are stopped in the inverse order of their dependencies. */
+import { dependencyTarget } from "../spec/index.ts";
+import type { Place } from "./dependencies.ts";
+import type { EngineOptions } from "./host.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+
+/**
+ * Who has to end before `container` may be stopped: all that depend on it, directly or through others, and are wanted to stop as well. What runs on
+ * holds nothing back, nor does one that cannot be stopped. The pause process waits for every container of its task.
+ */
+export function stopsBefore(record: TaskRecord, container: ContainerRecord, peers: readonly TaskRecord[], options: EngineOptions): Place[] {
+  const all = [record, ...peers].flatMap((task) => task.containers.map((one): Place => ({ task, container: one })));
+  const before =
+    container.type === "namespacePause"
+      ? all.filter((place) => place.task === record && place.container !== container)
+      : dependentsOf({ task: record, container }, all);
+  return before.filter(({ task, container: one }) => {
+    const isStopping = task.desired === "STOPPED" || one.desired === "STOPPED";
+    return isStopping && one.known !== "STOPPED" && one.stop.failures < options.stopTries;
+  });
+}
+
+function dependentsOf(of: Place, all: readonly Place[]): Place[] {
+  const found = new Set<Place>();
+  const open = [of];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { task, container } = next;
+    for (const place of all) {
+      if (found.has(place) || place.container === of.container || !dependsOn(place, task.name, container.name)) continue;
+      found.add(place);
+      open.push(place);
+    }
+  }
+  return [...found];
+}
+
+function dependsOn({ task, container }: Place, name: string, target: string): boolean {
+  return (specOf(task, container.name)?.dependsOn ?? []).some((dependency) => {
+    const named = dependencyTarget(task.name, dependency);
+    return named.task === name && named.container === target;
+  });
+}

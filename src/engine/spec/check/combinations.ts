@@ -1,0 +1,61 @@
+/** Fields of a container that exclude or need each other. */
+
+import { signalNumber } from "../../../shared/linux/index.ts";
+import type { Problem } from "../finding.ts";
+import type { ContainerSpec } from "../schema/container.ts";
+import type { TaskSpec } from "../schema/task.ts";
+
+/** What the config.json of a bundle says already: each with the value that means "not given". */
+const SAID_BY_BUNDLE = {
+  command: undefined,
+  args: [],
+  env: {},
+  cwd: "/",
+  user: "0",
+  hostname: undefined,
+  readonlyRootfs: false,
+  capabilities: undefined,
+  seccomp: undefined,
+} as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
+
+export function checkCombinations({ containers, namespaces }: TaskSpec): Problem[] {
+  const combined: Problem[] = containers.flatMap((container, index) =>
+    [...source(container), ...mounts(container), ...signal(container), ...hostname(container, namespaces.uts)].map((problem) => ({
+      ...problem,
+      path: ["containers", index, ...problem.path],
+    })),
+  );
+  if (!containers.some(({ essential }) => essential)) {
+    combined.push({ code: "combination", message: "no container is essential: nothing would end the task", path: ["containers"] });
+  }
+  return combined;
+}
+
+function source(container: ContainerSpec): Problem[] {
+  const { bundle, rootfs, command } = container;
+  const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path });
+  if (bundle === undefined && rootfs === undefined) return [wrong("needs a bundle or a rootfs")];
+  if (bundle !== undefined && rootfs !== undefined) return [wrong("has a bundle and a rootfs: give one", "rootfs")];
+  if (bundle === undefined) return command === undefined ? [wrong("with a rootfs it needs a command")] : [];
+  return Object.entries(SAID_BY_BUNDLE)
+    .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))
+    .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
+}
+
+function mounts(container: ContainerSpec): Problem[] {
+  return container.mounts.flatMap(({ volume, source: host }, at): Problem[] =>
+    (volume === undefined) === (host === undefined)
+      ? [{ code: "combination", message: "needs either a volume or a source", path: ["mounts", at] }]
+      : [],
+  );
+}
+
+function signal({ stopSignal }: ContainerSpec): Problem[] {
+  if (typeof stopSignal === "number" || signalNumber(stopSignal.replace(/^SIG/, "")) !== undefined) return [];
+  return [{ code: "unknown-signal", message: `there is no signal ${stopSignal}`, path: ["stopSignal"] }];
+}
+
+function hostname({ hostname: given }: ContainerSpec, uts: TaskSpec["namespaces"]["uts"]): Problem[] {
+  if (given === undefined || uts === "private") return [];
+  return [{ code: "combination", message: `a hostname needs a private uts namespace, and the task's is ${uts}`, path: ["hostname"] }];
+}

@@ -1,0 +1,94 @@
+/** Dependencies, over all tasks of a group: each names a container that is there, none waits for itself, and each can come true. */
+import type { Problem } from "../finding.ts";
+import type { ContainerSpec, Dependency } from "../schema/container.ts";
+import type { TaskSpec } from "../schema/task.ts";
+import { cyclesOf } from "./cycles.ts";
+import { duplicates } from "./names.ts";
+
+export interface GroupProblem extends Problem {
+  /** Index of the task in the group. */
+  readonly task: number;
+}
+
+/** A dependency with both its ends. */
+interface Edge {
+  readonly task: number;
+  readonly path: readonly (string | number)[];
+  readonly from: string;
+  readonly to: string;
+  readonly dependency: Dependency;
+  readonly target: ContainerSpec | undefined;
+  readonly isOwnTask: boolean;
+}
+
+export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
+  const edges = edgesOf(tasks);
+  return [
+    ...duplicates(tasks.map(({ name }) => name)).map(
+      (task): GroupProblem => ({ task, code: "duplicate-name", message: `the task ${tasks[task]!.name} is there twice`, path: ["name"] }),
+    ),
+    ...edges.flatMap(({ task, path, ...edge }) => {
+      const never = whyNever(edge);
+      return never === undefined ? [] : [{ task, path: [...path, "container"], ...never }];
+    }),
+    ...cycleProblems(edges),
+  ];
+}
+
+/** "container" is of the same task; "task/container" of that one. */
+export function dependencyTarget(owner: string, { container }: Dependency): Readonly<{ task: string; container: string }> {
+  const slash = container.indexOf("/");
+  return slash < 0 ? { task: owner, container } : { task: container.slice(0, slash), container: container.slice(slash + 1) };
+}
+
+function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
+  return tasks.flatMap((spec, task) =>
+    spec.containers.flatMap((container, index) =>
+      container.dependsOn.map((dependency, at) => {
+        const named = dependencyTarget(spec.name, dependency);
+        return {
+          task,
+          path: ["containers", index, "dependsOn", at],
+          from: `${spec.name}/${container.name}`,
+          to: `${named.task}/${named.container}`,
+          dependency,
+          target: tasks.find(({ name }) => name === named.task)?.containers.find(({ name }) => name === named.container),
+          isOwnTask: named.task === spec.name,
+        };
+      }),
+    ),
+  );
+}
+
+function whyNever({ dependency, target, isOwnTask }: Omit<Edge, "task" | "path">): Pick<Problem, "code" | "message"> | undefined {
+  const { condition, container } = dependency;
+  const never = (message: string) => ({ code: "dependency-never", message }) as const;
+  if (target === undefined) return { code: "unknown-reference", message: `there is no container ${container}` };
+  if (condition === "HEALTHY" && target.healthCheck === undefined)
+    return never(`${container} has no health check: it never becomes HEALTHY`);
+  if (condition !== "SUCCESS" && condition !== "COMPLETE") return undefined;
+  if (isOwnTask && target.essential) return never(`${container} is essential: the task stops when it ends`);
+  if (condition === "SUCCESS" && restartsAfterSuccess(target)) return never(`${container} is started again whenever it ends with 0`);
+  return undefined;
+}
+
+function restartsAfterSuccess({ restart }: ContainerSpec): boolean {
+  const mayEnd = restart?.ignoredExitCodes.includes(0) || restart?.maximumCount !== undefined || (restart?.minimumRunTime ?? 0) > 0;
+  return restart?.enabled === true && !mayEnd;
+}
+
+function cycleProblems(edges: readonly Edge[]): GroupProblem[] {
+  const graph = new Map<string, string[]>();
+  for (const { from, to } of edges) graph.set(from, [...(graph.get(from) ?? []), to]);
+  return cyclesOf(graph).map((members) => {
+    const edge = edges.find(({ from, to }) => from === members[0] && to === (members[1] ?? members[0]))!;
+    const own = members.every((member) => member.startsWith(`${members[0]!.split("/")[0]}/`));
+    const names = own ? members.map((member) => member.slice(member.indexOf("/") + 1)) : members;
+    return {
+      task: edge.task,
+      path: [...edge.path, "container"],
+      code: "dependency-cycle",
+      message: `containers wait for each other: ${[...names, names[0]].join(" -> ")}`,
+    };
+  });
+}

@@ -1,0 +1,31 @@
+/** Limits that contradict each other, or that the kernel cannot keep. */
+import type { Problem } from "../finding.ts";
+import type { TaskSpec } from "../schema/task.ts";
+
+const MIB = 1024 * 1024;
+/** The kernel takes no quota below 1000 microseconds; of a period of 100 ms that is a hundredth of a CPU. Source: kernel/sched/core.c. */
+const LEAST_CPUS = 0.01;
+
+export function checkLimits({ containers, memory, cpus, pids }: TaskSpec): Problem[] {
+  const wrong = (message: string, ...path: (string | number)[]): Problem => ({ code: "limit", message, path });
+  const problems: Problem[] = [];
+  if (cpus !== undefined && cpus < LEAST_CPUS)
+    problems.push(wrong(`${cpus} CPUs are less than the kernel can count: at least ${LEAST_CPUS}`, "cpus"));
+  containers.forEach((container, index) => {
+    const at = (field: string, message: string) => problems.push(wrong(message, "containers", index, field));
+    if (memory !== undefined && (container.memory ?? 0) > memory) {
+      at("memory", `${mebibytes(container.memory!)} of the container are more than the ${mebibytes(memory)} of the task`);
+    }
+    if (container.memory !== undefined && (container.memoryReservation ?? 0) > container.memory) {
+      at("memoryReservation", `${mebibytes(container.memoryReservation!)} are more than the limit of ${mebibytes(container.memory)}`);
+    }
+    if (cpus !== undefined && (container.cpus ?? 0) > cpus)
+      at("cpus", `${container.cpus} CPUs of the container are more than the ${cpus} of the task`);
+    if (pids !== undefined && (container.pids ?? 0) > pids) at("pids", `${container.pids} processes are more than the ${pids} of the task`);
+  });
+  return problems;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round((bytes / MIB) * 100) / 100} MiB`;
+}

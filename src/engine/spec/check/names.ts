@@ -1,0 +1,50 @@
+/** Names that are given twice, that nothing has, or that are not the user's to set. */
+import type { Problem } from "../finding.ts";
+import type { TaskSpec } from "../schema/task.ts";
+
+/** Annotations below it are the engine's own: an adopted container is recognised by them. */
+export const RESERVED_ANNOTATIONS = "org.runt.";
+
+export function checkNames({ containers, volumes, ports }: TaskSpec): Problem[] {
+  const known = new Set(volumes.map(({ name }) => name));
+  return [
+    ...duplicates(containers.map(({ name }) => name)).map((index) => duplicate(["containers", index, "name"], containers[index]!.name)),
+    ...duplicates(volumes.map(({ name }) => name)).map((index) => duplicate(["volumes", index, "name"], volumes[index]!.name)),
+    ...duplicates(ports.map(({ port, protocol }) => `${port}/${protocol}`)).map((index) =>
+      duplicate(["ports", index], `${ports[index]!.port}`),
+    ),
+    ...containers.flatMap(({ mounts, annotations }, index) => [
+      ...mounts.flatMap(({ volume }, at): Problem[] =>
+        volume === undefined || known.has(volume)
+          ? []
+          : [
+              {
+                code: "unknown-reference",
+                message: `the task has no volume ${volume}`,
+                path: ["containers", index, "mounts", at, "volume"],
+              },
+            ],
+      ),
+      ...Object.keys(annotations).flatMap((key): Problem[] =>
+        key.startsWith(RESERVED_ANNOTATIONS)
+          ? [
+              {
+                code: "reserved-annotation",
+                message: `annotations that begin with ${RESERVED_ANNOTATIONS} are set by the engine`,
+                path: ["containers", index, "annotations", key],
+              },
+            ]
+          : [],
+      ),
+    ]),
+  ];
+}
+
+function duplicate(path: Problem["path"], name: string): Problem {
+  return { code: "duplicate-name", message: `${name} is there twice`, path };
+}
+
+/** Indices of what has been there before. */
+export function duplicates(names: readonly string[]): number[] {
+  return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
+}

@@ -1,0 +1,10 @@
+/** What can be known to be wrong with one task before anything is done. Each check is in the file of its subject. */
+import type { Problem } from "../finding.ts";
+import type { TaskSpec } from "../schema/task.ts";
+import { checkCombinations } from "./combinations.ts";
+import { checkLimits } from "./limits.ts";
+import { checkNames } from "./names.ts";
+
+export function checkTask(spec: TaskSpec): Problem[] {
+  return [...checkNames(spec), ...checkCombinations(spec), ...checkLimits(spec)];
+}

@@ -1,0 +1,17 @@
+/** The text of a task: its schema, its checks, its digest. Pure. */
+export { dependencyTarget } from "./check/group.ts";
+export { RESERVED_ANNOTATIONS } from "./check/names.ts";
+export { canonicalJson, specDigest } from "./digest.ts";
+export { type Finding, type FindingCode, renderFinding } from "./finding.ts";
+export { taskJsonSchema } from "./json-schema.ts";
+export { LARGEST_FILE, type ParsedFile, parseTasks } from "./parse.ts";
+export {
+  CONDITIONS,
+  type Condition,
+  type ContainerSpec,
+  type Dependency,
+  type HealthCheck,
+  type MountSpec,
+  type RestartPolicy,
+} from "./schema/container.ts";
+export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";

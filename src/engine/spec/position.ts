@@ -1,0 +1,31 @@
+/** Where in the text a part of a document stands. */
+import { isMap, isPair, isScalar, isSeq, type Node } from "yaml";
+
+export interface Position {
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Of the node at `path`; of the key, when the last part of the path is one. What is not there (a missing field) stands where its nearest parent does. */
+export function positionOf(root: unknown, path: readonly (string | number)[], at: (offset: number) => Position): Position {
+  let node = root;
+  let offset = offsetOf(root) ?? 0;
+  for (const part of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : key) === String(part));
+      if (!isPair(pair)) break;
+      offset = offsetOf(pair.key) ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(part)];
+      if (node === undefined) break;
+      offset = offsetOf(node) ?? offset;
+    } else break;
+  }
+  return at(offset);
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return (node as Node | null | undefined)?.range?.[0];
+}

@@ -1,0 +1,89 @@
+/** One container of a task. */
+import { z } from "zod";
+import { absolutePath, containerName, duration, size, text } from "./quantities.ts";
+
+export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
+
+export const dependency = z.strictObject({
+  container: z.string().min(1).describe("A container of this task, or TASK/CONTAINER for one of another task of the group."),
+  condition: z
+    .enum(CONDITIONS)
+    .default("START")
+    .describe(
+      "What must have happened to it: CREATE: it was created. START: it was started. SUCCESS: it has ended with 0. COMPLETE: it has ended. HEALTHY: its health check succeeds.",
+    ),
+  timeout: duration.optional().describe("How long this container waits for it at most. Then it is stopped. Absent: without an end."),
+});
+
+export const restartPolicy = z.strictObject({
+  enabled: z.boolean().default(true),
+  ignoredExitCodes: z.array(z.int().min(0).max(255)).max(50).default([]).describe("Exit codes after which it is not started again."),
+  minimumRunTime: duration.default(0).describe("It is not started again when it has run for a shorter time."),
+  maximumCount: z.int().min(1).optional().describe("How many times it is started again at most."),
+  backoff: z
+    .strictObject({
+      initial: duration.default(1000),
+      maximum: duration.default(300_000),
+      resetAfter: duration.default(600_000).describe("A run that lasts this long makes the next wait short again."),
+    })
+    .prefault({})
+    .describe("How long it waits before it is started again: the time doubles with each run."),
+});
+
+export const healthCheck = z.strictObject({
+  command: z.array(text).min(1).describe("Program and arguments, run inside the container. It is healthy when this exits with 0."),
+  interval: duration.default(30_000),
+  timeout: duration.default(5000),
+  retries: z.int().min(1).max(100).default(3).describe("How many failures in a row make it unhealthy."),
+  startPeriod: duration.default(0).describe("Failures in this time after the start do not count."),
+});
+
+export const mount = z.strictObject({
+  volume: z.string().optional().describe("A volume of the task."),
+  source: absolutePath.optional().describe("A file or directory of the host, instead of a volume."),
+  target: absolutePath,
+  readOnly: z.boolean().default(false),
+});
+
+const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
+
+export const container = z.strictObject({
+  name: containerName,
+  bundle: absolutePath.optional().describe("A directory with an OCI config.json. It says everything about the process."),
+  rootfs: absolutePath.optional().describe("A directory that becomes the root file system."),
+  readonlyRootfs: z.boolean().default(false),
+  command: text.min(1).optional().describe("The program, looked for in the container's PATH."),
+  args: z.array(text).default([]),
+  env: z.record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text).default({}),
+  cwd: absolutePath.default("/"),
+  user: text.min(1).default("0").describe('"name" or "uid", either with ":group".'),
+  hostname: z.string().min(1).max(64).optional(),
+  essential: z.boolean().default(true).describe("The task stops when it ends."),
+  dependsOn: z.array(dependency).default([]),
+  restart: restartPolicy.optional(),
+  stopSignal: z.union([z.string().min(1), z.int().min(1).max(64)]).default("SIGTERM"),
+  stopTimeout: duration.optional().describe("How long it may take to end after the signal. Absent: what the host says."),
+  healthCheck: healthCheck.optional(),
+  cpus: z.number().min(0.01).optional().describe("CPUs worth of time: 0.5 is half of one."),
+  cpuShares: z.int().min(0).optional().describe("Weight against other containers: 2 to 262144; other values are moved to the nearest."),
+  memory: size.optional(),
+  memoryReservation: size.optional(),
+  pids: z.int().min(1).optional(),
+  capabilities: z
+    .strictObject({ add: z.array(capabilityName).default([]), drop: z.array(z.union([capabilityName, z.literal("ALL")])).default([]) })
+    .optional(),
+  noNewPrivileges: z.boolean().default(true),
+  seccomp: z
+    .union([z.literal("unconfined"), absolutePath])
+    .optional()
+    .describe("A file with the seccomp object of an OCI config.json."),
+  annotations: z.record(z.string().min(1), text).default({}),
+  mounts: z.array(mount).default([]),
+});
+
+export type Condition = (typeof CONDITIONS)[number];
+export type Dependency = z.output<typeof dependency>;
+export type RestartPolicy = z.output<typeof restartPolicy>;
+export type HealthCheck = z.output<typeof healthCheck>;
+export type MountSpec = z.output<typeof mount>;
+export type ContainerSpec = z.output<typeof container>;

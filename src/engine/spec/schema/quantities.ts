@@ -1,0 +1,58 @@
+/** Durations, sizes and names as people write them. Each schema turns them into the one form the engine works with. */
+import { z } from "zod";
+
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Ten years. A longer time is a mistake of the unit. */
+const LONGEST_MS = 3650 * 86_400_000;
+
+/** Milliseconds; written as "500ms", "10s", "1h30m", or a number of seconds. */
+export const duration = z
+  .union([z.string().regex(DURATION, 'write a duration like "500ms", "10s", "1h30m" or a number of seconds'), z.number().nonnegative()])
+  .transform((value) => (typeof value === "number" ? Math.round(value * 1000) : durationMs(value)))
+  .refine((ms) => ms <= LONGEST_MS, "is longer than ten years");
+
+function durationMs(text: string): number {
+  let sum = 0;
+  for (const [, count, unit] of text.matchAll(DURATION_PART)) sum += Number(count) * MS[unit!]!;
+  return Math.round(sum);
+}
+
+const SIZE = /^(\d+(?:\.\d+)?)(?:([KMGT])(i?)B?|B)?$/;
+const POWER: Readonly<Record<string, number>> = { K: 1, M: 2, G: 3, T: 4 };
+
+/** Bytes; written as a number of bytes, "64Mi" or "64MiB" (powers of 1024), "64M" or "64MB" (powers of 1000). */
+export const size = z
+  .union([z.string().regex(SIZE, 'write a size like "64Mi", "1.5Gi", "500M" or a number of bytes'), z.number()])
+  .transform((value) => (typeof value === "number" ? value : sizeBytes(value)))
+  .pipe(z.int("is no whole number of bytes that can be counted exactly").positive("must be more than 0"));
+
+function sizeBytes(text: string): number {
+  const [, count, unit, binary] = SIZE.exec(text)!;
+  const bytes = Number(count) * (unit === undefined ? 1 : (binary === "i" ? 1024 : 1000) ** POWER[unit]!);
+  return Math.round(bytes);
+}
+
+/** Of a group, a task, a volume: it becomes part of paths and ids. */
+export const name = z
+  .string()
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends");
+
+/** Of a container: any text without slash and control characters; ids are derived from it (engine/model/ids.ts). */
+export const containerName = z
+  .string()
+  .min(1, "is empty")
+  .max(255, "is longer than 255 characters")
+  .regex(/^[^/\p{Cc}]+$/u, "has a slash or a control character");
+
+/** "/a/b": absolute, without "..". */
+export const absolutePath = z
+  .string()
+  .max(4095, "is longer than 4095 characters")
+  .refine((path) => path.startsWith("/") && !path.includes("\0"), "is no absolute path")
+  .refine((path) => !path.split("/").includes(".."), 'has ".." in it');
+
+/** An argument or a value: the kernel ends it at a NUL. */
+export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");

@@ -1,0 +1,39 @@
+/** A task: containers that share limits, volumes and a life. */
+import { z } from "zod";
+import { container } from "./container.ts";
+import { absolutePath, duration, name, size } from "./quantities.ts";
+
+export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
+
+/** private: each container has its own. shared: those of the task have one. host: that of the host. */
+const namespaceMode = z.enum(["private", "shared", "host"]).default("private");
+
+export const volume = z.strictObject({
+  name,
+  host: absolutePath.optional().describe("A directory of the host. Absent: a scratch directory, removed with the task."),
+});
+
+export const task = z.strictObject({
+  name,
+  containers: z.array(container).min(1, "a task has at least one container").max(1000),
+  cpus: z.number().positive().optional().describe("CPUs worth of time for all containers together."),
+  memory: size.optional().describe("Memory for all containers together."),
+  pids: z.int().min(1).optional().describe("Processes of all containers together."),
+  namespaces: z
+    .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
+    .prefault({})
+    .describe("private: each container has its own. shared: one for the task. host: that of the host."),
+  volumes: z.array(volume).default([]),
+  ports: z
+    .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))
+    .default([])
+    .describe("Ports of the host that it listens on. Two tasks with the same one do not run at the same time."),
+  retention: duration.optional().describe("How long a stopped task can be looked at. Absent: what the host says."),
+  start: z.enum(["once", "always"]).default("once").describe("always: it is started again after a reboot of the host."),
+});
+
+export type Namespace = (typeof NAMESPACES)[number];
+export type VolumeSpec = z.output<typeof volume>;
+export type TaskSpec = z.output<typeof task>;
+/** As it may be written: with the defaults left out. */
+export type TaskInput = z.input<typeof task>;
