@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
-import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, isSwitchedOff, RUNTIME, shell, useHarness } from "../support/harness.ts";
 
-const isDisabled = /head-start/.test(process.env["RUNT_DISABLE"] ?? "");
+const isDisabled = isSwitchedOff("head-start");
 const STRACE = "/usr/bin/strace";
 /** The runtime does not wait for the helper's execve, as a vfork would. So their order is not known. */
 const STARTED = /clone\(child_stack=\w+, flags=CLONE_VM\|CLONE_CHILD_CLEARTID/;

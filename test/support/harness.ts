@@ -17,6 +17,8 @@ export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
 /** Tests of behaviour that only runt has are skipped for its peers. */
 export const isRunt = basename(RUNTIME).startsWith("runt");
 export const isRoot = process.geteuid?.() === 0;
+/** Whether a way to save time is switched off (`make test-without-overlap`). */
+export const isSwitchedOff = (name: "head-start" | "schedule"): boolean => (process.env["RUNT_DISABLE"] ?? "").split(",").includes(name);
 
 /** How much slower than usual the machine is: an emulated one sets it. */
 export const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);

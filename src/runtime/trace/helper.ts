@@ -13,7 +13,7 @@ const MOST_OPERATIONS = 65_536;
 
 /** One helper, with the memory of its times. */
 export interface Helper {
-  /** undefined: it was started early, and has got none yet. */
+  /** undefined: it was started early, and has got none (yet). */
   plan: Pick<Plan, "ops"> | undefined;
   readonly page: ArrayBuffer;
   outer: number;
@@ -46,9 +46,13 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
   const at = (index: number): number => ((words[index * 2] ?? 0) + (words[index * 2 + 1] ?? 0) * 2 ** 32) / 1000;
   const [outerBirth, initBirth] = [at(TRACE_HEAD.outer), at(TRACE_HEAD.init)];
   if (outerBirth === 0) return { spans, instants };
+  if (helper.plan === undefined) {
+    const args = { state: "ended without a plan" };
+    return { spans, instants: [{ name: "helper", category: "helper", thread: helper.outer, at: outerBirth, args }] };
+  }
   const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(TRACE_HEAD.initRealtime), outerBirth - at(TRACE_HEAD.outerRealtime));
   const last = { outer: outerBirth, init: initBirth - shift };
-  helper.plan?.ops.forEach((op, index) => {
+  helper.plan.ops.forEach((op, index) => {
     const { actor } = op;
     if (actor === "runtime") return;
     const thread = helper[actor];

@@ -91,7 +91,6 @@ function beginOperation(recording: Recording, plan: Pick<Plan, "ops">, index: nu
   const now = host.clock();
   endOperation(recording, now);
   recording.plan = plan;
-  for (const helper of recording.helpers) helper.plan ??= plan;
   const op = plan.ops[index];
   if (op) recording.operation = { name: op.op, begin: now, args: { room: recording.room, ...operationArgs(op, index) } };
 }
@@ -113,6 +112,13 @@ function replacement(recording: Recording, name: string, original: Function): Fu
     case "spawnHelper":
     case "spawnHelperEarly":
       return ((...args: unknown[]) => timed(recording, name, (...rest) => spawnHelper(recording, call, rest), args)) as Function;
+    case "sendMessage":
+      return ((...args: unknown[]) => {
+        timed(recording, name, call, args);
+        const helper = recording.helpers.at(-1);
+        // A helper that was started early gets its plan so. One that does not fit gets none.
+        if (args[1] === MESSAGES.plan && helper) helper.plan = recording.plan;
+      }) as Function;
     case "receiveMessage":
       return ((...args: unknown[]) => {
         const message = timed(recording, name, call, args) as host.Message | undefined;
@@ -209,7 +215,8 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
   for (const helper of recording.helpers) {
     const found = helperSpans(helper, recording.executed === 0 ? now : recording.executed);
     if (found.spans.length > 0) threads.set(helper.outer, "outer");
-    if (helper.init !== 0) threads.set(helper.init, "init");
+    else if (found.instants.length > 0) threads.set(helper.outer, "early helper");
+    if (helper.init !== 0 && helper.plan) threads.set(helper.init, "init");
     spans.push(...found.spans);
     instants.push(...found.instants);
   }
