@@ -72,12 +72,16 @@ export interface Comparison {
   readonly branches: Branches;
 }
 
+/** Without a head start (one processor, or it is switched off) no message is sent before the turn of its operation. */
 export function comparePlan(ops: readonly PlannedOp[], calls: readonly TracedCall[], program: string): Comparison {
   const streams = streamsOf(calls, program);
   const branches: Branches = new Map();
-  const differences = (["runtime", "outer", "init"] as const).flatMap((actor) =>
-    align(stepsOf(ops, actor), streams[actor], branches).map((words) => `${actor}: ${words}`),
-  );
+  const hasHeadStart = calls.some(({ name, text }) => name === "execveat" && text.includes('"plan"') && text.includes('"early"'));
+  const inTurn = (pattern: CallPattern) => (pattern.name === "sendmsg" ? { ...pattern, early: false } : pattern);
+  const differences = (["runtime", "outer", "init"] as const).flatMap((actor) => {
+    const steps = stepsOf(ops, actor).map((step) => (hasHeadStart ? step : { ...step, patterns: step.patterns.map(inTurn) }));
+    return align(steps, streams[actor], branches).map((words) => `${actor}: ${words}`);
+  });
   return { differences, branches };
 }
 
