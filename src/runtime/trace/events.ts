@@ -13,10 +13,10 @@ export interface Span {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** A stage that the pipeline has come to, or an operation that this call has not come to. */
+/** A stage that the pipeline has come to, an operation that this call has not come to, or a helper that got no plan. */
 export interface Instant {
   readonly name: string;
-  readonly category: "stage" | "operation";
+  readonly category: "stage" | "operation" | "helper";
   readonly thread: number;
   readonly at: number;
   readonly args: Readonly<Record<string, unknown>>;
