@@ -21,7 +21,7 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
       return record.admission === "waiting" && record.desired === "RUNNING" ? { ...record, admission: "admitted", waiting: null } : record;
     case "waiting":
       return record.admission === "waiting"
-        ? { ...record, waiting: { since: record.waiting?.since ?? event.at, missing: event.missing } }
+        ? { ...record, waiting: { since: record.waiting?.since ?? event.at, missing: event.missing, overtaken: event.overtaken } }
         : record;
     case "refused":
       return stopTask(record, reason("LedgerError", event.message));

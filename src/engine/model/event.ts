@@ -1,7 +1,7 @@
 /** What can happen to a task. */
 
 import type { Reason } from "./reason.ts";
-import type { ContainerExit } from "./record.ts";
+import type { ContainerExit, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -29,7 +29,7 @@ interface OfContainer {
 export type TaskEvent = { readonly at: Instant } & (
   | { readonly type: "admitted" }
   /** The host has no room now. `missing` names what is short. */
-  | { readonly type: "waiting"; readonly missing: readonly string[] }
+  | { readonly type: "waiting"; readonly missing: readonly string[]; readonly overtaken: NonNullable<TaskRecord["waiting"]>["overtaken"] }
   /** It can never run here. */
   | { readonly type: "refused"; readonly message: string }
   /** A deadline of the record has passed, or another task of the group has changed. */

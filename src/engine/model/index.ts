@@ -6,7 +6,17 @@ export { nextDeadline } from "./deadlines.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { DEFAULT_OPTIONS, type EngineOptions, type HostView, retryDelayMs } from "./host.ts";
 export { isTaskId, PAUSE_NAME, runtimeId, taskId } from "./ids.ts";
+export {
+  type Demand,
+  demandOf,
+  type HostCapacity,
+  type Ledger,
+  ledgerOf,
+  overcommitments,
+  shortages,
+} from "./ledger.ts";
 export { type NewTask, newRecord } from "./new-record.ts";
+export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";

@@ -106,7 +106,12 @@ export interface TaskRecord {
   readonly sent: TaskStatus | null;
   readonly admission: Admission;
   /** Why it waits; null when it does not. */
-  readonly waiting: Readonly<{ since: Instant; missing: readonly string[] }> | null;
+  readonly waiting: Readonly<{
+    since: Instant;
+    missing: readonly string[];
+    /** How many started before it although they were behind it. */
+    overtaken: Readonly<{ count: number; since: Instant }> | null;
+  }> | null;
   readonly reason: Reason | null;
   /** The boot its processes belong to. */
   readonly bootId: string;

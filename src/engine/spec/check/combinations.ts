@@ -18,13 +18,17 @@ const SAID_BY_BUNDLE = {
   seccomp: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
-export function checkCombinations({ containers, namespaces }: TaskSpec): Problem[] {
+export function checkCombinations({ containers, namespaces, ports }: TaskSpec): Problem[] {
   const combined: Problem[] = containers.flatMap((container, index) =>
     [...source(container), ...mounts(container), ...signal(container), ...hostname(container, namespaces.uts)].map((problem) => ({
       ...problem,
       path: ["containers", index, ...problem.path],
     })),
   );
+  if (ports.length > 0 && namespaces.network !== "host") {
+    const message = `ports of the host need its network, and the task's is ${namespaces.network}`;
+    combined.push({ code: "combination", message, path: ["ports"] });
+  }
   if (!containers.some(({ essential }) => essential)) {
     combined.push({ code: "combination", message: "no container is essential: nothing would end the task", path: ["containers"] });
   }
