@@ -313,10 +313,8 @@ declare module "runt:host" {
   // ---- network
   /** A NETLINK_ROUTE socket of this process's network namespace, or of the one behind a descriptor: it stays there. */
   export function netlinkOpen(namespace?: number): number;
-  /** Send one message (length and sequence number are filled in) and return the messages that answer it, as they came, without the
-   *  one that ends them. A dump or an acknowledgement must be asked for. What the kernel refuses throws with `syscall` "netlink" and, if
-   *  the kernel explains itself, its words as `path`. A dump that changed meanwhile is made again. */
-  export function netlinkRequest(socket: number, message: ArrayBuffer): ArrayBuffer;
+  /** The next packet (at most 64 KiB) that the kernel has sent to a NETLINK_ROUTE socket; what others send there is dropped. */
+  export function netlinkReceive(socket: number): ArrayBuffer;
 
   // ---- notifications
   /** eventfd(2), non-blocking, at 0. */

@@ -136,7 +136,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("seccompCompile", 1, host_seccomp_compile) \
     F("sendDescriptor", 3, host_send_descriptor) \
     F("netlinkOpen", 1, host_netlink_open) \
-    F("netlinkRequest", 2, host_netlink_request) \
+    F("netlinkReceive", 1, host_netlink_receive) \
     F("eventfd", 0, host_eventfd) \
     F("watchModified", 1, host_watch_modified) \
     F("drain", 1, host_drain) \

@@ -63,7 +63,7 @@ export {
   mountIds,
   needsExactParser,
   netlinkOpen,
-  netlinkRequest,
+  netlinkReceive,
   now,
   open,
   openat,

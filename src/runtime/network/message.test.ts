@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attributesOf, attributeValue, bodiesOf, encodeMessage, FLAG, u16, u32 } from "./message.ts";
+import { attributesOf, attributeValue, encodeMessage, FLAG, messagesOf, u16, u32 } from "./message.ts";
 
 const hex = (buffer: ArrayBuffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const bytes = (text: string) =>
@@ -22,21 +22,26 @@ describe("encodeMessage", () => {
   });
 });
 
-describe("bodiesOf", () => {
+describe("messagesOf", () => {
   const header = (length: number, type: number) =>
     hex(new Uint8Array([...u32(length), ...u16(type), ...u16(2), ...u32(1), ...u32(9)]).buffer);
 
-  it("finds the messages of a type, whatever stands between", () => {
+  it("finds every message with what follows its header", () => {
     const reply = bytes(`${header(18, 16)}aabb0000${header(16, 3)}${header(17, 16)}cc000000`);
-    const bodies = bodiesOf(reply, 16).map((body) =>
+    const found = messagesOf(reply).map(({ type, flags, sequence, body }) => [
+      [type, flags, sequence],
       hex(body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength) as ArrayBuffer),
-    );
-    expect(bodies).toEqual(["aabb", "cc"]);
-    expect(bodiesOf(new ArrayBuffer(0), 16)).toEqual([]);
+    ]);
+    expect(found).toEqual([
+      [[16, 2, 1], "aabb"],
+      [[3, 2, 1], ""],
+      [[16, 2, 1], "cc"],
+    ]);
+    expect(messagesOf(new ArrayBuffer(0))).toEqual([]);
   });
 
   it.each([15, 21])("refuses a length of %i in 20 bytes", (length) => {
-    expect(() => bodiesOf(bytes(`${header(length, 16)}00000000`), 16)).toThrow(RangeError);
+    expect(() => messagesOf(bytes(`${header(length, 16)}00000000`))).toThrow(RangeError);
   });
 });
 

@@ -16,7 +16,7 @@ export const u32 = (value: number): number[] => [...u16(value), ...u16(value >>>
 
 const padding = (length: number): number[] => new Array<number>((4 - (length % 4)) % 4).fill(0);
 
-/** A request; netlinkRequest fills in length and sequence number. */
+/** A request, without its length and its sequence number. */
 export function encodeMessage(type: number, flags: number, fixed: readonly number[], attributes: readonly Attribute[]): ArrayBuffer {
   const bytes = [...u32(0), ...u16(type), ...u16(flags | FLAG.REQUEST), ...u32(0), ...u32(0), ...fixed];
   for (const [attribute, value] of attributes) {
@@ -25,17 +25,38 @@ export function encodeMessage(type: number, flags: number, fixed: readonly numbe
   return new Uint8Array(bytes).buffer;
 }
 
-/** What follows the header of each message of this type. */
-export function bodiesOf(reply: ArrayBuffer, type: number): DataView[] {
+/** A message of an answer. */
+export interface Message {
+  readonly type: number;
+  readonly flags: number;
+  readonly sequence: number;
+  /** What follows its header. */
+  readonly body: DataView;
+}
+
+/** @throws RangeError */
+export function messagesOf(reply: ArrayBuffer): Message[] {
   const view = new DataView(reply);
-  const bodies: DataView[] = [];
+  const messages: Message[] = [];
   for (let at = 0; at + HEADER <= view.byteLength; ) {
     const length = view.getUint32(at, true);
     if (length < HEADER || at + length > view.byteLength) throw new RangeError("a netlink message is longer than the answer");
-    if (view.getUint16(at + 4, true) === type) bodies.push(new DataView(reply, at + HEADER, length - HEADER));
+    messages.push({
+      type: view.getUint16(at + 4, true),
+      flags: view.getUint16(at + 6, true),
+      sequence: view.getUint32(at + 8, true),
+      body: new DataView(reply, at + HEADER, length - HEADER),
+    });
     at += length + padding(length).length;
   }
-  return bodies;
+  return messages;
+}
+
+/** Fill in what only the sender knows. */
+export function number(message: ArrayBuffer, sequence: number): void {
+  const view = new DataView(message);
+  view.setUint32(0, message.byteLength, true);
+  view.setUint32(8, sequence, true);
 }
 
 /** The attributes that follow a fixed part of this size. */

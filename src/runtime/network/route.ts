@@ -2,14 +2,14 @@
 import * as host from "../host/index.ts";
 import { ADDRESS_MESSAGE, type Address, addRequest, dumpRequest, keptAddress } from "./address.ts";
 import { changeRequest, getRequest, LINK_MESSAGE, type Link, type LinkChange, type LinkKey, readLink } from "./link.ts";
-import { bodiesOf } from "./message.ts";
+import { request } from "./request.ts";
 
 const AF_INET6 = 10;
 
 /** undefined when there is no such device. */
 export function findLink(socket: number, key: LinkKey): Link | undefined {
   try {
-    const [body] = bodiesOf(host.netlinkRequest(socket, getRequest(key)), LINK_MESSAGE);
+    const [body] = request(socket, getRequest(key), LINK_MESSAGE);
     return body && readLink(body);
   } catch (error) {
     if (host.isErrno(error, "ENODEV")) return undefined;
@@ -18,16 +18,16 @@ export function findLink(socket: number, key: LinkKey): Link | undefined {
 }
 
 export function changeLink(socket: number, index: number, change: LinkChange): void {
-  host.netlinkRequest(socket, changeRequest(index, change));
+  request(socket, changeRequest(index, change));
 }
 
 /** The permanent addresses of global scope, in the order in which they have to be added to stand in the same order again. */
 export function keptAddresses(socket: number, index: number): Address[] {
-  const kept = bodiesOf(host.netlinkRequest(socket, dumpRequest()), ADDRESS_MESSAGE).flatMap((body) => keptAddress(body, index) ?? []);
+  const kept = request(socket, dumpRequest(), ADDRESS_MESSAGE).flatMap((body) => keptAddress(body, index) ?? []);
   // Of IPv6 the kernel lists what was added last first.
   return [...kept.filter(({ family }) => family !== AF_INET6), ...kept.filter(({ family }) => family === AF_INET6).reverse()];
 }
 
 export function addAddress(socket: number, index: number, address: Address): void {
-  host.netlinkRequest(socket, addRequest(index, address));
+  request(socket, addRequest(index, address));
 }

@@ -1,5 +1,5 @@
 export { CAPABILITIES, capabilityBit } from "./capabilities.ts";
-export { EPERM } from "./errno.ts";
+export { EAGAIN, EPERM } from "./errno.ts";
 export { ACCESS, ARCHITECTURE_O, LOCK, O, POLL, S } from "./files.ts";
 export { RLIMIT } from "./limits.ts";
 export { MOUNT_ATTR, MS } from "./mount.ts";

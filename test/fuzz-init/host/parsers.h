@@ -6,13 +6,12 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-void parse_netlink(const uint8_t *data, size_t size);
 void parse_rendezvous(const uint8_t *data, size_t size);
 void parse_process_stat(const uint8_t *data, size_t size);
 void parse_record(const uint8_t *data, size_t size);
 void parse_utf8(const uint8_t *data, size_t size);
 
-/* In the place of recvmsg(2) and close(2). A datagram is u8 sender (netlink) or descriptors (rendezvous), u16 length, bytes. */
+/* In the place of recvmsg(2) and close(2). A datagram is u8 descriptors, u16 length, bytes. */
 ssize_t fake_recvmsg(int fd, struct msghdr *message, int flags);
 int fake_close(int fd);
 /* What fake_recvmsg hands out from here on. */

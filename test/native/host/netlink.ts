@@ -1,5 +1,6 @@
 import * as host from "../../../src/runtime/host/index.ts";
 import { findLink } from "../../../src/runtime/network/index.ts";
+import { request } from "../../../src/runtime/network/request.ts";
 import { equal, ok, type Test, throws } from "./harness.ts";
 
 const namespace = () => host.readlink("/proc/self/ns/net");
@@ -9,7 +10,7 @@ const message = (type: number, flags: number, ...rest: number[]) => Uint32Array.
 
 export const netlinkTests: readonly Test[] = [
   [
-    "netlinkRequest: a device, and none",
+    "request: a device, and none",
     () => {
       const socket = host.netlinkOpen();
       equal(findLink(socket, "lo")?.name, "lo");
@@ -19,16 +20,35 @@ export const netlinkTests: readonly Test[] = [
     },
   ],
   [
-    "netlinkRequest: what is refused",
+    "request: what is refused, and the next answer",
     () => {
       const socket = host.netlinkOpen();
       // RTM_GETLINK with NLM_F_REQUEST | NLM_F_ACK, of no device.
-      throws("EINVAL", () => host.netlinkRequest(socket, message(18, 5, 0, 0, 0, 0)));
-      throws("RangeError", () => host.netlinkRequest(socket, Uint32Array.of(0).buffer));
-      throws("TypeError", () => host.netlinkRequest(socket, "text" as unknown as ArrayBuffer));
-      throws("EBADF", () => host.netlinkRequest(200, message(18, 5)));
+      throws("EINVAL", () => request(socket, message(18, 5, 0, 0, 0, 0)));
+      throws("EBADF", () => request(200, message(18, 5)));
+      throws("EBADF", () => host.netlinkReceive(200));
       // The next answer is that of the next request.
       equal(findLink(socket, "lo")?.name, "lo");
+      host.close(socket);
+    },
+  ],
+  [
+    "netlinkReceive: only what the kernel has sent",
+    () => {
+      const socket = host.netlinkOpen();
+      // RTM_GETLINK of lo. With the first packet the kernel gives the socket a port: the number of the process.
+      const sequence = 4000;
+      host.write(socket, Uint32Array.of(32, 18 | (1 << 16), sequence, 0, 0, 1, 0, 0).buffer);
+      equal(new DataView(host.netlinkReceive(socket)).getUint16(4, true), 16, "type");
+      const forge = (number: number) =>
+        equal(
+          host.runProgram(`${host.cwd()}/build/test/host/intruder`, ["intruder", String(host.getpid()), String(number)], [], "", -1).status,
+          0,
+        );
+      forge(sequence + 1);
+      host.write(socket, Uint32Array.of(32, 18 | (1 << 16), sequence + 1, 0, 0, 1, 0, 0).buffer);
+      const answer = new DataView(host.netlinkReceive(socket));
+      equal([answer.getUint16(4, true), answer.getUint32(8, true)], [16, sequence + 1], "type and sequence");
       host.close(socket);
     },
   ],

@@ -8,6 +8,7 @@ CC=${CC:-musl-gcc}
 mkdir -p "$out"
 
 $CC -static -O1 -Wall -Wextra -Werror test/native/host/helper.c -o "$out/helper"
+$CC -static -O1 -Wall -Wextra -Werror -idirafter build/kernel-headers test/native/host/intruder.c -o "$out/intruder"
 RUNT_HELPER=$out/helper node_modules/.bin/tsx tools/bundle.ts --debug --entry test/native/host/main.ts --output "$out"
 $CC -c "$out/gen/embed.S" -o "$out/embed.o"
 $CC -static -no-pie -Wl,-T,native-bindings/program/image.ld -o "$out/selftest" build/program/*.o build/host/*.o build/twins/*.o build/shared/*.o "$out/embed.o" build/quickjs/lib/libquickjs.a build/libseccomp/lib/libseccomp.a -lm
