@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
-import { ExecutorError } from "./errors.ts";
+import { ExecutorError, RuntimeError } from "./errors.ts";
+import { launchError } from "./launch/failure.ts";
 import { finalState, runningState } from "./outcome.ts";
+import { isOfAnotherBoot } from "./process/boot.ts";
 import { isAlive } from "./process/procfs.ts";
-import { abandon, monitorLives, readRecord, watchRecord } from "./record.ts";
+import { abandon, initOf, monitorLives, readRecord, watchRecord } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
 import type { ProcessState } from "./types.ts";
 
@@ -14,7 +16,9 @@ export const KILL_BOUND_MS = 10_000;
 const PAUSE_MS = 20;
 
 /** exited: nothing of it is left. stuck: something is, and could not be removed this time. */
-export type Look = { readonly now: "running" | "draining" | "stuck" } | { readonly now: "exited"; readonly state: ProcessState };
+export type Look =
+  | { readonly now: "created" | "running" | "draining" | "stuck" }
+  | { readonly now: "exited"; readonly state: ProcessState };
 
 export class Container {
   constructor(
@@ -22,18 +26,36 @@ export class Container {
     readonly runtime: Runtime,
   ) {}
 
+  /** Its first process waits for start. */
+  awaitsStart(): boolean {
+    return this.directory.awaitsStart(readRecord(this.directory.record));
+  }
+
+  /** @throws ExecutorError wrong-state, launch-failed; ProgramError */
+  async start(): Promise<void> {
+    this.directory.recordStart();
+    try {
+      await this.runtime.start(this.directory.id);
+    } catch (error) {
+      if (error instanceof RuntimeError && (error.code === "wrong-status" || error.code === "id-unknown"))
+        throw new ExecutorError("wrong-state", `executor ${this.directory.id}: ${error.message}`, {}, error);
+      throw launchError(error);
+    }
+  }
+
   /** What the record says now. */
   async look(): Promise<Look> {
-    let record = readRecord(this.directory.record);
+    let record = this.directory.exitRecord();
     const lives = record !== undefined && monitorLives(record);
     // A monitor that is gone by now may have written its last word since.
-    if (!lives) record = readRecord(this.directory.record);
+    if (!lives) record = this.directory.exitRecord();
     if (record?.phase === "exited") return { now: "exited", state: finalState(record) };
-    if (lives) return { now: record?.phase === "ended" ? "draining" : "running" };
-    if (record?.phase === "running" && isAlive({ pid: record.pid!, startTicks: record.startTicks! })) return { now: "running" };
+    if (lives && record?.phase === "ended") return { now: "draining" };
+    const isUnwatched = record !== undefined && (record.phase === "created" || record.phase === "running") && isAlive(initOf(record));
+    if (lives || isUnwatched) return { now: this.directory.awaitsStart(record) ? "created" : "running" };
     // Nobody else removes what is left.
     try {
-      await this.#delete();
+      await this.#delete(record?.bootId);
     } catch {
       return { now: "stuck" };
     }
@@ -50,13 +72,13 @@ export class Container {
     try {
       for (;;) {
         // Whoever launches may have failed, and removed it.
-        const { supervisor } = this.directory.description();
-        const found = readRecord(this.directory.record);
+        const { supervisor, bootId } = this.directory.description();
+        const found = this.directory.exitRecord();
         if (found?.pid !== undefined) return runningState(found);
         const isBegun = found !== undefined && found.phase !== "abandoned";
         // It may have written a last word before it died.
-        if (!isAlive(isBegun ? found.monitor : supervisor) && readRecord(this.directory.record)?.pid === undefined) {
-          await this.undo();
+        if (!(isBegun ? monitorLives(found) : isAlive({ ...supervisor, bootId })) && readRecord(this.directory.record)?.pid === undefined) {
+          await this.undo(isBegun ? found.bootId : bootId);
           return undefined;
         }
         await watch.changed();
@@ -67,13 +89,13 @@ export class Container {
   }
 
   /** After a failed launch, or one whose supervisor died: whatever there is goes. @throws ExecutorError stuck */
-  async undo(): Promise<void> {
+  async undo(bootId?: string): Promise<void> {
     const isBegun = this.directory.exists() && !abandon(this.directory.record, this.directory.id);
     if (isBegun) await within(() => !this.#monitored(["creating"]));
     const deadline = performance.now() + KILL_BOUND_MS;
     for (;;) {
       try {
-        await this.#delete();
+        await this.#delete(bootId);
         break;
       } catch (error) {
         if (performance.now() > deadline) throw new ExecutorError("stuck", `${this.directory.id}: a launch could not be undone`, {}, error);
@@ -81,7 +103,7 @@ export class Container {
       }
     }
     // The monitor's last word belongs into the directory.
-    if (isBegun) await within(() => !this.#monitored(["running", "ended", "exited"]));
+    if (isBegun) await within(() => !this.#monitored(["created", "running", "ended", "exited"]));
     this.directory.remove();
   }
 
@@ -91,7 +113,9 @@ export class Container {
     return found !== undefined && phases.includes(found.phase) && monitorLives(found);
   }
 
-  async #delete(): Promise<void> {
+  /** `bootId`: of what is left. */
+  async #delete(bootId: string | undefined): Promise<void> {
+    if (isOfAnotherBoot(bootId)) return this.directory.forgetBoot();
     await this.runtime.delete(this.directory.id, { force: true });
   }
 }

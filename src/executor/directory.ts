@@ -1,12 +1,13 @@
-/** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
+/** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { ProcessId } from "../shared/protocol/index.ts";
+import { type ExitRecord, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
+import { thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
-import { parseState } from "./record.ts";
+import { parseState, readRecord } from "./record.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
 /** executor.json: what a supervisor that comes later has to know. */
@@ -18,11 +19,13 @@ export interface Description {
   readonly pipes: readonly StreamName[];
   /** The process that launches: while it lives, a launch without a record may still begin. */
   readonly supervisor: ProcessId;
+  /** Of the supervisor; absent before protocol 1.1. */
+  readonly bootId?: string;
 }
 
 /** No id begins like this. */
 const MAKING = "@making-";
-const MAKING_NAME = /^@making-(\d+)-(\d+)-/;
+const MAKING_NAME = /^@making-(\d+)-(\d+)-(?:([0-9a-f-]{36})-)?/;
 
 export class Directory {
   readonly path: string;
@@ -56,9 +59,9 @@ export class Directory {
     mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
     this.#sweep();
     const supervisor = ownProcess();
-    const making = mkdtempSync(join(this.stateDir, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-`));
+    const making = mkdtempSync(join(this.stateDir, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-${thisBoot()}-`));
     try {
-      const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor };
+      const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor, bootId: thisBoot() };
       writeFileSync(join(making, "config.json"), JSON.stringify(config), { mode: 0o600 });
       writeFileSync(join(making, "executor.json"), JSON.stringify(description), { mode: 0o600 });
       await fill(making);
@@ -74,11 +77,49 @@ export class Directory {
   /** What dead supervisors were making. */
   #sweep(): void {
     for (const name of readdirSync(this.stateDir)) {
-      const [, pid, startTicks] = MAKING_NAME.exec(name) ?? [];
-      if (pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks })) {
+      const [, pid, startTicks, bootId] = MAKING_NAME.exec(name) ?? [];
+      if (pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks, bootId })) {
         rmSync(join(this.stateDir, name), { recursive: true, force: true });
       }
     }
+  }
+
+  /** The exit record, with the time of the start. @throws ExecutorError state-unreadable */
+  exitRecord(): ExitRecord | undefined {
+    const record = readRecord(this.record);
+    if (this.awaitsStart(record)) return record;
+    const startedMs = this.#startedMs();
+    return record === undefined || startedMs === undefined ? record : { ...record, startedMs };
+  }
+
+  /** init of a container that create has made waits for start: until then it has its FIFO. */
+  awaitsStart(record: ExitRecord | undefined): boolean {
+    return record?.phase === "created" && existsSync(join(this.runtimeRoot, this.id, START_FIFO));
+  }
+
+  /** Written before the start: while init waits it means nothing. */
+  recordStart(): void {
+    const temporary = `${this.#started}.${process.pid}`;
+    writeFileSync(temporary, JSON.stringify({ startedMs: Date.now() }), { mode: 0o600 });
+    renameSync(temporary, this.#started);
+  }
+
+  #startedMs(): number | undefined {
+    try {
+      return parseState<{ startedMs: number }>(this.#started, readFileSync(this.#started, "utf8"), ({ startedMs }) => startedMs).startedMs;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  get #started(): string {
+    return join(this.path, "started.json");
+  }
+
+  /** What the runtime has on disk of a container of another boot: its processes, mounts and cgroups are gone, and others may have their numbers and names. */
+  forgetBoot(): void {
+    rmSync(join(this.runtimeRoot, this.id), { recursive: true, force: true });
   }
 
   exists(): boolean {

@@ -8,19 +8,15 @@ import { exec } from "./exec/collect.ts";
 import { ExecHandle, type ExecTarget } from "./exec/handle.ts";
 import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramRequest, type SpawnRequest } from "./exec/request.ts";
 import { Follower } from "./follower.ts";
-import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts";
-import { toConfig } from "./launch/config.ts";
-import { launchError } from "./launch/failure.ts";
 import { changedResources } from "./launch/resources.ts";
-import { makeFifos, openStdio, pipePath, pipesOf, type StreamName, sizePath } from "./launch/stdio.ts";
+import type { StreamName } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
-import { runningState } from "./outcome.ts";
+import { configOf, type Made, makeContainer, programOf } from "./making.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
-import { readRecord } from "./record.ts";
 import { Runtime } from "./runtime/client.ts";
 import { checkPlan, shutDown } from "./shutdown.ts";
 import { signalNumber } from "./signals.ts";
@@ -64,8 +60,9 @@ export class Executor {
     });
   }
 
-  /** Now: whether it is paused is asked of the kernel. */
+  /** Now: whether it is paused, or somebody else has started it, is asked of the kernel. */
   get state(): ExecutorState {
+    if (this.#state === "created") return this.#container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
     if (this.#state !== "running" || this.#process === undefined) return this.#state;
     this.#freezer ??= isAlive(this.#process) ? freezerFile(this.#process.pid) : undefined;
     return this.#freezer !== undefined && isFrozen(this.#freezer) ? "paused" : "running";
@@ -85,51 +82,52 @@ export class Executor {
    * @throws ExecutorError invalid-argument, id-exists, user-unknown, launch-failed; ProgramError, when the program cannot be executed
    */
   async launch(command: LaunchCommand): Promise<ProcessState> {
+    return this.#make(command, "run");
+  }
+
+  /**
+   * Make the container; its first process waits for start, and this state outlives the caller. A create that fails leaves nothing. The program is
+   * looked for now. @throws as launch
+   */
+  async create(command: LaunchCommand): Promise<ProcessState> {
+    return this.#make(command, "create");
+  }
+
+  /**
+   * Run the program of a container that create has made, in this process or another one; returns when it runs.
+   * @throws ExecutorError wrong-state, also when somebody else has started or ended it; launch-failed and ProgramError: then the container ends
+   */
+  async start(): Promise<ProcessState> {
+    if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.state}, not created`);
+    await this.#container.start();
+    this.#process = { ...this.#process!, startedMs: this.#directory.exitRecord()?.startedMs ?? this.#process!.startedMs };
+    if (this.#state === "created") this.#enter("running");
+    return this.#process;
+  }
+
+  async #make(command: LaunchCommand, verb: "create" | "run"): Promise<ProcessState> {
     if (this.#state !== "idle") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not idle`);
-    checkCommand(command);
-    const user = findUser(command.rootfs, "process" in command ? "0:0" : (command.user ?? "0"));
-    const config = toConfig(command, { id: this.id, user, cgroupVersion: cgroupVersion() });
+    const config = configOf(this.id, command);
     this.#enter("launching");
-    const { cmd } = "process" in command ? { cmd: command.process.args[0]! } : command;
-    this.#options.onEvent?.({ type: "launch", id: this.id, cmd, binary: this.#runtime.binary });
-    const pipes = pipesOf(command);
+    this.#options.onEvent?.({ type: "launch", id: this.id, cmd: programOf(command), binary: this.#runtime.binary });
     try {
-      await this.#directory.make(command.rootfs, pipes, config, (path) =>
-        makeFifos([...pipes.map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
-      );
+      this.#take(await makeContainer(this.#container, command, config, verb));
     } catch (error) {
       this.#enter("failed");
       throw error;
-    }
-    try {
-      this.#description = this.#directory.description();
-      await this.#run(command);
-    } catch (error) {
-      await this.#container.undo();
-      this.#enter("failed");
-      throw launchError(error);
     }
     return this.#process!;
   }
 
-  async #run(command: LaunchCommand): Promise<void> {
-    const stdio = openStdio(this.#directory.path, command);
-    try {
-      const { path, record } = this.#directory;
-      const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
-      await this.#runtime.run(this.id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize });
-      const written = readRecord(record);
-      if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
-      this.#process = runningState(written);
-    } catch (error) {
-      stdio.close(true);
-      throw error;
-    }
+  #take({ description, process, stdio }: Made): void {
+    this.#description = description;
+    this.#process = process;
     if (stdio.stdin !== undefined) this.#streams.openStdin(stdio.stdin);
     this.#follow();
     stdio.closeReaders();
     // The monitor of a container that has ended already may have taken this process for a reader of its output: then it is one.
-    if (readRecord(this.#directory.record)?.phase !== "running") for (const name of this.#description?.pipes ?? []) this.#output(name);
+    const phase = this.#directory.exitRecord()?.phase;
+    if (phase !== "created" && phase !== "running") for (const name of description.pipes) this.#output(name);
     stdio.close(false);
   }
 
@@ -167,11 +165,12 @@ export class Executor {
   }
 
   #follow(): void {
-    if (this.#state !== "running") this.#enter("running");
+    this.#enter(this.#container.awaitsStart() ? "created" : "running");
     this.#follower = new Follower(this.#container, (look) => this.#see(look));
   }
 
   #see(look: Look): void {
+    if (look.now === "running" && this.#state === "created") this.#enter("running");
     if (look.now === "exited") {
       this.#process = look.state;
       this.#enter("exited");
@@ -191,7 +190,7 @@ export class Executor {
   /** A signal by name or number to the program, or to all processes. @throws ExecutorError invalid-argument, wrong-state */
   async signal(signal: string | number, { all = false } = {}): Promise<void> {
     const number = signalNumber(signal);
-    this.#mustRun();
+    this.#mustBeMade();
     await this.#runtime.kill(this.id, number, { all });
   }
 
@@ -201,6 +200,8 @@ export class Executor {
    */
   async shutdown(plan: ShutdownPlan = {}): Promise<ShutdownResult> {
     const checked = checkPlan(plan);
+    // No program runs yet that could take the signal.
+    const graceMs = this.state === "created" ? 0 : checked.graceMs;
     if (this.#state === "idle" || this.#state === "failed") return { endedBy: "not-launched", state: null };
     if (this.#follower === undefined) throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
     if (this.#state === "exited") return { endedBy: "already", state: await this.#follower.ended };
@@ -208,7 +209,7 @@ export class Executor {
       // A second caller does not take back what the first one has entered.
       if (state !== "terminating" || this.#state === "running") this.#enter(state);
     };
-    const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, checked);
+    const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, { ...checked, graceMs });
     return { endedBy, state: await this.#follower.ended };
   }
 
@@ -244,7 +245,7 @@ export class Executor {
 
   /** What the container uses now; `cpu.percent` is since the last call. @throws ExecutorError wrong-state */
   async stats(): Promise<Stats> {
-    this.#mustRun();
+    this.#mustBeMade();
     return this.#statistics.read();
   }
 
@@ -259,10 +260,10 @@ export class Executor {
     return this.#statistics.stream(options);
   }
 
-  /** Change limits of the running container; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */
+  /** Change limits of the container, running or created; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */
   async update(resources: Resources): Promise<void> {
     const changes = changedResources(resources, cgroupVersion());
-    this.#mustRun();
+    this.#mustBeMade();
     await this.#runtime.update(this.id, changes);
   }
 
@@ -285,7 +286,7 @@ export class Executor {
    * @throws ExecutorError invalid-argument; wrong-state: it has no terminal, or has ended
    */
   resize(size: TerminalSize): void {
-    this.#mustRun();
+    this.#mustBeMade();
     this.#streams.resize(size);
   }
 
@@ -325,7 +326,13 @@ export class Executor {
     this.remove();
   }
 
+  /** It has processes: its program's, or the one that waits for start. */
+  #mustBeMade(): void {
+    if (this.#state !== "created") this.#mustRun();
+  }
+
   #mustRun(): void {
+    if (this.#state === "created" && this.state === "running") this.#enter("running");
     if (this.#state !== "running" && this.#state !== "terminating") {
       throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not running`);
     }

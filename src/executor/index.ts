@@ -38,5 +38,6 @@ export type {
   ProcessState,
   ShutdownPlan,
   ShutdownResult,
+  UnknownCause,
 } from "./types.ts";
 export { LIBRARY_VERSION, PROTOCOL, type Protocol } from "./version.ts";

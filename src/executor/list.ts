@@ -8,15 +8,15 @@ import { isId } from "./launch/check.ts";
 import { finalState, runningState } from "./outcome.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
-import { monitorLives, readRecord } from "./record.ts";
+import { initOf, monitorLives } from "./record.ts";
 import type { ExecutorState, ProcessState } from "./types.ts";
 
 /** An executor as it is on disk; nothing is changed by looking. */
 export type ExecutorEntry =
   | {
       readonly id: string;
-      /** launching, running, paused, draining (the program has ended, something of it may be left: adopt removes it), exited, or failed: its launch never came to an end. */
-      readonly state: Extract<ExecutorState, "launching" | "running" | "paused" | "draining" | "exited" | "failed">;
+      /** launching, created (it waits for start), running, paused, draining (the program has ended, something of it may be left: adopt removes it), exited, or failed: its launch never came to an end. */
+      readonly state: Extract<ExecutorState, "launching" | "created" | "running" | "paused" | "draining" | "exited" | "failed">;
       /** null before the program runs. */
       readonly process: ProcessState | null;
       readonly error?: undefined;
@@ -58,20 +58,21 @@ export function listExecutors(stateDir: string): ExecutorEntry[] {
 
 function look(directory: Directory): ExecutorEntry {
   const { id } = directory;
-  const { supervisor } = directory.description();
-  const record = readRecord(directory.record);
+  const { supervisor, bootId } = directory.description();
+  const record = directory.exitRecord();
   if (record?.pid === undefined) {
     const isBegun = record !== undefined && record.phase !== "abandoned";
-    const lives = record?.phase !== "abandoned" && isAlive(isBegun ? record.monitor : supervisor);
+    const lives = record?.phase !== "abandoned" && (isBegun ? monitorLives(record) : isAlive({ ...supervisor, bootId }));
     return { id, state: lives ? "launching" : "failed", process: null };
   }
-  return { id, state: stateOf(record), process: record.phase === "exited" ? finalState(record) : runningState(record) };
+  return { id, state: stateOf(directory, record), process: record.phase === "exited" ? finalState(record) : runningState(record) };
 }
 
-function stateOf(record: ExitRecord): "running" | "paused" | "draining" | "exited" {
+function stateOf(directory: Directory, record: ExitRecord): "created" | "running" | "paused" | "draining" | "exited" {
   if (record.phase === "exited") return "exited";
-  const init = { pid: record.pid!, startTicks: record.startTicks! };
-  if (record.phase !== "running" || !(isAlive(init) || monitorLives(record))) return "draining";
+  const init = initOf(record);
+  if (record.phase === "ended" || !(isAlive(init) || monitorLives(record))) return "draining";
+  if (directory.awaitsStart(record)) return "created";
   const file = freezerFile(init.pid);
   return file !== undefined && isFrozen(file) && isAlive(init) ? "paused" : "running";
 }

@@ -1,13 +1,21 @@
-/** Exit record -> the state of the process. Pure. */
+/** Exit record -> the state of the process. */
 import { SIGNALS } from "../shared/linux/index.ts";
 import type { ExitRecord } from "../shared/protocol/index.ts";
-import type { ProcessState } from "./types.ts";
+import { isOfAnotherBoot } from "./process/boot.ts";
+import type { ProcessState, UnknownCause } from "./types.ts";
+
+const WORDS: Readonly<Record<UnknownCause, string>> = {
+  "record-removed": "the exit record was removed",
+  "monitor-killed": "the monitor ended before the container",
+  "host-rebooted": "the host was booted again before the container had ended",
+};
 
 /** While it runs. */
 export function runningState(record: ExitRecord): ProcessState {
   return {
     pid: record.pid ?? 0,
     startTicks: record.startTicks ?? "0",
+    ...(record.bootId === undefined ? {} : { bootId: record.bootId }),
     exitCode: null,
     signal: null,
     oomKilled: false,
@@ -23,8 +31,13 @@ export function finalState(record: ExitRecord | undefined): ProcessState {
   const begun = runningState(record ?? ({} as ExitRecord));
   const { code = null, signal = null, oomKills = 0, endedMs = null } = record ?? {};
   if (code === null) {
-    const error = record === undefined ? "the exit record was removed" : "the monitor ended before the container";
-    return { ...begun, unknown: true, error, oomKills, endedMs };
+    const unknownCause = causeOf(record);
+    return { ...begun, unknown: true, unknownCause, error: WORDS[unknownCause], oomKills, endedMs };
   }
   return { ...begun, exitCode: code, signal, oomKills, oomKilled: oomKills > 0 && signal === SIGNALS.KILL, endedMs };
+}
+
+function causeOf(record: ExitRecord | undefined): UnknownCause {
+  if (record === undefined) return "record-removed";
+  return isOfAnotherBoot(record.bootId) ? "host-rebooted" : "monitor-killed";
 }

@@ -1,9 +1,10 @@
-/** The exit record that `runt run --detach --exit-record` writes: reading it, and being told of its changes. */
+/** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and being told of its changes. */
 import { type FSWatcher, linkSync, readFileSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { isAlive } from "./process/procfs.ts";
+import { thisBoot } from "./process/boot.ts";
+import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
 
 /** undefined: there is none. It is replaced by rename, so it is always whole. @throws ExecutorError state-unreadable: somebody has damaged it */
 export function readRecord(path: string): ExitRecord | undefined {
@@ -31,13 +32,14 @@ export function parseState<T extends object>(path: string, text: string, sound: 
   return value;
 }
 
-/** Keep a `runt run` that has not begun from beginning. False: it has begun. */
+/** Keep a `runt create` or `runt run` that has not begun from beginning. False: it has begun. */
 export function abandon(path: string, id: string): boolean {
   const temporary = `${path}.abandoned.${process.pid}`;
   const record: ExitRecord = {
     schema: EXIT_RECORD_SCHEMA,
     id,
     root: "",
+    bootId: thisBoot(),
     monitor: { pid: 0, startTicks: "0" },
     phase: EXIT_PHASE.abandoned,
   };
@@ -109,6 +111,11 @@ export function watchRecord(path: string): RecordWatch {
   };
 }
 
-export function monitorLives({ monitor }: ExitRecord): boolean {
-  return isAlive(monitor);
+export function monitorLives({ monitor, bootId }: ExitRecord): boolean {
+  return isAlive({ ...monitor, bootId });
+}
+
+/** init, as the record of a container that was made has it. */
+export function initOf({ pid = 0, startTicks = "0", bootId }: ExitRecord): ProcessIdentity {
+  return { pid, startTicks, bootId };
 }

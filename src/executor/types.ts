@@ -4,6 +4,8 @@
 export type ExecutorState =
   | "idle"
   | "launching"
+  /** Made by create: its first process waits for start. */
+  | "created"
   | "running"
   /** No process of it runs until resume, whoever has called pause. */
   | "paused"
@@ -18,9 +20,14 @@ export type ExecutorState =
   /** It could not be killed in time; it is tried again. */
   | "stuck";
 
+/** host-rebooted: it ran in another boot of this host. */
+export type UnknownCause = "record-removed" | "monitor-killed" | "host-rebooted";
+
 export interface ProcessState {
   readonly pid: number;
   readonly startTicks: string;
+  /** Of the boot that pid and startTicks are of; undefined: an older version has recorded it. */
+  readonly bootId?: string;
   /** 128 + signal when a signal ended it. null: it runs, or nobody knows how it ended (`unknown`). */
   readonly exitCode: number | null;
   readonly signal: number | null;
@@ -28,10 +35,11 @@ export interface ProcessState {
   readonly oomKilled: boolean;
   /** How many processes of the container were. */
   readonly oomKills: number;
-  /** True: it has ended and nobody knows how; `error` says why. Never reported as 0. */
+  /** True: it has ended and nobody knows how; `unknownCause` and `error` say why. Never reported as 0. */
   readonly unknown: boolean;
+  readonly unknownCause?: UnknownCause;
   readonly error?: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; of a container that waits for start, when it was made. */
   readonly startedMs: number;
   readonly endedMs: number | null;
 }

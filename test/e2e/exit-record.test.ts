@@ -59,6 +59,18 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
     expect(readdirSync(directory).filter((entry) => entry.startsWith(`${path.split("/").at(-1)}.`))).toEqual([]);
   });
 
+  test("create: the phase is created, and the monitor sees an end that start has begun", async () => {
+    const [name, path] = [id(), file()];
+    await ok(["create", "--exit-record", path, "-b", bundle((config) => shell(config, "exit 3")), name]);
+    const created = read(path);
+    expect(created).toMatchObject({ phase: "created", bootId: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() });
+    expect(JSON.parse(await ok(["state", name]))).toMatchObject({ pid: created.pid, status: "created" });
+    await ok(["start", name]);
+    await until(path, "exited");
+    expect(read(path)).toMatchObject({ ...created, phase: "exited", code: 3, signal: null });
+    expect(readdirSync(root)).toEqual([]);
+  });
+
   test("survives its caller and the caller's session", async () => {
     const [name, path] = [id(), file()];
     const caller = spawn(

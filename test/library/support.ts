@@ -99,6 +99,11 @@ export async function printed(
   return { text, exitCode: (await executor.wait()).exitCode };
 }
 
+/** What `runt state` says of an executor's container. */
+export function statusOf(stateDir: string, id: string): { readonly status: string; readonly pid: number } {
+  return JSON.parse(execFileSync(RUNT, ["--root", join(stateDir, "@runtime"), "state", id], { encoding: "utf8" }));
+}
+
 /** Value of a field of /proc/PID/status. */
 export function statusField(pid: number, name: string): string {
   return new RegExp(`^${name}:\\s*(.*)$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";

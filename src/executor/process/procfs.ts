@@ -1,5 +1,6 @@
 /** What /proc says of processes. A pid means nothing without the time its process was started (start ticks). */
 import { readFileSync } from "node:fs";
+import { isOfAnotherBoot } from "./boot.ts";
 
 export interface ProcessStat {
   readonly pid: number;
@@ -39,8 +40,16 @@ export function readProc(pid: number, name: string): string | undefined {
   }
 }
 
-/** True while the process that was started then is there and no zombie. */
-export function isAlive({ pid, startTicks }: { readonly pid: number; readonly startTicks: string }): boolean {
+/** A process for good: its pid is given again, and its start ticks may be after a reboot. `bootId` undefined: of this boot. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTicks: string;
+  readonly bootId?: string | undefined;
+}
+
+/** True while the process that was started then, in this boot, is there and no zombie. */
+export function isAlive({ pid, startTicks, bootId }: ProcessIdentity): boolean {
+  if (isOfAnotherBoot(bootId)) return false;
   const found = processStat(pid);
   return found !== undefined && found.startTicks === startTicks && found.state !== "Z" && found.state !== "X";
 }

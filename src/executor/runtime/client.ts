@@ -48,10 +48,8 @@ export class Runtime {
   }
 
   /** Create and start in the background. */
-  async run(id: string, options: types.RunOptions): Promise<void> {
-    const record = options.exitRecord === undefined ? [] : ["--exit-record", options.exitRecord];
-    const stdio = options.stdio ?? (["ignore", "ignore", "ignore"] as const);
-    await this.#call("run", ["--detach", ...record, ...value("--resize-fifo", options.resizeFifo), ...createFlags(options), id], { stdio });
+  async run(id: string, options: types.CreateOptions): Promise<void> {
+    await this.#call("run", ["--detach", ...createFlags(options), id], { stdio: options.stdio ?? ["ignore", "ignore", "ignore"] });
   }
 
   /** Run a further process and wait for its end. Its exit status is no error; see Executor.exec for deadlines. */
@@ -198,6 +196,8 @@ function createFlags(options: types.CreateOptions): string[] {
     ...value("--console-socket", options.consoleSocket),
     ...value("--pid-file", options.pidFile),
     ...value("--cgroup-parent", options.cgroupParent),
+    ...value("--exit-record", options.exitRecord),
+    ...value("--resize-fifo", options.resizeFifo),
     ...value("--expect-plan", options.expectPlan),
     ...(options.noPivot ? ["--no-pivot"] : []),
     ...(options.noNewKeyring ? ["--no-new-keyring"] : []),

@@ -32,10 +32,7 @@ export interface CreateOptions {
   readonly expectPlan?: string;
   /** Default: none (/dev/null). */
   readonly stdio?: StdioDescriptors;
-}
-
-export interface RunOptions extends CreateOptions {
-  /** The file that tells how the container ended. */
+  /** The file that tells how the container ended. A process stays that writes it, and removes the container at its end. */
   readonly exitRecord?: string;
   /** With exitRecord: FIFO that sizes of the container's terminal are read from, a line "ROWS COLUMNS" each. */
   readonly resizeFifo?: string;

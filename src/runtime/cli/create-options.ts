@@ -22,6 +22,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
   const pidfdSocket = text(flags["pidfd-socket"]);
   const configFile = text(flags["config"]);
   const cgroupParent = text(flags["cgroup-parent"]);
+  const resizeFifo = text(flags["resize-fifo"]);
   return {
     id,
     bundle: bundleDirectory(text(flags["bundle"])),
@@ -32,6 +33,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     preserveFds: preservedFds(flags),
     ...(typeof flags["expect-plan"] === "string" && { expectPlan: flags["expect-plan"] }),
     ...(cgroupParent === undefined ? {} : { cgroupParent }),
+    ...(resizeFifo === undefined ? {} : { resizeFifo: absolutePath(resizeFifo) }),
     ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
     ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),

@@ -14,5 +14,5 @@ export const WORDS = {
   consoleSocketMissing: "cannot allocate tty if runt will detach without setting console socket",
   consoleSocketUnused: "cannot use console socket if runt will not detach or allocate tty",
   sizeUnused: "--console-size is for a terminal (--tty)",
-  resizeUnused: "--resize-fifo is for a terminal: of run with --exit-record, or of exec without --detach",
+  resizeUnused: "--resize-fifo is for a terminal: of create and run with --exit-record, or of exec without --detach",
 } as const;

@@ -1,5 +1,5 @@
 /**
- * run --detach --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
+ * create and run --detach with --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
  * at any time, by anybody (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
  */
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type MonitorArguments, type ProcessId } from "../../shared/protocol/index.ts";
@@ -7,28 +7,30 @@ import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { separateDescriptors } from "../host/index.ts";
 import * as host from "../host/index.ts";
+import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
 import type { MonitorRecord } from "./monitor.ts";
 import { terminalSizes } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
 
-/** What run is asked for, as far as the record needs it. */
-interface RunRequest {
+/** What create or run is asked for, as far as the record needs it. */
+interface RecordedRequest {
   readonly id: string;
+  readonly mode: "create" | "run";
   readonly detach: boolean;
   readonly consoleSocket?: string;
   readonly resizeFifo?: string;
   readonly preserveFds: number;
 }
 
-/** What run itself is made of: handed over, so that this module is small to load. */
-export interface RunSteps<Request extends RunRequest> {
+/** What the verbs themselves are made of: handed over, so that this module is small to load. */
+export interface RecordedSteps<Request extends RecordedRequest> {
   readonly separateDescriptors: typeof separateDescriptors;
   /** Make the container. */
   readonly make: (request: Request & { readonly unattended: true }) => Execution;
   /** Called when it is made. */
-  readonly made: ((execution: Execution) => void) | undefined;
+  readonly made: (execution: Execution) => void;
   /** Become its monitor. */
   readonly watch: (execution: Execution, record: MonitorRecord) => void;
   readonly memoryPressure: typeof memoryPressure;
@@ -37,15 +39,16 @@ export interface RunSteps<Request extends RunRequest> {
 /** A record without its phase. */
 type Fields = Omit<ExitRecord, "phase">;
 
-/** Does not return: the caller's process ends when the program runs, this one becomes the monitor. @throws RuntError */
-export function recordRun<Request extends RunRequest>(root: string, request: Request, path: string, steps: RunSteps<Request>): void {
-  if (!request.detach) throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
+/** Does not return: the caller's process ends when the program runs or, of create, init waits; this one becomes the monitor. @throws RuntError */
+export function record<Request extends RecordedRequest>(root: string, request: Request, path: string, steps: RecordedSteps<Request>): void {
+  if (request.mode === "run" && !request.detach)
+    throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
   if (request.consoleSocket !== undefined) throw new RuntError("usage", WORDS.consoleSocketUnused);
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
   const sizes = request.resizeFifo === undefined ? undefined : terminalSizes().openSizes(request.resizeFifo);
-  const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, monitor: self() };
+  const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, bootId: bootId(), monitor: self() };
   const first = claim(path, { ...begun, phase: EXIT_PHASE.creating });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
   host.blockSignals();
@@ -56,20 +59,21 @@ export function recordRun<Request extends RunRequest>(root: string, request: Req
     if (isAt(path, first)) host.unlink(path);
     throw error;
   }
-  steps.made?.(execution);
+  steps.made(execution);
   const { seconds, nanoseconds } = host.now();
-  const running: Fields = {
+  const made: Fields = {
     ...begun,
     pid: execution.pid,
     startTicks: execution.record.startTime,
     startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
   };
-  const own = replaceOrUndo(path, first, { ...running, phase: EXIT_PHASE.running }, execution);
+  const phase = request.mode === "create" ? EXIT_PHASE.created : EXIT_PHASE.running;
+  const own = replaceOrUndo(path, first, { ...made, phase }, execution);
   steps.watch(execution, {
     options: {
       ...(sizes !== undefined && { sizes }),
       record: path,
-      "record-text": JSON.stringify(running).slice(0, -1),
+      "record-text": JSON.stringify(made).slice(0, -1),
       "record-fd": own,
       ...oomOptions(execution, steps.memoryPressure),
       ready,

@@ -3,7 +3,7 @@ import { loadSync } from "../host/index.ts";
 import type * as recording from "./exit-record.ts";
 import type * as killing from "./kill-below.ts";
 
-/** For run --exit-record. */
+/** For create and run with --exit-record. */
 export function exitRecord(): typeof recording {
   return loadSync(import("./exit-record.ts"));
 }

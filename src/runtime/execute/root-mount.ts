@@ -8,6 +8,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { decodeMountPath } from "../spec/index.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
 import { warn } from "./warn.ts";
 
@@ -53,10 +54,6 @@ function identify(mount: number): RootMountRecord {
 
 function namespaceOfCaller(): string {
   return host.readlink("/proc/self/ns/mnt");
-}
-
-function bootId(): string {
-  return host.readFile("/proc/sys/kernel/random/boot_id", undefined, true).trim();
 }
 
 /**

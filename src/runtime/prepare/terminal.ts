@@ -4,7 +4,7 @@ import type { CreateOptions } from "./options.ts";
 
 /** A detached container's terminal needs somebody to hand the master to, and nobody else may ask for one (runc's rule and words). */
 export function checkTerminal(config: ContainerConfig, { mode, detach, unattended, consoleSocket, resizeFifo }: CreateOptions): void {
-  const detached = mode === "create" || detach;
+  const detached = (mode === "create" && !unattended) || detach;
   const terminal = config.process?.terminal === true;
   const field = { pointer: "/process/terminal" };
   if (terminal && detached && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing, field);

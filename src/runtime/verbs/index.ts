@@ -7,6 +7,6 @@ export { type ListVisitor, list } from "./list.ts";
 export { changeMounts } from "./mounts.ts";
 export { pause, resume } from "./pause.ts";
 export { processes } from "./ps.ts";
-export { run, runRecorded } from "./run.ts";
+export { run } from "./run.ts";
 export { start } from "./start.ts";
 export { update } from "./update.ts";

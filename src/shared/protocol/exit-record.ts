@@ -1,16 +1,20 @@
-/** The exit record of `runt run --detach --exit-record`: the runtime begins it, the monitor ends it, the library reads it. */
+/** The exit record of `runt create` and `runt run --detach` with --exit-record: the runtime begins it, the monitor ends it, the library reads it. */
 
 /** Grows when a reader that does not know the change would misread the record. */
 export const EXIT_RECORD_SCHEMA = 1;
 
-/** abandoned: a supervisor gave the launch up before it began. ended: something of the container may still be there. */
+/** created: made by create; whether it has been started since, `runt state` tells. abandoned: a supervisor gave the launch up before it began. ended: something of the container may still be there. */
 export const EXIT_PHASE = {
   creating: "creating",
+  created: "created",
   running: "running",
   ended: "ended",
   exited: "exited",
   abandoned: "abandoned",
 } as const;
+
+/** Below ROOT/ID while init waits for `runt start`. */
+export const START_FIFO = "exec.fifo";
 
 export interface ProcessId {
   readonly pid: number;
@@ -21,6 +25,8 @@ export interface ExitRecord {
   readonly schema: number;
   readonly id: string;
   readonly root: string;
+  /** /proc/sys/kernel/random/boot_id: a process of another boot is gone. undefined: an older runt has written it. */
+  readonly bootId?: string;
   readonly monitor: ProcessId;
   readonly phase: (typeof EXIT_PHASE)[keyof typeof EXIT_PHASE];
   readonly pid?: number;

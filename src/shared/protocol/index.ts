@@ -1,4 +1,4 @@
-export { EXIT_FIELD, EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "./exit-record.ts";
+export { EXIT_FIELD, EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId, START_FIFO } from "./exit-record.ts";
 export { type Actor, type FieldType, HELPER_ACTORS, type OpDefinition } from "./fields.ts";
 export { EMBEDDED_ROW, IMAGE_PLACE } from "./image.ts";
 export { MESSAGE_HEAD, MESSAGES, type MessageName } from "./messages.ts";

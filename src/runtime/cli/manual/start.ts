@@ -10,6 +10,8 @@ export const START_MANUAL = {
         "receives the terminal; the process of runt itself always ends.",
       "A config.json that asks for something that cannot be is refused with the name of the field before anything is changed, and what was " +
         "made before a failure is removed again. --dry-run prints the plan and does nothing.",
+      "With --exit-record a process stays with the container, as run --detach --exit-record has it: it writes how the container ended, and removes it. " +
+        "The phase in the file is created then, also after start, until the container ends.",
     ],
     examples: ["runt create -b /bundles/web web", "# what would be done", "runt create --dry-run -b /bundles/web web"],
     seeAlso: ["start", "run", "delete", "plan"],

@@ -2,6 +2,13 @@
 import { CONFIG, CREATE_FLAGS } from "./create-flags.ts";
 import { flag, type VerbDefinition } from "./definition.ts";
 
+const RECORDED_SIZES = flag(
+  "resize-fifo",
+  "string",
+  "with --exit-record: read new sizes of the terminal from this FIFO, a line ROWS COLUMNS each",
+  { value: "FIFO" },
+);
+
 export const START_VERBS: readonly VerbDefinition[] = [
   {
     name: "create",
@@ -9,7 +16,13 @@ export const START_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: [...CREATE_FLAGS, CONFIG, flag("no-subreaper", "boolean", "has no effect", { hidden: true })],
+    flags: [
+      ...CREATE_FLAGS,
+      CONFIG,
+      flag("exit-record", "string", "how the container ended is written to this file, which must not exist", { value: "FILE" }),
+      RECORDED_SIZES,
+      flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
+    ],
   },
   {
     name: "start",
@@ -32,9 +45,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       flag("exit-record", "string", "with --detach: how the container ended is written to this file, which must not exist", {
         value: "FILE",
       }),
-      flag("resize-fifo", "string", "with --exit-record: read new sizes of the terminal from this FIFO, a line ROWS COLUMNS each", {
-        value: "FIFO",
-      }),
+      RECORDED_SIZES,
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
     ],

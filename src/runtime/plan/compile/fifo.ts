@@ -1,6 +1,6 @@
 /** exec.fifo, by which `start` lets an init go on that `create` has made. */
 import { O } from "../../../shared/linux/index.ts";
-import { SLOT } from "../../../shared/protocol/index.ts";
+import { SLOT, START_FIFO } from "../../../shared/protocol/index.ts";
 import type { Scope } from "./scope.ts";
 
 /** The mode of exec.fifo: root writes, everybody may open it for writing only (runc uses the same). */
@@ -18,5 +18,5 @@ export function openFifo({ builder, host, invocation }: Scope): void {
 }
 
 export function fifoPath(stateDirectory: string): string {
-  return `${stateDirectory}/exec.fifo`;
+  return `${stateDirectory}/${START_FIFO}`;
 }

@@ -1,0 +1,70 @@
+/** A container is made for an executor; after a failure nothing of it is left. */
+import type { Container } from "./container.ts";
+import type { Description } from "./directory.ts";
+import { ExecutorError } from "./errors.ts";
+import { checkCommand } from "./launch/check.ts";
+import type { LaunchCommand } from "./launch/command.ts";
+import { type OciConfig, toConfig } from "./launch/config.ts";
+import { launchError } from "./launch/failure.ts";
+import { makeFifos, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
+import { findUser } from "./launch/user.ts";
+import { runningState } from "./outcome.ts";
+import { cgroupVersion } from "./process/cgroups.ts";
+import type { ProcessState } from "./types.ts";
+
+export interface Made {
+  readonly description: Description;
+  readonly process: ProcessState;
+  /** Open still: a container that has ended already may have nobody else to keep its output. */
+  readonly stdio: OpenStdio;
+}
+
+/** Changes nothing. @throws ExecutorError invalid-argument, user-unknown */
+export function configOf(id: string, command: LaunchCommand): OciConfig {
+  checkCommand(command);
+  const user = findUser(command.rootfs, "process" in command ? "0:0" : (command.user ?? "0"));
+  return toConfig(command, { id, user, cgroupVersion: cgroupVersion() });
+}
+
+export function programOf(command: LaunchCommand): string {
+  return "process" in command ? command.process.args[0]! : command.cmd;
+}
+
+/**
+ * With `runt create`, where init waits for start, or with `runt run`. A launch that fails leaves nothing.
+ * @throws ExecutorError id-exists, launch-failed, stuck; ProgramError
+ */
+export async function makeContainer(
+  container: Container,
+  command: LaunchCommand,
+  config: OciConfig,
+  verb: "create" | "run",
+): Promise<Made> {
+  const { directory } = container;
+  const pipes = pipesOf(command);
+  await directory.make(command.rootfs, pipes, config, (path) =>
+    makeFifos([...pipes.map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
+  );
+  try {
+    return await make(container, command, verb);
+  } catch (error) {
+    await container.undo();
+    throw launchError(error);
+  }
+}
+
+async function make({ directory, runtime }: Container, command: LaunchCommand, verb: "create" | "run"): Promise<Made> {
+  const description = directory.description();
+  const stdio = openStdio(directory.path, command);
+  try {
+    const { id, path, record } = directory;
+    const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
+    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize });
+    const written = directory.exitRecord();
+    if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
+    return { description, process: runningState(written), stdio };
+  } catch (error) {
+    stdio.close(true);
+    throw error;
+  }
+}

@@ -1,0 +1,1 @@
+export { makeRecorded } from "./recorded.ts";
