@@ -7,9 +7,9 @@ describe("what a C file may include", () => {
   it("is what lies below its room", () => {
     const files = {
       "shared/str.h": "",
-      "testing/weaken.h": "",
+      "testing/disabled_defences.h": "",
       "host/spawn.h": '#include "../shared/str.h"\n',
-      "host/spawn.c": '#include "spawn.h"\n\n#include "../testing/weaken.h"\n#include <errno.h>\n',
+      "host/spawn.c": '#include "spawn.h"\n\n#include "../testing/disabled_defences.h"\n#include <errno.h>\n',
       "init/run.h": '#include "../shared/str.h"\n#include "ops.h"\n',
       "program/main.c": '#include "../host/spawn.h"\n#include "../shared/str.h"\n',
       "testing/points.c": '#include "../init/run.h"\n',

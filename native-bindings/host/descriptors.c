@@ -1,5 +1,5 @@
 /* Descriptors that are open already. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "arguments.h"
 #include "error.h"
 #include "files.h"

@@ -14,7 +14,7 @@
 #include "function.h"
 
 #include "../shared/raw.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 
 #include <fcntl.h>
 #include <linux/mount.h>

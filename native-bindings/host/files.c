@@ -1,7 +1,7 @@
 /* Files by path, and what is read from them. Every descriptor made here is close-on-exec. */
 #include "files.h"
 
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "arguments.h"
 #include "error.h"
 #include "function.h"

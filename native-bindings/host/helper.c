@@ -1,7 +1,7 @@
 /* Start the embedded helper, or become it. */
 #include "../shared/spin_wait.h"
 #include "../testing/host_points.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "arguments.h"
 #include "error.h"
 #include "executable.h"

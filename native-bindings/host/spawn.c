@@ -3,7 +3,7 @@
 
 #include "../shared/spin_wait.h"
 #include "../shared/raw.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "executable.h"
 
 #include <errno.h>

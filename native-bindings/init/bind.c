@@ -1,5 +1,5 @@
 /* Binds: a detached clone taken from the source's path, attached inside the root. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
 #include "source.h"

@@ -1,5 +1,5 @@
 /* Capability sets (capabilities(7)), by raw capset(2) of version 3. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

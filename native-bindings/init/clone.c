@@ -1,6 +1,6 @@
 /* The clone: where outer ends and init begins. */
 #include "../testing/points.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "source.h"
 #include "../shared/sys.h"

@@ -1,5 +1,5 @@
 /* The container's terminal: a pty of its own devpts, whose master goes to the caller. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
 #include "../shared/sys.h"

@@ -1,6 +1,6 @@
 /* Copies what a tmpfs covers into it (the mount option tmpcopyup). The source is the container's, and so hostile: nothing of it is
  * followed, and only files, directories and links are taken. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "run.h"
 #include "../shared/sys.h"

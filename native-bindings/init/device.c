@@ -1,5 +1,5 @@
 /* Nodes, links and directories inside the root. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
 #include "../shared/sys.h"

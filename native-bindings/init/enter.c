@@ -1,5 +1,5 @@
 /* exec: into the namespaces of a container that exists, whose processes are hostile from then on. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

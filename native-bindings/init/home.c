@@ -1,5 +1,5 @@
 /* HOME, which the configuration leaves out: of the user's line in the container's /etc/passwd. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "run.h"
 #include "../shared/sys.h"

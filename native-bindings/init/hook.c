@@ -1,7 +1,7 @@
 /* Hooks that init runs: createContainer before the pivot, startContainer where the program will stand. */
 #include "../shared/child.h"
 #include "../shared/signal.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

@@ -1,5 +1,5 @@
 /* Attributes of the security modules, written through the host's own procfs. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "run.h"
 #include "../shared/sys.h"

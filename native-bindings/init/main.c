@@ -1,7 +1,7 @@
 /* runt-init: executes a plan (`plan ...`), watches over a foreground container (`monitor ...`), or waits until one is ready
  * (`notify ...`). */
 #include "../testing/points.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "notify.h"
 #include "run.h"

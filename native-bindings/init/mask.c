@@ -1,5 +1,5 @@
 /* Masked and read-only paths of the final root. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
 #include "../shared/sys.h"

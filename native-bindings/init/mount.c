@@ -1,6 +1,6 @@
 #include "mount.h"
 
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "../shared/sys.h"
 

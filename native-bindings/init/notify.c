@@ -1,6 +1,6 @@
 /* The program says READY=1 on the container's own socket, and the host hears that and whose pid it is: everything else a service may
  * say there (MAINPID, FDSTORE, ...) would let a container speak for its runtime. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "notify.h"
 
 #include "run.h"

@@ -1,5 +1,5 @@
 /* Settings of the process that becomes the container's program. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

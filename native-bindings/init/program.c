@@ -1,6 +1,6 @@
 /* The last steps: find the program inside the final root, and become it. The root has been changed by now,
  * so the kernel itself keeps every lookup inside. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

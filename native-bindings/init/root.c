@@ -1,5 +1,5 @@
 /* The root filesystem: opening it, and making it the root. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
 #include "prepare.h"

@@ -1,5 +1,5 @@
 /* Descriptor slots, the limit on descriptors, and close-on-exec for all that must not reach the program. */
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 

@@ -5,7 +5,7 @@
 #include "../host/spawn.h"
 #include "../shared/str.h"
 #include "../testing/host_points.h"
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "image.h"
 #include "modules.h"
 #include "stack.h"

@@ -1,6 +1,6 @@
 #include "inroot.h"
 
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "str.h"
 #include "sys.h"
 

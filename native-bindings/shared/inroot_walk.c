@@ -2,7 +2,7 @@
  * missing) or is not allowed to do. A symlink is read and its text takes the place of the component. */
 #include "inroot.h"
 
-#include "../testing/weaken.h"
+#include "../testing/disabled_defences.h"
 #include "kernel.h"
 #include "str.h"
 #include "sys.h"

@@ -72,10 +72,10 @@ const JSCFunctionListEntry *host_points(const JSCFunctionListEntry *exports, int
 
 void host_testing_begin(JSContext *ctx) {
   testing_begin(environ, "runtime");
-  const char *weaknesses = testing_weaknesses();
+  const char *disabled_defences = testing_disabled_defences();
   const char *disabled = testing_disabled();
   JSValue global = JS_GetGlobalObject(ctx);
-  JS_SetPropertyStr(ctx, global, "RUNT_WEAKENED", JS_NewString(ctx, weaknesses ? weaknesses : ""));
+  JS_SetPropertyStr(ctx, global, "RUNT_DISABLED_DEFENCES", JS_NewString(ctx, disabled_defences ? disabled_defences : ""));
   JS_SetPropertyStr(ctx, global, "RUNT_DISABLED", JS_NewString(ctx, disabled ? disabled : ""));
   JS_FreeValue(ctx, global);
 }

@@ -9,7 +9,7 @@
 
 /* The table of exports with points around what has an effect, and in front of what only reads. */
 const JSCFunctionListEntry *host_points(const JSCFunctionListEntry *exports, int count);
-/* RUNT_WEAKEN and RUNT_DISABLE for TypeScript: the globals RUNT_WEAKENED and RUNT_DISABLED (src/runtime/testing/index.ts). */
+/* RUNT_DISABLE_DEFENCES and RUNT_DISABLE for TypeScript: the globals RUNT_DISABLED_DEFENCES and RUNT_DISABLED (src/runtime/testing/index.ts). */
 void host_testing_begin(JSContext *ctx);
 /* The variables that the helper needs for its part. */
 char **host_testing_environment(void);

@@ -32,9 +32,9 @@ static const struct named_error ERRORS[] = {
     {"ENOSPC", ENOSPC}, {"EROFS", EROFS},   {"ENOSYS", ENOSYS},
 };
 
-static const char *const WEAKNESS_NAMES[] = {
+static const char *const DEFENCE_NAMES[] = {
 #define X(name, text) text,
-    WEAKNESSES(X)
+    DEFENCES(X)
 #undef X
 };
 
@@ -44,8 +44,8 @@ static const char *const DISABLED_NAMES[] = {"head-start", "schedule"};
 static struct {
   const char *process;
   uint64_t passed;
-  bool weak[WEAKNESS_COUNT];
-  const char *weaknesses;
+  bool is_disabled[DEFENCE_COUNT];
+  const char *disabled_defences;
   const char *disabled;
   /* RUNT_FAULT; NULL = none. */
   const char *at_process;
@@ -118,9 +118,9 @@ static size_t next_name(const char **list, const char *const *names, size_t coun
   return i;
 }
 
-static void read_weaknesses(const char *value) {
-  testing.weaknesses = value;
-  while (*value != 0) testing.weak[next_name(&value, WEAKNESS_NAMES, WEAKNESS_COUNT)] = true;
+static void read_defences(const char *value) {
+  testing.disabled_defences = value;
+  while (*value != 0) testing.is_disabled[next_name(&value, DEFENCE_NAMES, DEFENCE_COUNT)] = true;
 }
 
 static void read_disabled(const char *value) {
@@ -163,11 +163,11 @@ void testing_become(const char *process) {
 
 void testing_begin(char *const *environment, const char *process) {
   testing_become(process);
-  const char *weaknesses = variable(environment, "RUNT_WEAKEN");
+  const char *disabled_defences = variable(environment, "RUNT_DISABLE_DEFENCES");
   const char *disabled = variable(environment, "RUNT_DISABLE");
   const char *fault = variable(environment, "RUNT_FAULT");
   const char *log = variable(environment, "RUNT_FAULT_LOG");
-  if (weaknesses != NULL) read_weaknesses(weaknesses);
+  if (disabled_defences != NULL) read_defences(disabled_defences);
   if (disabled != NULL) read_disabled(disabled);
   if (fault != NULL) read_fault(fault);
   if (log != NULL) open_log(log);
@@ -183,9 +183,9 @@ static bool is_uncounted(const char *what) {
   return false;
 }
 
-bool testing_weakened(enum weakness weakness) { return testing.weak[weakness]; }
+bool testing_defence_disabled(enum defence defence) { return testing.is_disabled[defence]; }
 
-const char *testing_weaknesses(void) { return testing.weaknesses; }
+const char *testing_disabled_defences(void) { return testing.disabled_defences; }
 
 const char *testing_disabled(void) { return testing.disabled; }
 

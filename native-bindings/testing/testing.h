@@ -1,7 +1,7 @@
 /*
  * What the test build (make build/testing/runt) does and the product does not. Five variables of the environment, read by both programs:
  *
- *   RUNT_WEAKEN=NAME[,NAME]        defences that are switched off (weaknesses.h)
+ *   RUNT_DISABLE_DEFENCES=NAME[,NAME]  defences that are switched off (defences.h)
  *   RUNT_DISABLE=NAME[,NAME]       ways to save time that are switched off: head-start (src/runtime/execute), schedule (src/runtime/plan)
  *   RUNT_FAULT=PROCESS:N:ACTION    at the Nth fault point of that process: `kill`, `stop` (SIGSTOP), or the name or number of an errno to fail with
  *   RUNT_FAULT_LOG=FILE            one line for each fault point that is passed: "PROCESS N NAME"
@@ -13,15 +13,15 @@
 #define RUNT_TESTING_H
 #include <stdbool.h>
 
-#include "weaknesses.h"
+#include "defences.h"
 
-/* Reads the variables. Before it nothing is weakened and no point counts. */
+/* Reads the variables. Before it no defence is disabled and no point counts. */
 void testing_begin(char *const *environment, const char *process);
 /* From here this is another process, whose points are counted from 1. */
 void testing_become(const char *process);
-bool testing_weakened(enum weakness weakness);
-/* The value of RUNT_WEAKEN, or NULL. */
-const char *testing_weaknesses(void);
+bool testing_defence_disabled(enum defence defence);
+/* The value of RUNT_DISABLE_DEFENCES, or NULL. */
+const char *testing_disabled_defences(void);
 /* The value of RUNT_DISABLE, or NULL. */
 const char *testing_disabled(void);
 

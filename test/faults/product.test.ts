@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 
-const NAMES = ["RUNT_WEAKEN", "RUNT_DISABLE", "RUNT_FAULT", "weakened", "defenceDisabled"];
+const NAMES = ["RUNT_DISABLE_DEFENCES", "RUNT_DISABLE", "RUNT_FAULT", "DISABLED_DEFENCES", "defenceDisabled"];
 const ROOMS = ["init", "shared", "host", "twins", "program"].map((room) => `native-bindings/${room}`);
 
 /** A C source with every macro of native-bindings/testing taken out by hand. */
@@ -64,8 +64,8 @@ describe("the product", () => {
     expect(different).toEqual([]);
   });
 
-  test("every weakness has a guard, and every guard a weakness", () => {
-    const list = readFileSync(join(REPOSITORY, "native-bindings/testing/weaknesses.h"), "utf8");
+  test("every defence has a guard, and every guard a name in the list", () => {
+    const list = readFileSync(join(REPOSITORY, "native-bindings/testing/defences.h"), "utf8");
     const declared = [...list.matchAll(/^ {2}X\((\w+), "([^"]+)"\)/gm)].map(([, identifier, name]) => ({ identifier, name }));
     const sources = ["src", ...ROOMS].flatMap((folder) =>
       readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: "utf8" })

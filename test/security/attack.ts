@@ -17,11 +17,11 @@ interface Described {
 export type Attack = Described &
   (
     | {
-        /** Names for RUNT_WEAKEN, separated by commas: without these defences the attack succeeds. */
-        readonly weakness: string;
+        /** Names for RUNT_DISABLE_DEFENCES, separated by commas: without these defences the attack succeeds. */
+        readonly defences: string;
       }
     | {
-        readonly weakness?: never;
+        readonly defences?: never;
         /** Why there is nothing to switch off. */
         readonly why: string;
       }

@@ -8,6 +8,6 @@ export function problem(name: SubjectName, result: Result): string | undefined {
   if (isPeer || "skipped" in result) return undefined;
   if ("broken" in result) return `${name}: ${result.broken}`;
   if (name === "runt" && !result.held) return `succeeds against runt: ${result.detail}`;
-  if (name === "weakened" && result.held) return `proves nothing, for it fails against weakened runt too: ${result.detail}`;
+  if (name === "undefended" && result.held) return `proves nothing, for it fails against runt without the defence too: ${result.detail}`;
   return undefined;
 }

@@ -1,10 +1,10 @@
 /**
  * `make test-security`: every attack against runt, runt without the defence that stops it, crun and runc. Needs root.
- *   --subjects a,b  some of runt,weakened,crun,runc
+ *   --subjects a,b  some of runt,undefended,crun,runc
  *   --only TEXT     attacks whose id contains it
  *   --write         put the table into docs/security.md
  * RUNT_SECURITY_ROUNDS: how often a race is run (10,000).
- * Fails if runt is not held, if a weakened runt is (a test that cannot fail), or if an attack left something behind.
+ * Fails if runt is not held, if one without the defence is (a test that cannot fail), or if an attack left something behind.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

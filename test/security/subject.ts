@@ -40,12 +40,12 @@ export class Subject {
     mkdirSync(directory, { recursive: true, mode: 0o711 });
   }
 
-  /** "runt", "weakened", "crun" or "runc". */
+  /** "runt", "undefended", "crun" or "runc". */
   get name(): string {
     return this.runtime.name;
   }
 
-  /** True for runt, weakened or not. */
+  /** True for runt, with its defences or without. */
   get isRunt(): boolean {
     return this.runtime.isRunt;
   }
@@ -74,7 +74,7 @@ export class Subject {
     const directory = this.scratch("program");
     this.#executable = join(directory, basename(this.runtime.path));
     cpSync(this.runtime.path, this.#executable);
-    if (this.name === "weakened") cpSync(join(dirname(this.runtime.path), "runt-init"), join(directory, "runt-init"));
+    if (this.name === "undefended") cpSync(join(dirname(this.runtime.path), "runt-init"), join(directory, "runt-init"));
     return directory;
   }
 

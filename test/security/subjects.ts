@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { REPOSITORY } from "../support/programs.ts";
 import type { Attack } from "./attack.ts";
 
-export const SUBJECTS = ["runt", "weakened", "crun", "runc"] as const;
+export const SUBJECTS = ["runt", "undefended", "crun", "runc"] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
 export interface Runtime {
@@ -17,7 +17,7 @@ export interface Runtime {
 
 const PATHS: Readonly<Record<SubjectName, string>> = {
   runt: join(REPOSITORY, "bin/runt"),
-  weakened: join(REPOSITORY, "build/testing/runt"),
+  undefended: join(REPOSITORY, "build/testing/runt"),
   crun: "/usr/bin/crun",
   runc: "/usr/sbin/runc",
 };
@@ -25,8 +25,8 @@ const PATHS: Readonly<Record<SubjectName, string>> = {
 /** The runtime as it is for this attack, or why there is none. */
 export function runtimeFor(name: SubjectName, attack: Attack): Runtime | { readonly skipped: string } {
   const path = PATHS[name];
-  if (name === "weakened" && attack.weakness === undefined) return { skipped: attack.why };
+  if (name === "undefended" && attack.defences === undefined) return { skipped: attack.why };
   if (!existsSync(path)) return { skipped: `no ${path}` };
-  const env = name === "weakened" && attack.weakness !== undefined ? { RUNT_WEAKEN: attack.weakness } : {};
-  return { name, path, isRunt: name === "runt" || name === "weakened", env };
+  const env = name === "undefended" && attack.defences !== undefined ? { RUNT_DISABLE_DEFENCES: attack.defences } : {};
+  return { name, path, isRunt: name === "runt" || name === "undefended", env };
 }

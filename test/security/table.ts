@@ -15,7 +15,7 @@ export function word(result: Result | undefined): string {
   return result.held ? "held" : "**succeeds**";
 }
 
-const TITLES: Readonly<Record<SubjectName, string>> = { runt: "runt", weakened: "weakened", crun: "crun", runc: "runc" };
+const TITLES: Readonly<Record<SubjectName, string>> = { runt: "runt", undefended: "undefended", crun: "crun", runc: "runc" };
 
 /** Markdown: the attacks with what stops them, side by side for every runtime; then why cells are empty. */
 export function table(attacks: readonly Attack[], results: Results, versions: Readonly<Record<string, string>>): string {
@@ -23,13 +23,13 @@ export function table(attacks: readonly Attack[], results: Results, versions: Re
   const heads = SUBJECTS.map((name) => TITLES[name]);
   const rows = attacks.map((attack) => {
     const of = results.get(attack.id) ?? {};
-    const weakness = attack.weakness === undefined ? "" : ` (\`${attack.weakness}\`)`;
+    const defence = attack.defences === undefined ? "" : ` (\`${attack.defences}\`)`;
     const words = SUBJECTS.map((name) => word(of[name]));
-    return `| ${cell(attack.id)} | ${cell(attack.title)} | ${cell(attack.mechanism)}${weakness} | ${words.join(" | ")} |`;
+    return `| ${cell(attack.id)} | ${cell(attack.title)} | ${cell(attack.mechanism)}${defence} | ${words.join(" | ")} |`;
   });
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
-    `${attacks.length} attacks. The word in brackets is the defence that *weakened* lacks. Peers: ${peers.join(", ")}.`,
+    `${attacks.length} attacks. The word in brackets is the defence that *undefended* lacks. Peers: ${peers.join(", ")}.`,
     "",
     `| attack | the attacker tries | what stops it | ${heads.join(" | ")} |`,
     `| --- | --- | --- | ${heads.map(() => "---").join(" | ")} |`,

@@ -58,7 +58,7 @@ const PATH_CALLS: Readonly<Record<string, readonly number[]>> = {
 };
 
 export function helperCalls(text: string): string[] {
-  const source = withoutWeakened(withoutComments(text));
+  const source = withoutDisabled(withoutComments(text));
   const found: string[] = [];
   for (const match of source.matchAll(/\bsys\(\s*__NR_(\w+)\s*[,)]|\bsys_(\w+)\(/g)) {
     const [whole, number, wrapper] = match;
@@ -84,7 +84,7 @@ function withoutComments(text: string): string {
 }
 
 /** Code of disabled defences is not in the product: `DEFENCE_DISABLED(x) ? this : that` and `if (DEFENCE_DISABLED(x)) this;`. */
-function withoutWeakened(text: string): string {
+function withoutDisabled(text: string): string {
   let source = text.replace(/\bif \((?:!?DEFENCE_DISABLED\(\w+\)(?: \|\| )?)+\) [^;{]*;/g, (whole) =>
     whole.includes("!DEFENCE_DISABLED") ? whole : "",
   );

@@ -137,7 +137,7 @@ export const ATTACKS: readonly Attack[] = [
     id: "CVE-2017-16539, CVE-2018-10892",
     title: "the configuration that `spec` writes leaves /proc/scsi, /proc/acpi or others of the kernel's files open",
     mechanism: "the default configuration masks them, or makes them read-only",
-    weakness: "masked-paths,readonly-paths",
+    defences: "masked-paths,readonly-paths",
     run: defaultMasks,
   },
   {
@@ -151,14 +151,14 @@ export const ATTACKS: readonly Attack[] = [
     id: "groups of the caller",
     title: "the program keeps supplementary groups of the caller that the configuration does not name",
     mechanism: "the groups are those of process.user, unless run.oci.keep_original_groups says otherwise; `features` lists that annotation",
-    weakness: "groups",
+    defences: "groups",
     run: callersGroups,
   },
   {
     id: "AppArmor unconfined prefix",
     title: 'a profile whose name begins with "unconfined" is taken for no profile',
     mechanism: "the whole word is compared",
-    weakness: "apparmor-word",
+    defences: "apparmor-word",
     run: profilePrefix,
   },
   {

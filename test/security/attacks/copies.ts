@@ -48,14 +48,14 @@ export const ATTACKS: readonly Attack[] = [
     title: "the directory that is copied into a tmpfs has symlinks to files of the host, and FIFOs",
     mechanism:
       "links are copied as links, FIFOs and nodes not at all; files are opened with O_NOFOLLOW and O_NONBLOCK, and must be regular",
-    weakness: "copy-kinds",
+    defences: "copy-kinds",
     run: traps(FOLLOWED),
   },
   {
     id: "tmpcopyup (directory)",
     title: "the directory that is copied into a tmpfs is itself a symlink to one of the host",
     mechanism: "it is resolved in the root before it is covered",
-    weakness: "in-root",
+    defences: "in-root",
     run: traps(COVERED),
   },
   {

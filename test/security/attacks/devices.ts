@@ -70,7 +70,7 @@ export const ATTACKS: readonly Attack[] = [
     id: "CVE-2025-31133",
     title: "/dev/null of the image is a symlink, a file or another device, with which masked files are then covered",
     mechanism: "masks are the host's null device, verified and cloned before; nodes of the image are opened with O_NOFOLLOW and compared",
-    weakness: "verify-device,null-device",
+    defences: "verify-device,null-device",
     run: traps(REPLACED),
   },
   {
@@ -84,7 +84,7 @@ export const ATTACKS: readonly Attack[] = [
     id: "owner of the null device",
     title: "standard streams are the host's null device, which is given to the container's user",
     mechanism: "a standard stream that is the character device 1:3 keeps its owner",
-    weakness: "stdio-device",
+    defences: "stdio-device",
     run: ownedByContainer,
   },
 ];

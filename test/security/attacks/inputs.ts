@@ -211,28 +211,28 @@ export const ATTACKS: readonly Attack[] = [
     title:
       "config.json is a FIFO, a device, a directory, a link to itself, a terabyte, grows while it is read, or is nested a million deep",
     mechanism: "only a regular file is read, opened without waiting, up to 64 MiB; the parser has a limit of depth",
-    weakness: "config-type",
+    defences: "config-type",
     run: hostileConfig,
   },
   {
     id: "hostile container ids",
     title: 'ids with "..", slashes, newlines: create makes, or delete --force removes, a directory outside of the state directory',
     mechanism: "an id is one path component of letters, digits and _+-.",
-    weakness: "container-id",
+    defences: "container-id",
     run: hostileIds,
   },
   {
     id: "hostile state record",
     title: "state.json is a FIFO, a device, a link, a terabyte, nonsense: verbs hang, or delete --force follows it",
     mechanism: "the same rules as for config.json; what is removed is unlinked, never followed",
-    weakness: "config-type",
+    defences: "config-type",
     run: hostileState,
   },
   {
     id: "links for the pid file",
     title: "links to a file of the host wait in a shared directory under the names that the pid file is going to have",
     mechanism: "a new file is made exclusively, without following links, and renamed over the name",
-    weakness: "pid-file",
+    defences: "pid-file",
     run: linksForPidFile,
   },
   {
@@ -246,7 +246,7 @@ export const ATTACKS: readonly Attack[] = [
     id: "state root of somebody else",
     title: "the state root is a link that another user has made, to a directory of his",
     mechanism: "the state root is the caller's or root's, or it is an error",
-    weakness: "state-root",
+    defences: "state-root",
     run: stateRootOfOther,
   },
 ];

@@ -59,14 +59,14 @@ export const ATTACKS: readonly Attack[] = [
     id: "masked paths",
     title: "a masked path is a symlink of the image, or is spelled in another way",
     mechanism: "the path is resolved in the root, and the mask is mounted on the descriptor of what is there",
-    weakness: "masked-paths",
+    defences: "masked-paths",
     run: traps(MASKED),
   },
   {
     id: "read-only paths",
     title: "a read-only path is a symlink of the image, or is spelled in another way",
     mechanism: "the path is resolved in the root, and a read-only clone is mounted on the descriptor of what is there",
-    weakness: "readonly-paths",
+    defences: "readonly-paths",
     run: traps(READ_ONLY),
   },
 ];

@@ -67,14 +67,14 @@ export const ATTACKS: readonly Attack[] = [
     id: "planted record",
     title: "nobody owns the state root, or the directory in it: the record there names a process and a cgroup of root's",
     mechanism: "every verb believes only what the caller or root owns, and looks at ROOT, and in shared ones at ROOT/ID, before it reads",
-    weakness: "state-root",
+    defences: "state-root",
     run: plantedRecord,
   },
   {
     id: "open state root",
     title: "everybody may write to the state root: a record is replaced between two verbs",
     mechanism: "a state root that others can write to is refused unless it is sticky",
-    weakness: "state-root",
+    defences: "state-root",
     run: openRoot,
   },
 ];

@@ -122,14 +122,14 @@ export const ATTACKS: readonly Attack[] = [
     id: "CVE-2026-30892",
     title: `exec --user with ${FORMS.length} unusual forms ("1:", "0x1", 2^32, other digits): one of them is taken for root`,
     mechanism: "UID or UID:GID of plain decimal digits below 2^32 - 1, everything else is an error",
-    weakness: "numeric-user",
+    defences: "numeric-user",
     run: userForms,
   },
   {
     id: "hostile passwd and group",
     title: "etc/passwd and etc/group of the image are FIFOs, devices, directories, links, huge, or full of nonsense",
     mechanism: "one file of at most 1 MiB is read for HOME, found in the root, whatever links there are, and opened without waiting",
-    weakness: "passwd",
+    defences: "passwd",
     run: hostilePasswd,
   },
 ];

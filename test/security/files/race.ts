@@ -36,12 +36,12 @@ export interface Race {
   readonly attempts?: number;
   /** With a terminal: the container is created and not started. */
   readonly terminal?: boolean;
-  /** runt takes them in turn; weakened runt takes the first. */
+  /** runt takes them in turn; without the defence it takes the first. */
   readonly ways?: readonly Way[];
 }
 
-/** A weakened runtime loses sooner or later; with few rounds it would be a matter of luck. */
-const ROUNDS_OF_THE_WEAK = 20_000;
+/** Without its defences it loses sooner or later; with few rounds it would be a matter of luck. */
+const ROUNDS_UNDEFENDED = 20_000;
 
 /** A function for `Attack.run`. */
 export function race(race: Race): (subject: Subject) => Promise<Outcome> {
@@ -53,7 +53,7 @@ export function race(race: Race): (subject: Subject) => Promise<Outcome> {
     const all = race.ways ?? (Object.keys(WAYS) as Way[]);
     const ways = subject.isRunt ? all.slice(0, subject.name === "runt" ? all.length : 1) : (["openat2"] as const);
     const attempts = race.attempts ?? BATCH;
-    const rounds = subject.name === "weakened" ? Math.max(subject.rounds, ROUNDS_OF_THE_WEAK) : subject.rounds;
+    const rounds = subject.name === "undefended" ? Math.max(subject.rounds, ROUNDS_UNDEFENDED) : subject.rounds;
     const containers = Math.ceil(rounds / BATCH);
     let [turn, made] = [0, 0];
     // A container that is refused has not tried everything. Peers refuse most, and need not be waited for.

@@ -143,7 +143,7 @@ function waysOf({ isRunt, rounds }: Subject, { ways = RESOLVING }: Trap, index: 
   return rounds < THOROUGH ? [ways[index % ways.length]!] : ways;
 }
 
-/** A function for `Attack.run`. runt has to hold in every way; what is weakened has to be overcome in every way, too. */
+/** A function for `Attack.run`. runt has to hold in every way; without the defence it has to be overcome in every way, too. */
 export function traps(list: readonly Trap[]): (subject: Subject) => Promise<Outcome> {
   return async (subject) => {
     const told: string[] = [];
@@ -151,14 +151,14 @@ export function traps(list: readonly Trap[]): (subject: Subject) => Promise<Outc
       for (const way of waysOf(subject, trap, index)) {
         const outcome = await spring(subject, trap, way);
         const detail = `${trap.name}, ${way}: ${outcome.detail}`;
-        if (outcome.held === (subject.name === "weakened")) return outcome.held ? held(detail) : escaped(detail);
+        if (outcome.held === (subject.name === "undefended")) return outcome.held ? held(detail) : escaped(detail);
         // One escape says all about a peer.
         if (!subject.isRunt && !outcome.held) return escaped(detail);
         told.push(detail);
       }
     }
     const summary = `${told.length} runs; ${told[0]}`;
-    return subject.name === "weakened" ? escaped(summary) : held(summary);
+    return subject.name === "undefended" ? escaped(summary) : held(summary);
   };
 }
 

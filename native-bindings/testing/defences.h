@@ -1,9 +1,9 @@
-/* X(identifier, name): every defence that RUNT_WEAKEN can switch off in the test build, in C or in TypeScript (src/runtime/testing/index.ts).
+/* X(identifier, name): every defence that RUNT_DISABLE_DEFENCES can switch off in the test build, in C or in TypeScript (src/runtime/testing/index.ts).
  * What each one is stands at its guard; test/security has the attacks that get through without it. */
-#ifndef RUNT_WEAKNESSES_H
-#define RUNT_WEAKNESSES_H
+#ifndef RUNT_DEFENCES_H
+#define RUNT_DEFENCES_H
 
-#define WEAKNESSES(X) \
+#define DEFENCES(X) \
   X(in_root, "in-root") \
   X(plain_directory, "plain-directory") \
   X(procfs_link, "procfs-link") \
@@ -48,8 +48,8 @@
   X(hook_filter, "hook-filter") \
   X(groups, "groups")
 
-#define X(name, text) WEAKNESS_##name,
-enum weakness { WEAKNESSES(X) WEAKNESS_COUNT };
+#define X(name, text) DEFENCE_##name,
+enum defence { DEFENCES(X) DEFENCE_COUNT };
 #undef X
 
 #endif
