@@ -18,7 +18,7 @@ export type {
 } from "./exec/request.ts";
 export { Executor } from "./executor.ts";
 export type * from "./launch/command.ts";
-export { type OciConfig, type Scene, toConfig } from "./launch/config.ts";
+export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { ProcessUse } from "./process/table.ts";

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { aboveLimits, type Counts, comparable, compare } from "./ceilings.ts";
 import { makeStep, measure, measureBuild } from "./measure.ts";
 import { readRecords } from "./records.ts";
-import { hostFacts, MEASURED } from "./scene.ts";
+import { hostFacts, MEASURED } from "./setup.ts";
 
 const NEEDED = ["/usr/bin/valgrind", "/usr/bin/strace", "/usr/bin/unshare"];
 const missing = [...NEEDED.filter((path) => !existsSync(path)), ...(process.geteuid?.() === 0 ? [] : ["root"])];

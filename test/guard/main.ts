@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { changeOf, comparable, compare } from "./ceilings.ts";
 import { makeStep, measure, measureBuild } from "./measure.ts";
 import { readRecords, writeRecord } from "./records.ts";
-import { type Cgroups, hostFacts, MEASURED } from "./scene.ts";
+import { type Cgroups, hostFacts, MEASURED } from "./setup.ts";
 
 const { write, only } = parseArgs({ options: { write: { type: "boolean", default: false }, only: { type: "string" } } }).values;
 const chosen = MEASURED.filter((cgroups) => only === undefined || cgroups === only);

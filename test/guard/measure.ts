@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { REPOSITORY } from "../support/programs.ts";
 import type { Counts } from "./ceilings.ts";
 import { countCalls } from "./count-calls.ts";
-import { type Cgroups, makeScene, type Scene } from "./scene.ts";
+import { type Cgroups, type Setup, setUp } from "./setup.ts";
 
 /** A call of runt, and what has to happen before it. */
 interface Step {
@@ -18,13 +18,13 @@ interface Step {
   readonly underValgrind?: readonly string[];
   /** What needs no controller, for cgroups that have none. */
   readonly withoutControllers?: readonly string[];
-  readonly before?: (scene: Scene) => Promise<unknown>;
+  readonly before?: (setup: Setup) => Promise<unknown>;
 }
 
 const TRUE = "/bin/true";
-const stopped = async (scene: Scene) => {
+const stopped = async (setup: Setup) => {
   for (let left = 500; left > 0; left--) {
-    if ((await scene.run([...scene.runt, "state", "c"])).includes('"stopped"')) return;
+    if ((await setup.run([...setup.runt, "state", "c"])).includes('"stopped"')) return;
     await sleep(10);
   }
   throw new Error("the container does not stop");
@@ -54,16 +54,16 @@ const LIFE: readonly Step[] = [
 ];
 
 /** Counts of one instrument by verb. */
-type Instrument = (scene: Scene, step: Step) => Promise<Counts>;
+type Instrument = (setup: Setup, step: Step) => Promise<Counts>;
 
-async function live(scene: Scene, instrument: Instrument): Promise<Counts> {
+async function live(setup: Setup, instrument: Instrument): Promise<Counts> {
   let counts: Counts = {};
   for (const step of LIFE) {
-    await step.before?.(scene);
+    await step.before?.(setup);
     const { args, withoutControllers = args } = step;
-    counts = { ...counts, ...(await instrument(scene, scene.cgroups === "bare v2" ? { ...step, args: withoutControllers } : step)) };
+    counts = { ...counts, ...(await instrument(setup, setup.cgroups === "bare v2" ? { ...step, args: withoutControllers } : step)) };
   }
-  await scene.run([...scene.runt, "delete", "--force", "c"]);
+  await setup.run([...setup.runt, "delete", "--force", "c"]);
   return counts;
 }
 
@@ -71,30 +71,30 @@ async function live(scene: Scene, instrument: Instrument): Promise<Counts> {
 const ONE_PROCESSOR = ["taskset", "-c", /^Cpus_allowed_list:\t(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0"];
 
 /** Instructions of the runtime. The helper runs without valgrind. */
-const instructions: Instrument = async (scene, { verb, args, underValgrind = args }) => {
+const instructions: Instrument = async (setup, { verb, args, underValgrind = args }) => {
   const output = "/guard/callgrind.out";
   const tool = [...ONE_PROCESSOR, "valgrind", "--tool=callgrind", `--callgrind-out-file=${output}`];
-  const text = await scene.run([...tool, ...scene.runt, ...underValgrind]);
+  const text = await setup.run([...tool, ...setup.runt, ...underValgrind]);
   const [, total] = /^==\d+== Collected : (\d+)$/m.exec(text) ?? [];
   if (total === undefined) throw new Error(`valgrind of ${verb}: ${text}`);
   return { [`instructions ${verb}`]: Number(total) };
 };
 
 /** System calls of all processes, each until it becomes the container's program. */
-const calls: Instrument = async (scene, { verb, args, leavesProcess }) => {
-  const file = join(scene.work, "strace.out");
+const calls: Instrument = async (setup, { verb, args, leavesProcess }) => {
+  const file = join(setup.work, "strace.out");
   rmSync(file, { force: true });
-  const command = ["strace", "-f", "-s", "200", "-o", "/guard/strace.out", ...scene.runt];
+  const command = ["strace", "-f", "-s", "200", "-o", "/guard/strace.out", ...setup.runt];
   if (!leavesProcess) {
-    await scene.run([...command, ...args]);
+    await setup.run([...command, ...args]);
     return { [`calls ${verb}`]: countCalls(readFileSync(file, "utf8")) };
   }
   // strace stays as long as init: so this one is a container for it alone, which ends when init waits.
-  const traced = scene.begin([...command, ...args.slice(0, -1), TRACED]);
-  await settled(scene);
-  await scene.run([...scene.runt, "delete", "--force", TRACED]);
+  const traced = setup.begin([...command, ...args.slice(0, -1), TRACED]);
+  await settled(setup);
+  await setup.run([...setup.runt, "delete", "--force", TRACED]);
   await traced.ended;
-  await scene.run([...scene.runt, ...args]);
+  await setup.run([...setup.runt, ...args]);
   return { [`calls ${verb}`]: countCalls(readFileSync(file, "utf8")) };
 };
 
@@ -103,17 +103,17 @@ const TRACED = "d";
 const LOOKS = 10;
 
 /** When the container has been created and its init has slept through some looks. A process that strace holds is no sleeper. */
-async function settled(scene: Scene): Promise<void> {
+async function settled(setup: Setup): Promise<void> {
   let asleep = 0;
   for (let left = 500; left > 0 && asleep < LOOKS; left--) {
     await sleep(20);
-    const pid = createdPid(scene);
+    const pid = createdPid(setup);
     asleep = pid !== undefined && / S /.test(statOf(pid)) ? asleep + 1 : 0;
   }
   if (asleep < LOOKS) throw new Error("create does not come to its end");
 }
 
-function createdPid({ work }: Scene): number | undefined {
+function createdPid({ work }: Setup): number | undefined {
   try {
     const { phase, pid } = JSON.parse(readFileSync(join(work, "state", TRACED, "state.json"), "utf8"));
     return phase === "created" ? pid : undefined;
@@ -131,9 +131,9 @@ function statOf(pid: number): string {
 }
 
 /** Size of the heap at the end, from the trace of the call. */
-const heap: Instrument = async (scene, { verb, args }) => {
-  const file = join(scene.work, "trace.json");
-  await scene.run([...scene.runt.slice(0, 1), "--trace", "/guard/trace.json", ...scene.runt.slice(1), ...args]);
+const heap: Instrument = async (setup, { verb, args }) => {
+  const file = join(setup.work, "trace.json");
+  await setup.run([...setup.runt.slice(0, 1), "--trace", "/guard/trace.json", ...setup.runt.slice(1), ...args]);
   const { traceEvents } = JSON.parse(readFileSync(file, "utf8")) as { traceEvents: { cat?: string; args: { heap?: number } }[] };
   const root = traceEvents.find(({ cat }) => cat === "verb");
   if (root?.args.heap === undefined) throw new Error(`the trace of ${verb} does not tell the heap`);
@@ -144,13 +144,13 @@ const STEPPED = new Set(["create", "exec"]);
 
 /** Instructions of the helper, counted by single steps. That is slow, so only for some verbs. */
 function helperInstructions(step: string): Instrument {
-  return async (scene, { verb, args, underValgrind = args }) => {
+  return async (setup, { verb, args, underValgrind = args }) => {
     if (!STEPPED.has(verb)) {
-      await scene.run([...scene.runt, ...args]);
+      await setup.run([...setup.runt, ...args]);
       return {};
     }
-    execFileSync("cp", [step, join(scene.work, "step")]);
-    const text = await scene.run(["/guard/step", ...scene.runt, ...underValgrind]);
+    execFileSync("cp", [step, join(setup.work, "step")]);
+    const text = await setup.run(["/guard/step", ...setup.runt, ...underValgrind]);
     return Object.fromEntries(
       [...text.matchAll(/^(outer|init) (\d+)$/gm)].map(([, who, count]) => [`instructions ${verb} ${who}`, Number(count)]),
     );
@@ -166,20 +166,20 @@ function least(rounds: readonly Counts[]): Counts {
 const ROUNDS = 3;
 
 export async function measure(step: string, cgroups: Cgroups): Promise<Counts> {
-  const scene = makeScene(cgroups);
+  const setup = setUp(cgroups);
   try {
     const rounds: Counts[] = [];
-    for (let left = ROUNDS; left > 0; left--) rounds.push(await live(scene, calls));
+    for (let left = ROUNDS; left > 0; left--) rounds.push(await live(setup, calls));
     return {
-      ...(await live(scene, instructions)),
-      ...(await live(scene, helperInstructions(step))),
+      ...(await live(setup, instructions)),
+      ...(await live(setup, helperInstructions(step))),
       ...least(rounds),
-      ...(await live(scene, heap)),
+      ...(await live(setup, heap)),
     };
   } finally {
     // After an error the containers are there still.
-    for (const id of ["c", TRACED]) await scene.begin([...scene.runt, "delete", "--force", id]).ended;
-    scene.remove();
+    for (const id of ["c", TRACED]) await setup.begin([...setup.runt, "delete", "--force", id]).ended;
+    setup.remove();
   }
 }
 

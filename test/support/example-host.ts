@@ -1,6 +1,6 @@
 /** The configuration and the host that the examples of the findings start from. Together they have no finding, and nothing depends on this machine. */
 import type { Edits, Example, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
-import type { FileFacts, HostView, Tree } from "../../src/runtime/check/host/view.ts";
+import type { BundleView, FileFacts, Tree } from "../../src/runtime/check/host/view.ts";
 import type { HostFacts } from "../../src/runtime/check/host-facts.ts";
 
 export const BUNDLE = "/bundle";
@@ -148,7 +148,7 @@ function applyEdit(config: unknown, pointer: string, value: unknown): void {
 }
 
 /** An invented host. */
-export function exampleView(example: Pick<Example, "facts" | "files">): HostView {
+export function exampleView(example: Pick<Example, "facts" | "files">): BundleView {
   const files: Record<string, ExampleFile> = { ...FILES, ...example.files };
   const facts = Object.fromEntries(
     Object.entries(HOST_FACTS).map(([section, value]) => {

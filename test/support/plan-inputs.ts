@@ -1,6 +1,6 @@
 /** Whatever a plan may be compiled from, made of random parts: the same input for the same seed. Nothing of it has to exist. */
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import type { CgroupSteps, CompileInput, HostFacts } from "../../src/runtime/plan/index.ts";
+import type { CgroupSetup, CompileHost, CompileInput } from "../../src/runtime/plan/index.ts";
 import type { Spec, SpecMount } from "../../src/runtime/spec/index.ts";
 import { random } from "./random.ts";
 
@@ -30,7 +30,7 @@ export function planInput(seed: number): CompileInput {
   const version = dice.once(4) ? 2 : 1;
   const rootless = dice.once(8);
   const config = deriveConfig(specOf(dice, rootless), { bundle: "/b" });
-  const host: HostFacts = {
+  const host: CompileHost = {
     stateDirectory: "/run/x",
     rootless,
     ...(rootless && { caller: { uid: 1000, gid: 1000, newuidmap: "/bin/newuidmap", newgidmap: "/bin/newgidmap" } }),
@@ -139,14 +139,14 @@ function filterOf({ once }: Dice): object {
   };
 }
 
-function sourcesOf({ once }: Dice, version: 1 | 2): HostFacts["cgroupSources"] {
+function sourcesOf({ once }: Dice, version: 1 | 2): CompileHost["cgroupSources"] {
   if (version === 2) return [{ mountpoint: "/cg", name: "", controllers: [], directory: "/cg/x" }];
   return HIERARCHIES.filter(() => !once(8)).map((name) => {
     return { mountpoint: `/cg/${name}`, name, controllers: name.split(","), directory: `/cg/${name}/${once(8) ? "other" : "x"}` };
   });
 }
 
-function cgroupOf(dice: Dice, version: 1 | 2): { readonly cgroup?: CgroupSteps } {
+function cgroupOf(dice: Dice, version: 1 | 2): { readonly cgroup?: CgroupSetup } {
   const { once } = dice;
   if (once(8)) return {};
   const write = (file: string, from: string) => ({ path: `/cg/${file}`, value: "1", from });
@@ -162,6 +162,6 @@ function cgroupOf(dice: Dice, version: 1 | 2): { readonly cgroup?: CgroupSteps }
   return { cgroup: { create: places.map((path) => ({ path })), writes: [...limits, ...rules], join } };
 }
 
-function unit(attach: readonly string[]): CgroupSteps["join"] {
+function unit(attach: readonly string[]): CgroupSetup["join"] {
   return { unit: "x.scope", properties: [], withInit: true, socket: "/bus", direct: true, attach };
 }

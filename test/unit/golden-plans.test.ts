@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/runtime/cgroup/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import { compile, type HostFacts, type Invocation, type Plan } from "../../src/runtime/plan/index.ts";
+import { type CompileHost, compile, type Invocation, type Plan } from "../../src/runtime/plan/index.ts";
 import { parseSpec } from "../../src/runtime/spec/index.ts";
 import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
@@ -21,7 +21,7 @@ function planOf(name: string, facts: typeof HYBRID_HOST, invocation: Partial<Inv
   const config = deriveConfig(spec, { bundle: `/bundles/${name}` });
   const path = resolveCgroup(config.cgroupsPath, "golden");
   const steps = compileCgroup(facts, path, config.resources, { rootless: false });
-  const host: HostFacts = {
+  const host: CompileHost = {
     stateDirectory: "/run/runt/golden",
     rootless: false,
     cgroupVersion: facts.version,

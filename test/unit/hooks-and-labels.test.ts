@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup } from "../../src/runtime/cgroup/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import { compile, type HostFacts, hookState, type Invocation, type Op } from "../../src/runtime/plan/index.ts";
+import { type CompileHost, compile, hookState, type Invocation, type Op } from "../../src/runtime/plan/index.ts";
 import type { Spec } from "../../src/runtime/spec/index.ts";
 import type { OpName } from "../../src/shared/protocol/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
@@ -10,7 +10,7 @@ import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 const INVOCATION: Invocation = { id: "c", mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0 };
 const PROCESS = { cwd: "/", args: ["sh"], env: ["PATH=/bin"] };
 
-function operations(change: Partial<Spec>, invocation: Partial<Invocation> = {}, facts: Partial<HostFacts> = {}): readonly Op[] {
+function operations(change: Partial<Spec>, invocation: Partial<Invocation> = {}, facts: Partial<CompileHost> = {}): readonly Op[] {
   const spec: Spec = {
     ociVersion: "1.2.0",
     root: { path: "rootfs" },
@@ -19,7 +19,7 @@ function operations(change: Partial<Spec>, invocation: Partial<Invocation> = {},
     ...change,
   };
   const config = deriveConfig(spec, { bundle: "/b" });
-  const host: HostFacts = {
+  const host: CompileHost = {
     stateDirectory: "/run/runt/c",
     rootless: false,
     cgroupVersion: 1,
@@ -170,7 +170,7 @@ describe("id maps of a caller without rights", () => {
 
 describe("a cgroup mount of v2", () => {
   const mounts = [{ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["ro"] }];
-  const sources = (types: string[], facts: Partial<HostFacts> = {}) => {
+  const sources = (types: string[], facts: Partial<CompileHost> = {}) => {
     const linux = { namespaces: types.map((type) => ({ type })), ...(types.includes("user") && { uidMappings: MAP, gidMappings: MAP }) };
     const ops = operations({ mounts, linux }, {}, { cgroupVersion: 2, cgroupSources: cgroupSources(UNIFIED_HOST, "/c"), ...facts });
     const { slot } = only(ops, "mount.cgroup")[0]!.args;

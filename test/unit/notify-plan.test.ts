@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import { compile, type HostFacts, type Invocation, type Op } from "../../src/runtime/plan/index.ts";
+import { type CompileHost, compile, type Invocation, type Op } from "../../src/runtime/plan/index.ts";
 import { parseSpec } from "../../src/runtime/spec/index.ts";
 
-const HOST: HostFacts = { stateDirectory: "/run/runt/c", rootless: false, cgroupVersion: 2, cgroupSources: [] };
+const HOST: CompileHost = { stateDirectory: "/run/runt/c", rootless: false, cgroupVersion: 2, cgroupSources: [] };
 const INVOCATION: Invocation = { id: "c", mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0 };
 const config = deriveConfig(parseSpec(readFileSync("bundles/hello/config.json", "utf8"), true), { bundle: "/bundles/hello" });
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CgroupFacts, cgroupSources } from "../../src/runtime/cgroup/index.ts";
+import { type CgroupHierarchies, cgroupSources } from "../../src/runtime/cgroup/index.ts";
 import { compileUnit, type SystemdFacts } from "../../src/runtime/cgroup/systemd/compile/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
 import type { ContainerConfig } from "../../src/runtime/config/types.ts";
@@ -15,7 +15,7 @@ import { REPOSITORY } from "../support/programs.ts";
 
 const SYSTEMD: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: 252, root: "", user: false };
 
-function planOf(facts: CgroupFacts, change: (config: ContainerConfig) => ContainerConfig = (config) => config): Plan {
+function planOf(facts: CgroupHierarchies, change: (config: ContainerConfig) => ContainerConfig = (config) => config): Plan {
   const spec = JSON.parse(readFileSync(join(REPOSITORY, "bundles/limited/config.json"), "utf8"));
   spec.linux.cgroupsPath = "machine.slice:runt:golden";
   const config = change(deriveConfig(spec, { bundle: "/bundles/limited" }));

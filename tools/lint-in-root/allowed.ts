@@ -160,7 +160,7 @@ export const RUNTIME_CALLS: Allowed = {
   "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
   "src/runtime/execute/criu/revive.ts": { "realpath(config.rootfs)": ROOT_ITSELF },
   "src/runtime/execute/criu/surroundings.ts": { "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu` },
-  "src/runtime/diagnostics/post-mortem/scene.ts": {
+  "src/runtime/diagnostics/post-mortem/container-root.ts": {
     "open(`/proc/${pid}/root`)": "the root of a process that is held, itself",
     "open(rootfs)": ROOT_ITSELF,
     "openInRoot(root, path)": DOOR,
@@ -169,7 +169,7 @@ export const RUNTIME_CALLS: Allowed = {
     "open(`/proc/${pid}/root`)": "the root of the container's process, itself",
     "openInRoot(root, target)": DOOR,
   },
-  "src/runtime/prepare/knowledge.ts": { "lstat(rootfs)": `${ROOT_ITSELF}, which may be no link` },
+  "src/runtime/prepare/host-probe.ts": { "lstat(rootfs)": `${ROOT_ITSELF}, which may be no link` },
   "src/runtime/diagnostics/validate/tree.ts": { "openInRoot(root, path)": DOOR },
   "src/runtime/host/walk.ts": {
     "openat(fd, name)":

@@ -4,7 +4,7 @@ import { changeContainer } from "./change-record.ts";
 import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
 import { isCheckDue } from "./health.ts";
-import type { HostView } from "./host.ts";
+import type { BundleView } from "./host.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
@@ -16,7 +16,7 @@ export interface Decision {
   readonly actions: readonly Action[];
 }
 
-export function dispatch(record: TaskRecord, now: Instant, host: HostView): Decision {
+export function dispatch(record: TaskRecord, now: Instant, host: BundleView): Decision {
   const steps = [createResources, moveContainers, checkHealth, removeLeftovers, cleanUp];
   return steps.reduce<Decision>(
     (decided, step) => {
@@ -36,7 +36,7 @@ function createResources(record: TaskRecord): Decision {
   };
 }
 
-function moveContainers(record: TaskRecord, now: Instant, host: HostView): Decision {
+function moveContainers(record: TaskRecord, now: Instant, host: BundleView): Decision {
   return record.containers.reduce<Decision>(
     (decided, container) => {
       if (container.applied !== null) return decided;
@@ -58,7 +58,7 @@ interface Move {
   readonly action: Action;
 }
 
-function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers, options }: HostView): Move | undefined {
+function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers, options }: BundleView): Move | undefined {
   const { name, generation, runtimeId, known, stop } = container;
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
   if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
@@ -72,7 +72,7 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
 
 const VERBS = { PULLED: "pull", CREATED: "create", RUNNING: "start", RESOURCES_PROVISIONED: "provision" } as const;
 
-function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers }: HostView): Move | undefined {
+function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers }: BundleView): Move | undefined {
   const { name, generation, runtimeId, known, steady } = container;
   const target = nextStatus(known, steady);
   if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")

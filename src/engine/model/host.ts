@@ -18,7 +18,7 @@ export const DEFAULT_OPTIONS: EngineOptions = {
   stopTries: 5,
 };
 
-export interface HostView {
+export interface BundleView {
   readonly options: EngineOptions;
   /** The other tasks of the group: one for each name, the newest. */
   readonly peers: readonly TaskRecord[];

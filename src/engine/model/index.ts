@@ -4,7 +4,7 @@ export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { nextDeadline } from "./deadlines.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
-export { DEFAULT_OPTIONS, type EngineOptions, type HostView, retryDelayMs } from "./host.ts";
+export { type BundleView, DEFAULT_OPTIONS, type EngineOptions, retryDelayMs } from "./host.ts";
 export { isTaskId, PAUSE_NAME, runtimeId, taskId } from "./ids.ts";
 export {
   type Demand,

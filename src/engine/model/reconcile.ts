@@ -6,7 +6,7 @@ import { applyEvent } from "./apply-event.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { type Decision, dispatch } from "./dispatch.ts";
 import type { TaskEvent } from "./event.ts";
-import type { HostView } from "./host.ts";
+import type { BundleView } from "./host.ts";
 import type { TaskRecord } from "./record.ts";
 import { settle } from "./settle.ts";
 
@@ -15,12 +15,12 @@ export interface Reconciled extends Decision {
   readonly changes: readonly Change[];
 }
 
-export function reconcile(record: TaskRecord, event: TaskEvent, host: HostView): Reconciled {
+export function reconcile(record: TaskRecord, event: TaskEvent, host: BundleView): Reconciled {
   return reconcileAll(record, [event], host);
 }
 
 /** Events of one turn, in order: decided on once, after the last. `events` is not empty. */
-export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: HostView): Reconciled {
+export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: BundleView): Reconciled {
   const applied = events.reduce((state, event) => settle(applyEvent(state, event), event.at, host), record);
   const now = events.at(-1)!.at;
   const decided = dispatch(applied, now, host);

@@ -4,7 +4,7 @@
  */
 import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
 import { unresolved } from "./dependencies.ts";
-import type { HostView } from "./host.ts";
+import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import type { ContainerRecord, TaskRecord } from "./record.ts";
 import { hasReached, nextStatus } from "./status.ts";
@@ -12,12 +12,12 @@ import { hasEnded, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
 
 /** Again until nothing changes: each step only moves desired statuses to STOPPED, and known ones forward. */
-export function settle(record: TaskRecord, now: Instant, host: HostView): TaskRecord {
+export function settle(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
   const next = STEPS.reduce((state, step) => step(state, now, host), record);
   return isSame(record, next) ? finish(next, now, host) : settle(next, now, host);
 }
 
-type Step = (record: TaskRecord, now: Instant, host: HostView) => TaskRecord;
+type Step = (record: TaskRecord, now: Instant, host: BundleView) => TaskRecord;
 
 const STEPS: readonly Step[] = [stopForEssential, stopContainers, stopNeverCreated, giveUpDependents];
 
@@ -53,7 +53,7 @@ function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
   }, record);
 }
 
-function giveUpDependents(record: TaskRecord, now: Instant, { peers }: HostView): TaskRecord {
+function giveUpDependents(record: TaskRecord, now: Instant, { peers }: BundleView): TaskRecord {
   if (record.admission !== "admitted") return record;
   return record.containers.filter(isOnItsWay).reduce((state, one) => {
     const open = unresolved(state, one, peers, now);
@@ -73,7 +73,7 @@ function isOnItsWay({ known, steady, desired, applied }: ContainerRecord): boole
 }
 
 /** The status of the task, and what its end means. */
-function finish(record: TaskRecord, now: Instant, { options }: HostView): TaskRecord {
+function finish(record: TaskRecord, now: Instant, { options }: BundleView): TaskRecord {
   const known = knownStatus(record);
   if (known !== "STOPPED") return known === record.known ? record : { ...record, known };
   const retention = record.spec.retention ?? options.retentionMs;

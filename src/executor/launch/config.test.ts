@@ -3,9 +3,9 @@ import { DEFAULT_CAPABILITIES, DEFAULT_MOUNTS } from "../profile.ts";
 import type { LaunchCommand } from "./command.ts";
 import { capabilitiesOf, toConfig } from "./config.ts";
 
-const scene = { id: "x", user: { uid: 0, gid: 0, additionalGids: [] }, cgroupVersion: 1 } as const;
+const context = { id: "x", user: { uid: 0, gid: 0, additionalGids: [] }, cgroupVersion: 1 } as const;
 const configOf = (command: Partial<LaunchCommand>) =>
-  toConfig({ rootfs: "/r", cmd: "true", ...command } as LaunchCommand, scene) as {
+  toConfig({ rootfs: "/r", cmd: "true", ...command } as LaunchCommand, context) as {
     process: Record<string, unknown>;
     hostname?: string;
     mounts: { destination: string; type?: string; source?: string }[];

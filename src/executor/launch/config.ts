@@ -5,7 +5,7 @@ import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode }
 import { ociResources } from "./resources.ts";
 import type { User } from "./user.ts";
 
-export interface Scene {
+export interface LaunchContext {
   readonly id: string;
   readonly user: User;
   readonly cgroupVersion: 1 | 2;
@@ -17,18 +17,18 @@ const OCI_VERSION = "1.2.0";
 export const DEFAULT_CGROUP_PARENT = "/runt-executor";
 
 /** @throws ExecutorError invalid-argument */
-export function toConfig(command: LaunchCommand, scene: Scene): OciConfig {
+export function toConfig(command: LaunchCommand, context: LaunchContext): OciConfig {
   const devices = command.devices ?? [];
   checkCapabilities(command);
   return {
     ociVersion: OCI_VERSION,
-    process: "process" in command ? ociProcess(command) : processOf(command, scene.user),
+    process: "process" in command ? ociProcess(command) : processOf(command, context.user),
     root: { path: command.rootfs, readonly: command.readonlyRootfs ?? false },
-    ...(modeOf(command, "uts") === "host" ? {} : { hostname: command.hostname ?? scene.id.slice(0, 63) }),
+    ...(modeOf(command, "uts") === "host" ? {} : { hostname: command.hostname ?? context.id.slice(0, 63) }),
     mounts: mountsOf(command),
     ...(command.annotations ? { annotations: command.annotations } : {}),
     linux: {
-      cgroupsPath: `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${scene.id}`,
+      cgroupsPath: `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${context.id}`,
       namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => {
         const mode = modeOf(command, type);
         if (mode === "host") return [];
@@ -36,7 +36,7 @@ export function toConfig(command: LaunchCommand, scene: Scene): OciConfig {
       }),
       devices: devices.map(({ access: _, ...node }) => node),
       resources: {
-        ...ociResources(command.resources ?? {}, scene.cgroupVersion),
+        ...ociResources(command.resources ?? {}, context.cgroupVersion),
         devices: [
           { allow: false, access: "rwm" },
           ...devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access })),

@@ -1,20 +1,20 @@
 import * as host from "../host/index.ts";
-import type { CgroupFacts } from "./facts.ts";
+import type { CgroupHierarchies } from "./model.ts";
 import { parseMountinfo } from "./mountinfo.ts";
 
 export const CGROUP2_SUPER_MAGIC = 0x6367_7270;
 const MOUNTINFO = "/proc/self/mountinfo";
 const UNIFIED = "/sys/fs/cgroup";
 
-let known: CgroupFacts | undefined;
+let known: CgroupHierarchies | undefined;
 
 /** Which cgroup version the host uses and where its hierarchies are mounted. Reads at most two small files, once a process. */
-export function readHierarchies(): CgroupFacts {
+export function readHierarchies(): CgroupHierarchies {
   known ??= read();
   return known;
 }
 
-function read(): CgroupFacts {
+function read(): CgroupHierarchies {
   if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
   const facts = parseMountinfo(host.readFile(MOUNTINFO, undefined, true));
   if (facts.version === 1) return facts;

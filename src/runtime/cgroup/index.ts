@@ -31,16 +31,16 @@ export {
   signalCgroup,
   thawForKill,
 } from "./end/index.ts";
+export { isUnified, readHierarchies } from "./hierarchies.ts";
 export {
   type CgroupBefore,
-  type CgroupFacts,
+  type CgroupHierarchies,
   type CgroupHierarchy,
   type CgroupRef,
   type CgroupSource,
   cgroupDirectories,
   cgroupSources,
-} from "./facts.ts";
-export { isUnified, readHierarchies } from "./hierarchies.ts";
+} from "./model.ts";
 export { parseMountinfo } from "./mountinfo.ts";
 export { belowParent, type CgroupMode } from "./parent.ts";
 export { resolveCgroup } from "./path.ts";

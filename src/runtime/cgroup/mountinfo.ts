@@ -1,5 +1,5 @@
 import { decodeMountPath } from "../spec/index.ts";
-import type { CgroupFacts, CgroupHierarchy } from "./facts.ts";
+import type { CgroupHierarchies, CgroupHierarchy } from "./model.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
 const CONTROLLERS = new Set(
@@ -16,7 +16,7 @@ const SIGN = " - cgroup";
  * A hybrid host, whose cgroup2 tree carries no controller or less than the v1 hierarchies do, counts as v1.
  * For v2 the controllers are left empty: they stand in the tree itself.
  */
-export function parseMountinfo(text: string): CgroupFacts {
+export function parseMountinfo(text: string): CgroupHierarchies {
   const devices: string[] = [];
   const v1: CgroupHierarchy[] = [];
   let v2: CgroupHierarchy | undefined;

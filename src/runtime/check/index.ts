@@ -3,7 +3,7 @@ export { checkPart, checkSpec, findProblems } from "./checks.ts";
 export { examineDerivation, refusal } from "./derived.ts";
 export { examine, runChecks } from "./examine.ts";
 export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
-export type { FileFacts, FileKind, HostView, Tree } from "./host/view.ts";
+export type { BundleView, FileFacts, FileKind, Tree } from "./host/view.ts";
 export { HOST_FACTS_VERSION, type HostFacts } from "./host-facts.ts";
 export { type LocatedFinding, locate } from "./located.ts";
 export { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./process/elf.ts";

@@ -4,7 +4,7 @@ import { type HostProbe, LIVE, type RuntimeOptions, recordedHosts } from "../pre
 import { text, type VerbContext } from "./context.ts";
 
 export interface ChosenHost {
-  readonly knowledge: HostProbe;
+  readonly probe: HostProbe;
   readonly options: RuntimeOptions;
   /** "live host", "no host", "host of FILE". */
   readonly name: string;
@@ -13,12 +13,12 @@ export interface ChosenHost {
 /** @throws RuntError host-facts */
 export function chosenHost({ flags, options, rootGiven, rootlessGiven }: VerbContext): ChosenHost {
   const value = text(flags["host"]);
-  if (value === undefined || value === "live") return { knowledge: LIVE, options, name: "live host" };
-  const { chosenHostFacts, recordedKnowledge } = recordedHosts();
+  if (value === undefined || value === "live") return { probe: LIVE, options, name: "live host" };
+  const { chosenHostFacts, recordedProbe } = recordedHosts();
   const facts = chosenHostFacts(value);
   const { uid, inUserNamespace, stateRoot } = facts.caller;
   return {
-    knowledge: recordedKnowledge(facts),
+    probe: recordedProbe(facts),
     name: value === "none" ? "no host" : `host of ${value}`,
     options: {
       ...options,

@@ -33,8 +33,8 @@ export function printDryRun(context: VerbContext, request: CreateOptions): numbe
   const format = text(flags["format"]) ?? "text";
   const form = Object.hasOwn(FORMS, format) ? FORMS[format] : undefined;
   if (form === undefined) throw new RuntError("usage", `invalid format "${format}": use text, json or mermaid`);
-  const { options, knowledge } = chosenHost(context);
-  const output = form(compileDigested(options, request, knowledge), flags["explain"] === true);
+  const { options, probe } = chosenHost(context);
+  const output = form(compileDigested(options, request, probe), flags["explain"] === true);
   const file = text(flags["out"]);
   if (file === undefined) print(output);
   else writeOut(file, output);

@@ -2,7 +2,7 @@
  * How long the kernel takes to move a process into another cgroup, and what makes that shorter. It makes a cgroup below runt's own, moves runt
  * there and back, and removes it: on request only (`runt check --measure`).
  */
-import { type CgroupFacts, type CgroupHierarchy, readHierarchies } from "../cgroup/index.ts";
+import { type CgroupHierarchies, type CgroupHierarchy, readHierarchies } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 
 export interface CgroupMoves {
@@ -38,13 +38,13 @@ export function measureCgroupMoves(): CgroupMoves | undefined {
 }
 
 /** A new cpuset of v1 takes no process, and a named hierarchy is its manager's. undefined: there are no cgroups. */
-export function hierarchyToMeasure({ hierarchies }: CgroupFacts): CgroupHierarchy | undefined {
+export function hierarchyToMeasure({ hierarchies }: CgroupHierarchies): CgroupHierarchy | undefined {
   const isPlain = ({ controllers }: CgroupHierarchy) => !controllers.some((name) => name === "cpuset" || name.startsWith("name="));
   return hierarchies.find(isPlain) ?? hierarchies[0];
 }
 
 /** Path of the caller's cgroup in a hierarchy. `text`: /proc/self/cgroup. */
-export function ownPath(version: CgroupFacts["version"], { controllers: wanted }: CgroupHierarchy, text: string): string {
+export function ownPath(version: CgroupHierarchies["version"], { controllers: wanted }: CgroupHierarchy, text: string): string {
   for (const line of text.split("\n")) {
     const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     if (path !== "" && (version === 2 ? controllers === "" : controllers.split(",").includes(wanted[0] ?? "")))

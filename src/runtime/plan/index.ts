@@ -10,7 +10,7 @@ export { notifyDirectory } from "./compile/notify.ts";
 export { type DecodedOp, decodePlan } from "./decode.ts";
 export { describeOperation } from "./describe.ts";
 export { SHAPES } from "./encode.ts";
-export type { CgroupMountSource, CgroupSteps, CompileInput, HostFacts, Invocation } from "./input.ts";
+export type { CgroupMountSource, CgroupSetup, CompileHost, CompileInput, Invocation } from "./input.ts";
 export { planJson } from "./json.ts";
 export { attributeNames, capabilityList, octal } from "./names.ts";
 export type { Op, Phase, Plan } from "./plan.ts";

@@ -2,7 +2,7 @@ import type { OpArgs } from "../../shared/protocol/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 
 /** What the cgroup layer wants done, as data (made by `src/runtime/cgroup` for the version the host has). */
-export interface CgroupSteps {
+export interface CgroupSetup {
   readonly create: readonly { readonly path: string }[];
   readonly writes: readonly { readonly path: string; readonly value: string; readonly from: string }[];
   /** v1: the tasks file of every hierarchy; v2: the one directory; with systemd: the unit. */
@@ -54,7 +54,7 @@ export interface Invocation {
 }
 
 /** What compile needs to know about the host; gathered once, so that compile stays pure. */
-export interface HostFacts {
+export interface CompileHost {
   /** Directory of this container's state: ROOT/ID. */
   readonly stateDirectory: string;
   /** No rights on the host: namespaces are joined from inside the user namespace. */
@@ -72,7 +72,7 @@ export interface HostFacts {
   /** The caller's terminal, when the container is to have its own in the foreground: it starts with this size. */
   readonly terminalSize?: { readonly rows: number; readonly columns: number };
   /** undefined: the container gets no cgroup of its own. */
-  readonly cgroup?: CgroupSteps;
+  readonly cgroup?: CgroupSetup;
   /** When the configuration has intelRdt. */
   readonly resctrl?: GroupPlace;
 }
@@ -80,5 +80,5 @@ export interface HostFacts {
 export interface CompileInput {
   readonly config: ContainerConfig;
   readonly invocation: Invocation;
-  readonly host: HostFacts;
+  readonly host: CompileHost;
 }

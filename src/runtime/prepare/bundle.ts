@@ -5,7 +5,7 @@ import * as host from "../host/index.ts";
 import { loadSync, phase, reached } from "../host/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import { type HostProbe, LIVE } from "./knowledge.ts";
+import { type HostProbe, LIVE } from "./host-probe.ts";
 
 export interface LoadedBundle {
   readonly config: ContainerConfig;
@@ -14,7 +14,7 @@ export interface LoadedBundle {
 }
 
 /** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, knowledge: HostProbe, file?: string): LoadedBundle {
+export function loadBundle(bundle: string, probe: HostProbe, file?: string): LoadedBundle {
   phase?.("config", "prepare");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   phase?.("spec", "spec");
@@ -24,11 +24,11 @@ export function loadBundle(bundle: string, knowledge: HostProbe, file?: string):
   const moved = withHostPaths(written, bundle);
   const spec = moved?.spec ?? written;
   phase?.("check", "check");
-  const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(knowledge, !text.includes(ESCAPED_NUL)));
+  const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(probe, !text.includes(ESCAPED_NUL)));
   phase?.("derive", "config");
   const config = deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
-  knowledge.refuse(config);
+  probe.refuse(config);
   if (findings.length === 0 && !moved) return { text, config };
   return { text, config: { ...config, warnings: [...(moved?.warnings ?? []), ...findings, ...config.warnings] } };
 }
@@ -44,15 +44,15 @@ function withHostPaths(spec: Spec, bundle: string): InRoot | undefined {
 const ESCAPED_NUL = "\\u0000";
 
 /** Looked up when a check asks. */
-export function checkFacts(knowledge: HostProbe = LIVE, withoutNul = false): CheckFacts {
+export function checkFacts(probe: HostProbe = LIVE, withoutNul = false): CheckFacts {
   return {
-    rootless: knowledge.caller().uid !== 0,
+    rootless: probe.caller().uid !== 0,
     withoutNul,
     get apparmor() {
-      return knowledge.apparmor();
+      return probe.apparmor();
     },
     get selinux() {
-      return knowledge.selinux();
+      return probe.selinux();
     },
   };
 }

@@ -3,13 +3,13 @@ import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from ".
 import type { ContainerConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, reached } from "../host/index.ts";
-import { type CompileInput, compile, type HostFacts, type Plan } from "../plan/index.ts";
+import { type CompileHost, type CompileInput, compile, type Plan } from "../plan/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { defenceDisabled, disabled } from "../testing/index.ts";
 import { loadBundle } from "./bundle.ts";
 import { isDemanded } from "./demanded.ts";
-import { type HostProbe, LIVE } from "./knowledge.ts";
+import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { placeContainer } from "./placement.ts";
 
@@ -26,23 +26,23 @@ export interface Compiled {
   readonly demanded: readonly string[];
 }
 
-export function compileBundle(options: RuntimeOptions, create: CreateOptions, knowledge: HostProbe = LIVE): Compiled {
+export function compileBundle(options: RuntimeOptions, create: CreateOptions, probe: HostProbe = LIVE): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, knowledge, create.configFile);
+  const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile);
   reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
-  const facts = knowledge.cgroups();
-  const { path, steps, unit } = placeContainer(options, create.id, config, facts, knowledge);
-  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, knowledge, steps.writes.length) ? undefined : steps;
+  const facts = probe.cgroups();
+  const { path, steps, unit } = placeContainer(options, create.id, config, facts, probe);
+  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, probe, steps.writes.length) ? undefined : steps;
   const foreground = create.mode === "run" && !create.detach;
   const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
-  const resctrl = config.intelRdt && knowledge.resctrl(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
-  const hostFacts: HostFacts = {
+  const resctrl = config.intelRdt && probe.resctrl(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
+  const hostFacts: CompileHost = {
     stateDirectory: containerDirectory(options.root, create.id),
-    rootless: knowledge.caller().uid !== 0,
+    rootless: probe.caller().uid !== 0,
     ...(options.rootless && { bindDevices: true }),
-    ...callerFacts(knowledge),
-    ...(config.process?.apparmorProfile !== undefined && { apparmor: knowledge.apparmor() }),
+    ...callerFacts(probe),
+    ...(config.process?.apparmorProfile !== undefined && { apparmor: probe.apparmor() }),
     cgroupVersion: facts.version,
     cgroupSources: cgroupSources(facts, placed && !defenceDisabled("cgroup-view") ? path : ""),
     ...(terminalSize ? { terminalSize } : {}),
@@ -92,12 +92,12 @@ function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOp
   return { ...config, cgroupsPath: belowParent(config.cgroupsPath, id, cgroupParent, systemd ? "systemd" : "cgroupfs") };
 }
 
-function callerFacts(knowledge: HostProbe): Pick<HostFacts, "caller"> {
-  const caller = knowledge.caller();
-  return caller.uid === 0 ? {} : { caller: { ...caller, ...knowledge.idPrograms() } };
+function callerFacts(probe: HostProbe): Pick<CompileHost, "caller"> {
+  const caller = probe.caller();
+  return caller.uid === 0 ? {} : { caller: { ...caller, ...probe.idPrograms() } };
 }
 
 /** A rootless container that asks for nothing does without one where the caller may not make it. */
-function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, knowledge: HostProbe, writes: number): boolean {
-  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !knowledge.mayMakeCgroups();
+function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, probe: HostProbe, writes: number): boolean {
+  return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !probe.mayMakeCgroups();
 }

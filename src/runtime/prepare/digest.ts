@@ -6,8 +6,8 @@ import type { ContainerConfig, MountConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { remember } from "./host-facts/asked.ts";
-import { type HostProbe, LIVE } from "./knowledge.ts";
+import { recordQueries } from "./host-facts/query-log.ts";
+import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
 export interface MountSource {
@@ -34,12 +34,12 @@ export interface DigestedPlan extends Compiled {
   readonly sources: readonly MountSource[];
 }
 
-/** Compile, and remember what the result depends on. Sources of mounts can only be looked at on the host itself. */
-export function compileDigested(options: RuntimeOptions, request: CreateOptions, knowledge: HostProbe = LIVE): DigestedPlan {
-  const asked = remember(knowledge);
-  const compiled = compileBundle(options, request, asked.knowledge);
+/** Compile, and recordQueries what the result depends on. Sources of mounts can only be looked at on the host itself. */
+export function compileDigested(options: RuntimeOptions, request: CreateOptions, probe: HostProbe = LIVE): DigestedPlan {
+  const asked = recordQueries(probe);
+  const compiled = compileBundle(options, request, asked.probe);
   const answers = { ...asked.answers(), rootless: options.rootless };
-  const sources = knowledge === LIVE ? mountSources(compiled.config) : [];
+  const sources = probe === LIVE ? mountSources(compiled.config) : [];
   const parts = {
     plan: host.sha256(planJson(compiled.plan)),
     config: host.sha256(compiled.configText),

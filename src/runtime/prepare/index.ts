@@ -13,7 +13,7 @@ export { parseFields, parseFilesystems, parseIdMap, parseLimits, parseMask, secc
 export { names, readNumber, readText, readWords } from "./host-facts/read.ts";
 export { recordCaller, recordHostFacts, recordMemory, recordNamespaces, recordResctrl } from "./host-facts/record.ts";
 export { seccompFlagsOf } from "./host-facts/versions.ts";
-export { type HostProbe, LIVE } from "./knowledge.ts";
+export { type HostProbe, LIVE } from "./host-probe.ts";
 export { apparmorEnabled } from "./lsm.ts";
 export { terminalRules } from "./on-demand.ts";
 export { recordedHosts, unreadableFile } from "./on-request.ts";

@@ -1,11 +1,11 @@
 /** Which cgroup a container gets: a path of its own, or a unit of systemd. */
 
-import { type CgroupFacts, type CgroupSteps, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
+import { type CgroupHierarchies, type CgroupSteps, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import type { CgroupRecord } from "../state/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import type { HostProbe } from "./knowledge.ts";
+import type { HostProbe } from "./host-probe.ts";
 import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 
@@ -21,13 +21,13 @@ export function placeContainer(
   options: RuntimeOptions,
   id: string,
   config: ContainerConfig,
-  facts: CgroupFacts,
-  knowledge: HostProbe,
+  facts: CgroupHierarchies,
+  probe: HostProbe,
 ): Placement {
   const { cgroupsPath, resources, annotations } = config;
   const { rootless } = options;
   if (options.systemd) {
-    const { path, steps } = systemd().compileUnit(facts, knowledge.systemd(rootless), {
+    const { path, steps } = systemd().compileUnit(facts, probe.systemd(rootless), {
       id,
       cgroupsPath,
       resources,

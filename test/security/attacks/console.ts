@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import type { Attack } from "../attack.ts";
-import { imagesDev, lay, MOUNTING, mountPoints, type Scene, type Trap, traps, upwards, without } from "../files/trap.ts";
+import { type AttackContext, imagesDev, lay, MOUNTING, mountPoints, type Trap, traps, upwards, without } from "../files/trap.ts";
 
-function consoleLink(name: string, text: (scene: Scene) => string, got?: Trap["got"]): Trap {
+function consoleLink(name: string, text: (context: AttackContext) => string, got?: Trap["got"]): Trap {
   return {
     name,
-    lay: (scene) => lay(scene.rootfs, "/dev/console", text(scene)),
+    lay: (context) => lay(context.rootfs, "/dev/console", text(context)),
     change: imagesDev,
     terminal: true,
     ways: MOUNTING,
@@ -15,19 +15,19 @@ function consoleLink(name: string, text: (scene: Scene) => string, got?: Trap["g
   };
 }
 
-const outside = ({ victim }: Scene) => join(victim.directory, "new");
+const outside = ({ victim }: AttackContext) => join(victim.directory, "new");
 
 const OUTSIDE: readonly Trap[] = [
   consoleLink("an absolute link", outside),
-  consoleLink("a relative link", (scene) => upwards(scene, "/dev/console", outside(scene))),
+  consoleLink("a relative link", (context) => upwards(context, "/dev/console", outside(context))),
 ];
 
 const OVER: readonly Trap[] = ["/etc/passwd", "../etc/group"].map((path) =>
   consoleLink(
     path,
     () => path,
-    (scene) => {
-      const points = mountPoints(scene, join(scene.rootfs, join("/dev", path.startsWith("/") ? join("..", path) : path)));
+    (context) => {
+      const points = mountPoints(context, join(context.rootfs, join("/dev", path.startsWith("/") ? join("..", path) : path)));
       return points === "" ? "" : `the terminal is mounted over ${path}`;
     },
   ),
@@ -40,10 +40,11 @@ const PTMX: readonly Trap[] = [
   ["/dev/pts", "/dev/pts"],
 ].map(([path = "", text = ""]) => ({
   name: `${path} a link`,
-  lay: ({ rootfs }: Scene) => lay(rootfs, path, text),
+  lay: ({ rootfs }: AttackContext) => lay(rootfs, path, text),
   change: (config: Config) => without(config, "/dev"),
   terminal: true,
-  got: (_: Scene, { status }: { readonly status: number }) => (status === 0 ? "the container has a terminal of the host's devpts" : ""),
+  got: (_: AttackContext, { status }: { readonly status: number }) =>
+    status === 0 ? "the container has a terminal of the host's devpts" : "",
 }));
 
 export const ATTACKS: readonly Attack[] = [

@@ -4,29 +4,39 @@ import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import type { Attack } from "../attack.ts";
-import { fifoOpened, lay, layFifo, layFile, type Scene, type Trap, traps, upwards } from "../files/trap.ts";
+import { type AttackContext, fifoOpened, lay, layFifo, layFile, type Trap, traps, upwards } from "../files/trap.ts";
 
 const mount = (config: Config) =>
   config.mounts.push({ destination: "/data", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup", "size=1m", "mode=755"] });
 const command = "cat /data/* /data/*/* 2>/dev/null";
 
-const secret = ({ victim }: Scene) => join(victim.directory, "secret");
+const secret = ({ victim }: AttackContext) => join(victim.directory, "secret");
 
 const FOLLOWED: readonly Trap[] = [
-  { name: "a link", lay: (scene) => lay(scene.rootfs, "/data/file", secret(scene)), change: mount, command },
+  { name: "a link", lay: (context) => lay(context.rootfs, "/data/file", secret(context)), change: mount, command },
   {
     name: "a relative link",
-    lay: (scene) => lay(scene.rootfs, "/data/file", upwards(scene, "/data/file", secret(scene))),
+    lay: (context) => lay(context.rootfs, "/data/file", upwards(context, "/data/file", secret(context))),
     change: mount,
     command,
   },
-  { name: "a link below", lay: (scene) => lay(scene.rootfs, "/data/below/file", secret(scene)), change: mount, command },
-  { name: "a FIFO", lay: (scene) => [mkdirSync(join(scene.rootfs, "data")), layFifo(scene, "/data/file")], change: mount, got: fifoOpened },
+  { name: "a link below", lay: (context) => lay(context.rootfs, "/data/below/file", secret(context)), change: mount, command },
+  {
+    name: "a FIFO",
+    lay: (context) => [mkdirSync(join(context.rootfs, "data")), layFifo(context, "/data/file")],
+    change: mount,
+    got: fifoOpened,
+  },
 ];
 
 const COVERED: readonly Trap[] = [
   { name: "absolute", lay: ({ rootfs, victim }) => lay(rootfs, "/data", victim.directory), change: mount, command },
-  { name: "relative", lay: (scene) => lay(scene.rootfs, "/data", upwards(scene, "/data", scene.victim.directory)), change: mount, command },
+  {
+    name: "relative",
+    lay: (context) => lay(context.rootfs, "/data", upwards(context, "/data", context.victim.directory)),
+    change: mount,
+    command,
+  },
 ];
 
 const BOUNDLESS: readonly Trap[] = [

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, heldIf } from "../attack.ts";
-import { lay, layFile, MOUNTING, type Scene, type Trap, traps, without } from "../files/trap.ts";
+import { type AttackContext, lay, layFile, MOUNTING, type Trap, traps, without } from "../files/trap.ts";
 import { SECRET } from "../files/victim.ts";
 import type { Subject } from "../subject.ts";
 
@@ -20,10 +20,10 @@ const masking: Omit<Trap, "name"> = {
   ways: MOUNTING,
 };
 
-function image(prepare: (scene: Scene) => void): (scene: Scene) => void {
-  return (scene) => {
-    layFile(scene.rootfs, "/masked", "to be hidden");
-    prepare(scene);
+function image(prepare: (context: AttackContext) => void): (context: AttackContext) => void {
+  return (context) => {
+    layFile(context.rootfs, "/masked", "to be hidden");
+    prepare(context);
   };
 }
 

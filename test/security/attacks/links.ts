@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import type { Attack } from "../attack.ts";
-import { bind, imagesDev, inUserNamespace, lay, MOUNTING, type Scene, type Trap, traps, upwards, without } from "../files/trap.ts";
+import { type AttackContext, bind, imagesDev, inUserNamespace, lay, MOUNTING, type Trap, traps, upwards, without } from "../files/trap.ts";
 
 const IN_ROOT = "paths of the root filesystem are resolved by openat2(RESOLVE_IN_ROOT), or component by component with O_NOFOLLOW";
 
@@ -14,15 +14,15 @@ interface Place extends Omit<Trap, "name" | "lay"> {
 
 /** The same link by its absolute path, and by `..` alone. */
 function bothKinds({ path, to = "", ...rest }: Place): Trap[] {
-  const target = ({ victim }: Scene) => join(victim.directory, to);
+  const target = ({ victim }: AttackContext) => join(victim.directory, to);
   return [
-    { ...rest, name: `${path} by an absolute link`, lay: (scene) => lay(scene.rootfs, path, target(scene)) },
-    { ...rest, name: `${path} by a relative link`, lay: (scene) => lay(scene.rootfs, path, upwards(scene, path, target(scene))) },
+    { ...rest, name: `${path} by an absolute link`, lay: (context) => lay(context.rootfs, path, target(context)) },
+    { ...rest, name: `${path} by a relative link`, lay: (context) => lay(context.rootfs, path, upwards(context, path, target(context))) },
   ];
 }
 
-const aDirectory = ({ subject }: Scene) => subject.sharedRootfs;
-const aFile = ({ subject }: Scene) => join(subject.sharedRootfs, "etc/hostname");
+const aDirectory = ({ subject }: AttackContext) => subject.sharedRootfs;
+const aFile = ({ subject }: AttackContext) => join(subject.sharedRootfs, "etc/hostname");
 const PTS = { destination: "/dev/pts", type: "devpts", source: "devpts", options: ["newinstance", "ptmxmode=0666"] };
 const TMPFS = { destination: "/data/new", type: "tmpfs", source: "tmpfs" };
 
@@ -35,8 +35,8 @@ const PLACES: readonly Place[] = [
   { path: "/sys", ways: MOUNTING },
   { path: "/dev", ways: MOUNTING },
   { path: "/dev/pts", change: (config) => [withImagesDev(config), config.mounts.push(PTS)] },
-  { path: "/etc", change: (config, scene) => config.mounts.push(bind(aFile(scene), "/etc/resolv.conf")) },
-  { path: "/run", change: (config, scene) => config.mounts.push(bind(aDirectory(scene), "/run/secrets", "ro")) },
+  { path: "/etc", change: (config, context) => config.mounts.push(bind(aFile(context), "/etc/resolv.conf")) },
+  { path: "/run", change: (config, context) => config.mounts.push(bind(aDirectory(context), "/run/secrets", "ro")) },
   {
     path: "/sys/fs/cgroup",
     change: (config) => [without(config, "/sys"), config.mounts.push({ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup" })],
@@ -45,26 +45,26 @@ const PLACES: readonly Place[] = [
 
 /** Mount targets that are missing, and would be made where a link leads. */
 const TARGETS: readonly Place[] = [
-  { path: "/etc/hosts", to: "new", change: (config, scene) => config.mounts.push(bind(aFile(scene), "/etc/hosts")), ways: MOUNTING },
-  { path: "/data", change: (config, scene) => config.mounts.push(bind(aDirectory(scene), "/data/new")), ways: MOUNTING },
-  { path: "/data", change: (config, scene) => config.mounts.push(bind(aFile(scene), "/data/a/b/c/file")) },
+  { path: "/etc/hosts", to: "new", change: (config, context) => config.mounts.push(bind(aFile(context), "/etc/hosts")), ways: MOUNTING },
+  { path: "/data", change: (config, context) => config.mounts.push(bind(aDirectory(context), "/data/new")), ways: MOUNTING },
+  { path: "/data", change: (config, context) => config.mounts.push(bind(aFile(context), "/data/a/b/c/file")) },
   { path: "/data", change: (config) => config.mounts.push(TMPFS), ways: MOUNTING },
-  { path: "/data", to: "below", change: (config, scene) => config.mounts.push(bind(aDirectory(scene), "/data/../new")) },
+  { path: "/data", to: "below", change: (config, context) => config.mounts.push(bind(aDirectory(context), "/data/../new")) },
 ];
 
 /** A link to a link to a link, the last of which leads outside. */
-function chain(scene: Scene): void {
-  lay(scene.rootfs, "/data", "var/one");
-  lay(scene.rootfs, "/var/one", "../usr/two/../three");
-  lay(scene.rootfs, "/usr/two/nothing", "nothing");
-  lay(scene.rootfs, "/usr/three", scene.victim.directory);
+function chain(context: AttackContext): void {
+  lay(context.rootfs, "/data", "var/one");
+  lay(context.rootfs, "/var/one", "../usr/two/../three");
+  lay(context.rootfs, "/usr/two/nothing", "nothing");
+  lay(context.rootfs, "/usr/three", context.victim.directory);
 }
 
 /** Links that only the kernel can resolve: they lead to what a process has open or has as its root. */
 const MAGIC: readonly Trap[] = ["proc/self/root", "proc/thread-self/root", "proc/1/root"].map((path) => ({
   name: path,
   lay: ({ rootfs, victim }) => lay(rootfs, "/data", `${path}${victim.directory}`),
-  change: (config: Config, scene: Scene) => config.mounts.push(bind(aDirectory(scene), "/data/new")),
+  change: (config: Config, context: AttackContext) => config.mounts.push(bind(aDirectory(context), "/data/new")),
 }));
 
 /** The container changes its own image before it is started a second time. */
@@ -91,7 +91,11 @@ const VOLUME: Trap = {
 
 const VOLUMES: readonly Trap[] = [
   VOLUME,
-  { ...VOLUME, name: "the same in a user namespace", change: (config, scene) => [VOLUME.change?.(config, scene), inUserNamespace(config)] },
+  {
+    ...VOLUME,
+    name: "the same in a user namespace",
+    change: (config, context) => [VOLUME.change?.(config, context), inUserNamespace(config)],
+  },
   {
     ...VOLUME,
     name: "the same, with a terminal",
@@ -115,7 +119,7 @@ const WRITTEN: readonly Place[] = [
     path: "/data",
     change: (config, { rootfs }) => config.mounts.push(bind(join(rootfs, "bin/sh"), "/data/new", "copy-symlink")),
   },
-  { path: "/data", change: (config, scene) => config.mounts.push(bind(aFile(scene), "/data/.config/wasm.json")) },
+  { path: "/data", change: (config, context) => config.mounts.push(bind(aFile(context), "/data/.config/wasm.json")) },
   { path: "/data", change: (config) => config.mounts.push({ ...TMPFS, options: ["tmpcopyup"] }) },
 ];
 

@@ -3,13 +3,25 @@ import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../support/config.ts";
 import type { Attack } from "../attack.ts";
-import { bind, fifoOpened, imagesDev, lay, layFifo, layFile, MOUNTING, type Scene, type Trap, traps, upwards } from "../files/trap.ts";
+import {
+  type AttackContext,
+  bind,
+  fifoOpened,
+  imagesDev,
+  lay,
+  layFifo,
+  layFile,
+  MOUNTING,
+  type Trap,
+  traps,
+  upwards,
+} from "../files/trap.ts";
 import { SECRET } from "../files/victim.ts";
 
 const FAKE = "the attacker's own";
 
 /** A file of the attacker's, which the caller binds for him. */
-function offer({ subject }: Scene): string {
+function offer({ subject }: AttackContext): string {
   const directory = subject.scratch("offer");
   layFile(directory, "file", FAKE);
   return join(directory, "file");
@@ -17,14 +29,14 @@ function offer({ subject }: Scene): string {
 
 /** The same place outside, spelled in ways that a runtime may clean or not. */
 const SPELLINGS: readonly Trap[] = [
-  ["/..", (scene: Scene) => `/${upwards(scene, "/x", scene.victim.directory)}/new`],
-  ["no slash before ..", (scene: Scene) => `${upwards(scene, "/x", scene.victim.directory)}/new`],
-  ["up from a directory", (scene: Scene) => `/usr/bin/../../${upwards(scene, "/x", scene.victim.directory)}/new`],
-  ["far up", (scene: Scene) => `/${"../".repeat(30)}${scene.victim.directory}/new`],
+  ["/..", (context: AttackContext) => `/${upwards(context, "/x", context.victim.directory)}/new`],
+  ["no slash before ..", (context: AttackContext) => `${upwards(context, "/x", context.victim.directory)}/new`],
+  ["up from a directory", (context: AttackContext) => `/usr/bin/../../${upwards(context, "/x", context.victim.directory)}/new`],
+  ["far up", (context: AttackContext) => `/${"../".repeat(30)}${context.victim.directory}/new`],
 ].map(([name, destination]) => ({
   name: name as string,
-  change: (config: Config, scene: Scene) =>
-    config.mounts.push({ destination: (destination as (scene: Scene) => string)(scene), type: "tmpfs", source: "tmpfs" }),
+  change: (config: Config, context: AttackContext) =>
+    config.mounts.push({ destination: (destination as (context: AttackContext) => string)(context), type: "tmpfs", source: "tmpfs" }),
   ways: MOUNTING,
 }));
 
@@ -32,18 +44,18 @@ const SPELLINGS: readonly Trap[] = [
 const OVER_PROC: readonly Trap[] = ["/proc/version", "/proc/sys/kernel/ostype", "/proc/1/comm"].map((path) => ({
   name: path,
   lay: ({ rootfs }) => lay(rootfs, "/data", path),
-  change: (config: Config, scene: Scene) => config.mounts.push(bind(offer(scene), "/data")),
+  change: (config: Config, context: AttackContext) => config.mounts.push(bind(offer(context), "/data")),
   command: `cat ${path}`,
   got: (_, { stdout }) => (stdout.includes(FAKE) ? `${path} is the attacker's` : ""),
   ways: MOUNTING,
 }));
 
-function fifo(name: string, path: string, change: (config: Config, scene: Scene) => unknown, terminal = false): Trap {
-  return { name, lay: (scene) => layFifo(scene, path), change, terminal, got: fifoOpened, command: "sleep 0.02" };
+function fifo(name: string, path: string, change: (config: Config, context: AttackContext) => unknown, terminal = false): Trap {
+  return { name, lay: (context) => layFifo(context, path), change, terminal, got: fifoOpened, command: "sleep 0.02" };
 }
 
 const FIFOS: readonly Trap[] = [
-  fifo("the target of a file", "/data", (config, scene) => config.mounts.push(bind(offer(scene), "/data"))),
+  fifo("the target of a file", "/data", (config, context) => config.mounts.push(bind(offer(context), "/data"))),
   fifo("the target of a tmpfs", "/data", (config) => config.mounts.push({ destination: "/data/new", type: "tmpfs", source: "tmpfs" })),
   fifo("a masked path", "/data", (config) => Object.assign(config.linux, { maskedPaths: ["/data"] })),
   fifo("/dev/console", "/dev/console", imagesDev, true),

@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import type { Mount } from "../../support/config.ts";
 import type { Attack } from "../attack.ts";
-import { bind, lay, layFile, MOUNTING, mountPoints, type Scene, type Trap, traps, without } from "../files/trap.ts";
+import { type AttackContext, bind, lay, layFile, MOUNTING, mountPoints, type Trap, traps, without } from "../files/trap.ts";
 import { SECRET } from "../files/victim.ts";
 import { textOf } from "../subject.ts";
 
 /** A directory that looks like a procfs where the runtime writes, and tells that it is none. */
-function fakeProc({ subject }: Scene): string {
+function fakeProc({ subject }: AttackContext): string {
   const directory = subject.scratch("fake");
   for (const path of ["marker", "self/attr/exec", "self/attr/apparmor/exec", "sys/kernel/domainname"]) layFile(directory, path, SECRET);
   return directory;
@@ -17,7 +17,7 @@ function fakeProc({ subject }: Scene): string {
 const VOLUMES = ["/proc", "proc/", "/proc/.", "//proc", "/usr/../proc"].map(
   (destination): Trap => ({
     name: destination,
-    change: (config, scene) => config.mounts.push(bind(fakeProc(scene), destination)),
+    change: (config, context) => config.mounts.push(bind(fakeProc(context), destination)),
     command: "cat /proc/marker",
   }),
 );
@@ -25,7 +25,7 @@ const VOLUMES = ["/proc", "proc/", "/proc/.", "//proc", "/usr/../proc"].map(
 const BELOW = ["/proc/sys", "/proc/1/attr", "proc//sys/", "/proc/./fs/../sys"].map(
   (destination): Trap => ({
     name: destination,
-    change: (config, scene) => config.mounts.push(bind(fakeProc(scene), destination)),
+    change: (config, context) => config.mounts.push(bind(fakeProc(context), destination)),
     command: `cat ${join("/", destination)}/marker`,
   }),
 );
@@ -43,7 +43,7 @@ const LINKED: readonly Trap[] = ["/proc", "/sys"].flatMap((place) =>
       change(config) {
         for (const mount of config.mounts.filter(isPlace)) if (mount.destination === place) mount.destination = destination;
       },
-      got: (scene) => (mountPoints(scene, join(scene.rootfs, "volume")) === "" ? "" : "it is mounted on the volume"),
+      got: (context) => (mountPoints(context, join(context.rootfs, "volume")) === "" ? "" : "it is mounted on the volume"),
       ways: MOUNTING,
     }),
   ),

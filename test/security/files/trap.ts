@@ -20,7 +20,7 @@ export type Way = keyof typeof WAYS;
 const RESOLVING: readonly Way[] = ["openat2", "component walk"];
 export const MOUNTING: readonly Way[] = ["openat2", "component walk", "mount(2)"];
 
-export interface Scene {
+export interface AttackContext {
   readonly subject: Subject;
   readonly way: Way;
   readonly rootfs: string;
@@ -33,20 +33,20 @@ export interface Trap {
   /** One word where an attack has several. */
   readonly name: string;
   /** The attacker prepares the root filesystem. */
-  readonly lay?: (scene: Scene) => unknown;
+  readonly lay?: (context: AttackContext) => unknown;
   /** What the caller, who means no harm, asks for. */
-  readonly change?: (config: Config, scene: Scene) => unknown;
+  readonly change?: (config: Config, context: AttackContext) => unknown;
   /** The container is made, with a terminal whose other end comes to a socket, and not started. */
   readonly terminal?: boolean;
   /** Of create or run. */
   readonly flags?: readonly string[];
   /** Words before the command: a program that starts the runtime. */
-  readonly through?: (scene: Scene) => readonly string[];
+  readonly through?: (context: AttackContext) => readonly string[];
   /** Of the container; it may print SECRET to tell that it got something. */
   readonly command?: string;
-  readonly env?: (scene: Scene) => Readonly<Record<string, string>>;
+  readonly env?: (context: AttackContext) => Readonly<Record<string, string>>;
   /** What the attacker got beside changes of the victim, mounts over it and its secret; "" if nothing. */
-  readonly got?: (scene: Scene, result: Result) => string;
+  readonly got?: (context: AttackContext, result: Result) => string;
   readonly ways?: readonly Way[];
 }
 
@@ -93,7 +93,7 @@ function hasWriter(fifo: string): boolean {
 }
 
 /** A FIFO at this path of the root filesystem, whose other end is tried all the time. */
-export function layFifo({ rootfs, subject }: Scene, path: string): void {
+export function layFifo({ rootfs, subject }: AttackContext, path: string): void {
   const place = join(rootfs, path);
   rmSync(place, { force: true });
   execFileSync("mkfifo", [place]);
@@ -105,10 +105,10 @@ export function layFifo({ rootfs, subject }: Scene, path: string): void {
 }
 
 /** For `Trap.got`: somebody has opened it. */
-export const fifoOpened = ({ rootfs }: Scene) => (opened.has(rootfs) ? "the FIFO was opened" : "");
+export const fifoOpened = ({ rootfs }: AttackContext) => (opened.has(rootfs) ? "the FIFO was opened" : "");
 
 /** The text of a link at this path of the root filesystem that leads to the victim from there by `..` alone. */
-export function upwards({ rootfs }: Scene, path: string, target: string): string {
+export function upwards({ rootfs }: AttackContext, path: string, target: string): string {
   return relative(dirname(join(rootfs, path)), target);
 }
 
@@ -165,23 +165,23 @@ export function traps(list: readonly Trap[]): (subject: Subject) => Promise<Outc
 async function spring(subject: Subject, trap: Trap, way: Way): Promise<{ held: boolean; detail: string }> {
   const victim = victimOf(subject);
   const mounts = join(subject.scratch("seen"), "mountinfo");
-  const scene: Scene = { subject, way, victim, rootfs: smallRootfs(subject), mountinfo: () => textOf(mounts) };
-  await trap.lay?.(scene);
+  const context: AttackContext = { subject, way, victim, rootfs: smallRootfs(subject), mountinfo: () => textOf(mounts) };
+  await trap.lay?.(context);
   const bundle = subject.bundle((config) => {
-    config.root = { path: scene.rootfs, readonly: false };
+    config.root = { path: context.rootfs, readonly: false };
     config.process.args = ["/bin/sh", "-c", trap.command ?? "true"];
     config.process.terminal = trap.terminal === true;
     // In the container's mount namespace, before the host is out of sight.
     config["hooks"] = { createContainer: [{ path: "/bin/sh", args: ["sh", "-c", `cat /proc/self/mountinfo >${mounts}`] }] };
-    trap.change?.(config, scene);
+    trap.change?.(config, context);
   });
-  const result = await attempt(scene, trap, bundle);
+  const result = await attempt(context, trap, bundle);
   const gains = [
     told("the victim has changed: ", victim.changes()),
-    told("mounted over the victim: ", mountPoints(scene, victim.directory)),
+    told("mounted over the victim: ", mountPoints(context, victim.directory)),
     result.stdout.includes(SECRET) ? "the container has the secret" : "",
     result.status === 137 ? "the runtime hangs" : "",
-    trap.got?.(scene, result) ?? "",
+    trap.got?.(context, result) ?? "",
   ].filter((gain) => gain !== "");
   return gains.length > 0 ? { held: false, detail: gains.join("; ") } : { held: true, detail: ending(result) };
 }
@@ -200,13 +200,13 @@ export function smallRootfs(subject: Subject): string {
   return rootfs;
 }
 
-async function attempt({ subject, way, ...scene }: Scene, trap: Trap, bundle: string): Promise<Result> {
+async function attempt({ subject, way, ...context }: AttackContext, trap: Trap, bundle: string): Promise<Result> {
   const refuse = WAYS[way];
   const verb = trap.terminal ? ["create", "--console-socket", await consoleSocket(subject)] : ["run"];
   return await subject.call([...verb, ...(trap.flags ?? []), "-b", bundle, subject.id()], {
     ...(refuse === undefined ? {} : { refuse }),
-    ...(trap.env ? { env: trap.env({ subject, way, ...scene }) } : {}),
-    through: trap.through?.({ subject, way, ...scene }) ?? [],
+    ...(trap.env ? { env: trap.env({ subject, way, ...context }) } : {}),
+    through: trap.through?.({ subject, way, ...context }) ?? [],
   });
 }
 
@@ -223,7 +223,7 @@ export async function consoleSocket(subject: Subject): Promise<string> {
 }
 
 /** Where in this directory of the host the container has mounts. */
-export function mountPoints({ mountinfo }: Pick<Scene, "mountinfo">, directory: string): string {
+export function mountPoints({ mountinfo }: Pick<AttackContext, "mountinfo">, directory: string): string {
   return mountinfo()
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "")

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceConfig } from "../../config/index.ts";
-import type { CgroupFacts } from "../facts.ts";
+import type { CgroupHierarchies } from "../model.ts";
 import { compileCgroup } from "./index.ts";
 
 const V1_NAMES = ["cpu", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb", "net_cls", "net_prio", "rdma"];
-const V1: CgroupFacts = { version: 1, hierarchies: V1_NAMES.map((name) => ({ mountpoint: `/cg/${name}`, controllers: [name] })) };
-const V2: CgroupFacts = {
+const V1: CgroupHierarchies = { version: 1, hierarchies: V1_NAMES.map((name) => ({ mountpoint: `/cg/${name}`, controllers: [name] })) };
+const V2: CgroupHierarchies = {
   version: 2,
   hierarchies: [{ mountpoint: "/cg", controllers: ["cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma"] }],
 };
@@ -22,7 +22,7 @@ const NO_IO = {
 };
 
 /** "file value" of every write, without the device rules. */
-function writes(facts: CgroupFacts, resources: Partial<ResourceConfig>): string[] {
+function writes(facts: CgroupHierarchies, resources: Partial<ResourceConfig>): string[] {
   return compileCgroup(facts, "/x", { ...NONE, ...resources }, { rootless: true }).writes.map(
     ({ path, value }) => `${path.slice(path.lastIndexOf("/") + 1)} ${value}`,
   );
@@ -162,7 +162,7 @@ const TABLE: readonly (readonly [string, Partial<ResourceConfig>, Expected, Expe
 ];
 
 describe.each(TABLE)("%s", (_, resources, v1, v2) => {
-  const check = (facts: CgroupFacts, expected: Expected) => {
+  const check = (facts: CgroupHierarchies, expected: Expected) => {
     if (typeof expected === "string") expect(() => writes(facts, resources)).toThrow(expected);
     else expect(writes(facts, resources)).toEqual(expected);
   };
@@ -179,7 +179,7 @@ test("unified values come last, a line each", () => {
   ]);
 });
 
-const REFUSED: readonly (readonly [string, CgroupFacts, Partial<ResourceConfig>, string])[] = [
+const REFUSED: readonly (readonly [string, CgroupHierarchies, Partial<ResourceConfig>, string])[] = [
   ["swappiness", V1, { memory: { swappiness: 101n } }, "invalid memory swappiness value: 101"],
   ["unified on v1", V1, { unified: { "memory.high": "1" } }, "unified resources need cgroup v2"],
   ["unified with a slash", V2, { unified: { "../memory.high": "1" } }, "must be a file name"],

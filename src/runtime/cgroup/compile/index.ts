@@ -3,7 +3,7 @@ import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { allowList } from "../devices/emulator.ts";
 import { encodeRules } from "../devices/rule.ts";
-import { type CgroupFacts, cgroupDirectories } from "../facts.ts";
+import { type CgroupHierarchies, cgroupDirectories } from "../model.ts";
 import { createSink } from "./sink.ts";
 import type { CgroupOptions, CgroupSteps } from "./steps.ts";
 import { writeV1 } from "./v1.ts";
@@ -13,7 +13,7 @@ import { writeV2 } from "./v2.ts";
  * @param path the container's cgroup as `resolveCgroup` gives it.
  * @throws RuntError cgroup when a controller that is needed is not there, config-invalid for values that cannot be.
  */
-export function compileCgroup(facts: CgroupFacts, path: string, resources: ResourceConfig, options: CgroupOptions): CgroupSteps {
+export function compileCgroup(facts: CgroupHierarchies, path: string, resources: ResourceConfig, options: CgroupOptions): CgroupSteps {
   const directories = cgroupDirectories(facts, path);
   const sink = createSink(facts, path);
   const create = directories.map((directory) => ({ path: directory }));

@@ -1,7 +1,7 @@
 /** Everything that a version of cgroups cannot do of what is asked, not only the first: the writers of a create, with a sink that goes on. Pure. */
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import type { CgroupFacts } from "../facts.ts";
+import type { CgroupHierarchies } from "../model.ts";
 import { createSink, type Sink } from "./sink.ts";
 import { writeV1 } from "./v1.ts";
 import { writeV2 } from "./v2.ts";
@@ -18,7 +18,7 @@ export interface CgroupProblem {
 
 const RESOURCES = "/linux/resources";
 
-export function cgroupProblems(facts: CgroupFacts, resources: ResourceConfig, rootless: boolean): readonly CgroupProblem[] {
+export function cgroupProblems(facts: CgroupHierarchies, resources: ResourceConfig, rootless: boolean): readonly CgroupProblem[] {
   const problems: CgroupProblem[] = [];
   const sink = collecting(facts, problems);
   for (const part of sections(resources)) {
@@ -50,7 +50,7 @@ function sections(resources: ResourceConfig): readonly ResourceConfig[] {
   ];
 }
 
-function collecting(facts: CgroupFacts, problems: CgroupProblem[]): Sink {
+function collecting(facts: CgroupHierarchies, problems: CgroupProblem[]): Sink {
   const inner = createSink(facts, "/x");
   const attempt = (kind: CgroupProblem["kind"], action: () => void): void => {
     try {

@@ -1,5 +1,5 @@
 import { RuntError } from "../../errors/index.ts";
-import type { CgroupFacts } from "../facts.ts";
+import type { CgroupHierarchies } from "../model.ts";
 import type { CgroupWrite } from "./steps.ts";
 
 const RESOURCES = "/linux/resources";
@@ -18,7 +18,7 @@ export interface Sink {
   readonly warnings: readonly string[];
 }
 
-export function createSink(facts: CgroupFacts, path: string): Sink {
+export function createSink(facts: CgroupHierarchies, path: string): Sink {
   const writes: CgroupWrite[] = [];
   const warnings: string[] = [];
   // The writes to one controller come one after the other.
@@ -45,7 +45,7 @@ export function createSink(facts: CgroupFacts, path: string): Sink {
   };
 }
 
-function unavailable(facts: CgroupFacts, controller: string, pointer: string): RuntError {
+function unavailable(facts: CgroupHierarchies, controller: string, pointer: string): RuntError {
   const reason = facts.version === 1 ? "is not mounted" : "is not enabled in the cgroup tree";
   return new RuntError("cgroup", `cannot apply ${fieldName(pointer)}: the ${controller} controller ${reason}`, { pointer });
 }

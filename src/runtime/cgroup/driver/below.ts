@@ -1,7 +1,7 @@
 /** Signals to who is in a cgroup below a container's own: the container's processes of ../ownership.ts, and of them those that are there. */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import type { Territory } from "../ownership.ts";
 import { wantedDirectories } from "./exec-join.ts";
 import { type Left, setFrozen } from "./kill.ts";

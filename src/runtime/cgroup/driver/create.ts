@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupFacts, CgroupHierarchy } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import type { CgroupHierarchies, CgroupHierarchy } from "../model.ts";
 import { mark } from "./levels.ts";
 import { parentOf } from "./tree.ts";
 
@@ -48,7 +48,7 @@ function named<T>(directory: string, action: () => T): T {
 /** Where the next directory is looked for first: those of a container come in the order of the hierarchies. */
 let likely = 0;
 
-function hierarchyOf({ hierarchies }: CgroupFacts, directory: string): CgroupHierarchy | undefined {
+function hierarchyOf({ hierarchies }: CgroupHierarchies, directory: string): CgroupHierarchy | undefined {
   const { length } = hierarchies;
   for (let left = length; left > 0; left--) {
     const hierarchy = hierarchies[likely++ % length]!;

@@ -1,7 +1,7 @@
 /** What a cgroup's limits are now, as far as new ones depend on them. */
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { readIfThere } from "./tree.ts";
 
 /** v1 shows "unlimited" as the highest multiple of the page size. */

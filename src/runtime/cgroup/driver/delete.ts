@@ -1,8 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
+import type { CgroupRef } from "../model.ts";
 import { isMarkedLevel, mark } from "./levels.ts";
 import { isMarked, markFor } from "./mark.ts";
 import { type Owner, survey } from "./survey.ts";

@@ -2,7 +2,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { defenceDisabled } from "../../testing/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { readIfThere } from "./tree.ts";
 import { directoryOf, hierarchyOf } from "./where.ts";
 

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { parentOf, readIfThere } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 

@@ -1,6 +1,6 @@
 /** Whether a container is frozen, where it is only shown: often the state of its init says that it is not. */
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { isFrozen } from "./freeze.ts";
 
 /**

@@ -4,7 +4,7 @@
  */
 import * as host from "../../host/index.ts";
 import { type Place, walk } from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import type { Territory } from "../ownership.ts";
 import { freezeFile, isFrozen } from "./freeze.ts";
 import { ascending, census } from "./processes.ts";

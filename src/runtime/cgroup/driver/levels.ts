@@ -1,6 +1,6 @@
 /** The levels above the cgroups of containers: which are there, and which of them runt has made. */
 import * as host from "../../host/index.ts";
-import type { CgroupBefore, CgroupRef } from "../facts.ts";
+import type { CgroupBefore, CgroupRef } from "../model.ts";
 import { parentOf } from "./tree.ts";
 
 /** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */

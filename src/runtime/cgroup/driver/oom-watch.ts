@@ -1,6 +1,6 @@
 /** Being told when the kernel kills for memory in a container's cgroup. */
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { readIfThere } from "./tree.ts";
 
 export interface OomWatch {

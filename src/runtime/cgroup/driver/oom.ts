@@ -1,5 +1,5 @@
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { readIfThere } from "./tree.ts";
 
 export interface MemoryPressure {

@@ -1,7 +1,7 @@
 /** Who is in a cgroup: found by descriptors, for a container may make cgroups deeper than any path. */
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { hasChildren, readIfThere } from "./tree.ts";
 
 export interface Census {

@@ -1,7 +1,7 @@
 /** What can be seen of a container's directories at this moment, for ../ownership.ts to decide by. */
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import type { CgroupRef } from "../model.ts";
 import { divide, type Seen, type Territory } from "../ownership.ts";
 import { type Marking, markFor } from "./mark.ts";
 import { census } from "./processes.ts";

@@ -1,7 +1,7 @@
 /** Whether a container may have the cgroup that it is to get, where some of it exists already. */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupBefore, CgroupRef } from "../facts.ts";
+import type { CgroupBefore, CgroupRef } from "../model.ts";
 import { isFrozen } from "./freeze.ts";
 import { findLevels } from "./levels.ts";
 import { type ContainerMark, markOf } from "./mark.ts";

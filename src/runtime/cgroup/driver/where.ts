@@ -1,7 +1,7 @@
 /** Where a process is now. */
 import { RuntError } from "../../errors/index.ts";
-import type { CgroupHierarchy } from "../facts.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import type { CgroupHierarchy } from "../model.ts";
 import { readIfThere } from "./tree.ts";
 
 /** The directory a process is in, in the hierarchy of `path`; undefined when it cannot be found. @throws RuntError cgroup */

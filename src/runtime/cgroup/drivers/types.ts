@@ -1,7 +1,7 @@
 import type { CgroupWrite } from "../compile/steps.ts";
 import type { Join } from "../driver/exec-join.ts";
 import type { Owner } from "../driver/survey.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 
 /** A unit of systemd's, and the socket by which its manager is reached. */
 export interface UnitRef {

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupRef } from "../facts.ts";
+import type { CgroupRef } from "../model.ts";
 import { pageSizeName } from "./parse.ts";
 import type { ReadFile, Stats } from "./types.ts";
 import { statsV1 } from "./v1.ts";

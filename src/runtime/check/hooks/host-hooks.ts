@@ -1,7 +1,7 @@
 import { HOOK_KINDS } from "../../spec/index.ts";
 import type { Found, NotFound } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { FileFacts, HostView } from "../host/view.ts";
+import type { BundleView, FileFacts } from "../host/view.ts";
 import { explainFormat } from "../process/host-executable.ts";
 
 /** config, POSIX-platform hooks: the program is there, in the container for startContainer, on the host for all others. */
@@ -35,7 +35,7 @@ export const hookPrograms: HostCheck = ({ hooks }, report, { view, files }) => {
 const HOST_LAYER = { at: "/", index: -1, options: [] };
 
 /** undefined: nobody may look. */
-function onHost(view: HostView, path: string): Found | NotFound | undefined {
+function onHost(view: BundleView, path: string): Found | NotFound | undefined {
   const facts = view.stat(path);
   const tree = view.tree("/");
   if (facts === "unknown" || tree === undefined) return undefined;

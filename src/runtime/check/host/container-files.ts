@@ -4,7 +4,7 @@
  */
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import { isBind } from "../mounts/words.ts";
-import type { FileFacts, HostView, Tree } from "./view.ts";
+import type { BundleView, FileFacts, Tree } from "./view.ts";
 
 /** The root filesystem, or a mount. */
 interface Layer {
@@ -51,7 +51,7 @@ const MOST_LINKS = 40;
 const DIRECTORY: FileFacts = { kind: "directory", mode: 0o755, uid: 0, gid: 0, major: 0, minor: 0 };
 
 /** undefined: there is no root filesystem to look at. */
-export function openContainerFiles(spec: Spec, view: HostView): ContainerFiles | undefined {
+export function openContainerFiles(spec: Spec, view: BundleView): ContainerFiles | undefined {
   const path = spec.root?.path;
   if (!path || (view.bundle === undefined && !path.startsWith("/"))) return undefined;
   const root = view.tree(absolute(view.bundle ?? "/", path));
@@ -72,7 +72,7 @@ export function absolute(base: string, path: string): string {
   return path.startsWith("/") ? path : `${base}/${path}`;
 }
 
-function filesOf(mount: SpecMount, view: HostView): Pick<Layer, "files"> {
+function filesOf(mount: SpecMount, view: BundleView): Pick<Layer, "files"> {
   if (!isBind(mount) || !mount.source || !view.live) return {};
   const source = absolute(view.bundle ?? "/", mount.source);
   const facts = view.stat(source);

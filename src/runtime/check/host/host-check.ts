@@ -1,11 +1,11 @@
 import type { Spec } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import type { ContainerFiles } from "./container-files.ts";
-import type { HostView } from "./view.ts";
+import type { BundleView } from "./view.ts";
 
 /** What a check of the host has before it. */
 export interface HostInput {
-  readonly view: HostView;
+  readonly view: BundleView;
   /** The files as the container would see them; undefined without a root filesystem to look at. */
   readonly files?: ContainerFiles;
 }

@@ -26,7 +26,7 @@ import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, o
 import { filterFeatures, listenerSocket } from "../seccomp/host-seccomp.ts";
 import { openContainerFiles } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
-import type { HostView } from "./view.ts";
+import type { BundleView } from "./view.ts";
 
 const HOST_CHECKS: readonly HostCheck[] = [
   rootFilesystem,
@@ -68,7 +68,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
 ];
 
 /** @param broken parts of the configuration cannot be looked at */
-export function examineHost(spec: Spec, view: HostView, broken: boolean): readonly Finding[] {
+export function examineHost(spec: Spec, view: BundleView, broken: boolean): readonly Finding[] {
   const findings: Finding[] = [];
   const report = reportInto(findings);
   let files: ReturnType<typeof openContainerFiles>;

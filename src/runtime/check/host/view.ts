@@ -28,7 +28,7 @@ export interface Tree {
   isWritable(path: string): boolean;
 }
 
-export interface HostView {
+export interface BundleView {
   /** What is known of the host, section by section. */
   readonly facts: Partial<HostFacts>;
   /** The bundle's directory; undefined when config.json came without one. */

@@ -2,11 +2,11 @@ import { cleanTarget, type SpecMount } from "../../spec/index.ts";
 import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "../host/access.ts";
 import { absolute, type ContainerFiles, type NotFound } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { FileFacts, HostView } from "../host/view.ts";
+import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "./words.ts";
 
 /** What is mounted: a directory, a file, or "unknown". */
-function kindOfSource(mount: SpecMount, view: HostView): FileFacts["kind"] | "unknown" {
+function kindOfSource(mount: SpecMount, view: BundleView): FileFacts["kind"] | "unknown" {
   if (!isBind(mount)) return "directory";
   if (!mount.source || !view.live) return "unknown";
   const facts = view.stat(absolute(view.bundle ?? "/", mount.source));

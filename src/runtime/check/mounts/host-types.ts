@@ -1,6 +1,6 @@
 import { closeNames } from "../../spec/similar/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { HostView } from "../host/view.ts";
+import type { BundleView } from "../host/view.ts";
 import { isBind } from "./words.ts";
 
 /** Made by the runtime from whatever the host has. */
@@ -25,7 +25,7 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
 };
 
 /** modules.dep(5): every module by its file; none for a kernel that loads no modules. undefined: nobody says which there are. */
-function modulesOf({ facts, live, text, stat }: HostView): string | undefined {
+function modulesOf({ facts, live, text, stat }: BundleView): string | undefined {
   if (live && stat("/proc/version") !== undefined && stat("/proc/modules") === undefined) return "";
   return live && facts.kernel?.release ? text(`/lib/modules/${facts.kernel.release}/modules.dep`) : undefined;
 }

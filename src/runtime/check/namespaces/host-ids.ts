@@ -2,7 +2,7 @@ import type { Spec, SpecIdMapping } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { absolute } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { HostView } from "../host/view.ts";
+import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "./namespaces.ts";
 
 interface Range {
@@ -20,7 +20,7 @@ export function parseSubordinates(text: string, names: readonly string[]): reado
 }
 
 /** passwd(5): the names of a user. */
-function namesOf(view: HostView, uid: number): readonly string[] {
+function namesOf(view: BundleView, uid: number): readonly string[] {
   const lines = (view.text("/etc/passwd") ?? "").split("\n").map((line) => line.split(":"));
   return [String(uid), ...lines.filter(([, , id]) => id === String(uid)).map(([name]) => name ?? "")];
 }

@@ -1,6 +1,6 @@
 /** What execve(2) needs beside the file itself: an interpreter, a loader, a machine that runs it. */
 import type { ContainerFiles, Found } from "../host/container-files.ts";
-import type { HostView } from "../host/view.ts";
+import type { BundleView } from "../host/view.ts";
 import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./elf.ts";
 import { describeOther, parseFirstLine } from "./script.ts";
 
@@ -20,7 +20,7 @@ export function latin1(bytes: ArrayBuffer): string {
 }
 
 /** undefined: nothing is known against it. */
-export function explainFormat(files: Pick<ContainerFiles, "find">, file: Found, view: HostView, depth = 0): FormatProblem | undefined {
+export function explainFormat(files: Pick<ContainerFiles, "find">, file: Found, view: BundleView, depth = 0): FormatProblem | undefined {
   const bytes = file.tree.read(file.inTree, 0, HEAD);
   const head = latin1(bytes.slice(0, FIRST_LINE + 2));
   const line = parseFirstLine(head.slice(0, FIRST_LINE));
@@ -39,7 +39,7 @@ function explainScript(
   files: Pick<ContainerFiles, "find">,
   file: Found,
   { interpreter, carriageReturn }: { readonly interpreter: string; readonly carriageReturn: boolean },
-  view: HostView,
+  view: BundleView,
   depth: number,
 ): FormatProblem | undefined {
   const problem = (message: string): FormatProblem => ({ code: "program-interpreter", message });
@@ -59,7 +59,7 @@ function explainElf(
   files: Pick<ContainerFiles, "find">,
   file: Found,
   elf: NonNullable<ReturnType<typeof parseElf>>,
-  view: HostView,
+  view: BundleView,
 ): FormatProblem | undefined {
   const architecture = view.facts.kernel?.architecture;
   if (architecture === "amd64" || architecture === "arm64") {
@@ -86,7 +86,7 @@ const BINFMT = "/proc/sys/fs/binfmt_misc";
 const OWN_FILES = ["register", "status"];
 
 /** binfmt_misc: programs of other machines are handed to an emulator. */
-function hasHandlers(view: HostView): boolean {
+function hasHandlers(view: BundleView): boolean {
   if (!view.live) return true;
   return (
     view

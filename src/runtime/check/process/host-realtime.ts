@@ -1,7 +1,7 @@
 /** Documentation/scheduler/sched-rt-group: on cgroup v1 real time is handed from group to group, and a new group has none. */
 import { cleanPath } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { HostView } from "../host/view.ts";
+import type { BundleView } from "../host/view.ts";
 
 const RUNTIME = "cpu.rt_runtime_us";
 const PERIOD = "cpu.rt_period_us";
@@ -9,13 +9,13 @@ const PERIOD = "cpu.rt_period_us";
 const USUAL_PERIOD = 1_000_000;
 
 /** Where the groups of the CPU controller are; undefined: this kernel does not share real time out. */
-function hierarchyOf({ facts: { cgroup } }: HostView): string | undefined {
+function hierarchyOf({ facts: { cgroup } }: BundleView): string | undefined {
   if (cgroup?.version !== 1 || !cgroup.files?.includes(RUNTIME)) return undefined;
   return cgroup.hierarchies?.find(({ controllers }) => controllers.includes("cpu"))?.mountpoint;
 }
 
 /** The part of the time that a group has; a group that is made for the container has none. */
-function shareOf(directory: string, { text }: HostView): number {
+function shareOf(directory: string, { text }: BundleView): number {
   const runtime = Number(text(`${directory}/${RUNTIME}`) ?? 0);
   return runtime / Number(text(`${directory}/${PERIOD}`) ?? USUAL_PERIOD);
 }

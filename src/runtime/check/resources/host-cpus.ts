@@ -1,7 +1,7 @@
 import { cpuList, nodeList } from "../../config/index.ts";
 import type { Report } from "../finding.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import type { HostView } from "../host/view.ts";
+import type { BundleView } from "../host/view.ts";
 
 /** undefined: the text is no list, which is said where it is derived. */
 function numbers(text: string, parse: typeof cpuList, pointer: string): readonly number[] | undefined {
@@ -33,7 +33,7 @@ function checkList(
 }
 
 /** What the root of the cpuset hierarchy holds; the online ones where nobody says. */
-function rootSet({ facts, live, text }: HostView, file: "cpus" | "mems", online: string): string {
+function rootSet({ facts, live, text }: BundleView, file: "cpus" | "mems", online: string): string {
   const hierarchy = facts.cgroup?.hierarchies.find(({ controllers }) => controllers.includes("cpuset"));
   if (!live || hierarchy === undefined) return online;
   const name = facts.cgroup?.version === 2 ? `cpuset.${file}.effective` : `cpuset.${file}`;

@@ -1,5 +1,5 @@
 import type * as catalogue from "../../check/catalogue/index.ts";
-import type { HostView, LocatedFinding, Severity } from "../../check/index.ts";
+import type { BundleView, LocatedFinding, Severity } from "../../check/index.ts";
 import { countFindings, liveView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -59,7 +59,7 @@ function examineNamed(context: VerbContext, name: string | undefined): Examined 
 }
 
 /** Of who would make the container. */
-function callerUid(view: HostView | undefined): number {
+function callerUid(view: BundleView | undefined): number {
   return view === undefined ? 0 : view.live ? host.geteuid() : (view.facts.caller?.uid ?? 0);
 }
 
@@ -86,19 +86,19 @@ function locateConfig({ flags }: VerbContext, name: string | undefined): { reado
 }
 
 /** undefined: no host is looked at. */
-function hostView(choice: string, bundle: string | undefined, stateRoot: string): HostView | undefined {
+function hostView(choice: string, bundle: string | undefined, stateRoot: string): BundleView | undefined {
   if (choice === "live") return liveView(bundle, stateRoot);
   const facts = choice === "none" ? undefined : chosenHostFacts(choice);
   return facts && recordedView(facts, bundle);
 }
 
-function hostText(choice: string, view: HostView | undefined): string {
+function hostText(choice: string, view: BundleView | undefined): string {
   if (view === undefined) return "no host";
   return `${choice === "live" ? "live host" : `host ${choice}`}, cgroup v${view.facts.cgroup?.version ?? 2}`;
 }
 
 /** @throws RuntError config-read */
-function examineFile(file: string, view: HostView | undefined, rootless: boolean, { options }: VerbContext): readonly LocatedFinding[] {
+function examineFile(file: string, view: BundleView | undefined, rootless: boolean, { options }: VerbContext): readonly LocatedFinding[] {
   let content: string;
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);

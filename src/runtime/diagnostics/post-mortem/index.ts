@@ -5,8 +5,8 @@
 
 import * as host from "../../host/index.ts";
 import type { Op, Plan } from "../../plan/index.ts";
+import { attempt, type ContainerRoot, find, isDirectory, openContainerRoot } from "./container-root.ts";
 import { explainDenied, explainExecve, explainMissing, explainUnknownName, type User } from "./program.ts";
-import { attempt, find, isDirectory, openScene, type Scene } from "./scene.ts";
 import { explainUser } from "./user.ts";
 
 export interface Failure {
@@ -21,38 +21,38 @@ export interface Failure {
 
 /** `pid`: init, which waits; 0 if there is none. `rootfs`: of the container on the host. */
 export function diagnose(pid: number, rootfs: string, failure: Failure): string | undefined {
-  return withScene(pid, rootfs, (scene) => explain(scene, failure));
+  return withContainerRoot(pid, rootfs, (container) => explain(container, failure));
 }
 
 /** What execve(2) of a program has failed with. */
 export function diagnoseExecve(pid: number, rootfs: string, program: string): string | undefined {
-  return withScene(pid, rootfs, (scene) => explainExecve(scene, program));
+  return withContainerRoot(pid, rootfs, (container) => explainExecve(container, program));
 }
 
-function withScene(pid: number, rootfs: string, action: (scene: Scene) => string | undefined): string | undefined {
-  const scene = openScene(pid, rootfs);
-  if (scene === undefined) return undefined;
+function withContainerRoot(pid: number, rootfs: string, action: (container: ContainerRoot) => string | undefined): string | undefined {
+  const container = openContainerRoot(pid, rootfs);
+  if (container === undefined) return undefined;
   // Descriptors of what was looked at end with the process.
-  return attempt(() => action(scene));
+  return attempt(() => action(container));
 }
 
-function explain(scene: Scene, { op, plan, code, path, text }: Failure): string | undefined {
+function explain(container: ContainerRoot, { op, plan, code, path, text }: Failure): string | undefined {
   const user = userOf(plan);
   switch (op.op) {
     case "process.program":
       if (code === "ENOENT" || code === "ENOTDIR") {
         const { name } = op.args;
-        return name.includes("/") ? explainMissing(scene, name, op.args.path) : explainUnknownName(scene, name, op.args.path);
+        return name.includes("/") ? explainMissing(container, name, op.args.path) : explainUnknownName(container, name, op.args.path);
       }
-      return explainDenied(scene, whichOf(scene, op.args), user);
+      return explainDenied(container, whichOf(container, op.args), user);
     case "process.exec":
-      return explainExecve(scene, path, user);
+      return explainExecve(container, path, user);
     case "process.cwd":
-      return explainDirectory(scene, op.args.path, user);
+      return explainDirectory(container, op.args.path, user);
     case "directory.create":
-      return op.from === "/process/cwd" ? explainDirectory(scene, op.args.path, user) : undefined;
+      return op.from === "/process/cwd" ? explainDirectory(container, op.args.path, user) : undefined;
     case "process.user":
-      return code === "EINVAL" ? explainUser(scene, op.args, text) : undefined;
+      return code === "EINVAL" ? explainUser(container, op.args, text) : undefined;
     default:
       return undefined;
   }
@@ -64,20 +64,20 @@ function userOf({ ops }: Plan): User | undefined {
 }
 
 /** The program as a path: what PATH leads to first. */
-function whichOf(scene: Scene, { name, path }: { readonly name: string; readonly path: string }): string {
+function whichOf(container: ContainerRoot, { name, path }: { readonly name: string; readonly path: string }): string {
   if (name.includes("/")) return name;
   return (
     path
       .split(":")
       .map((directory) => `${directory}/${name}`)
-      .find((candidate) => typeof find(scene, candidate) !== "string") ?? name
+      .find((candidate) => typeof find(container, candidate) !== "string") ?? name
   );
 }
 
-function explainDirectory(scene: Scene, path: string, user: User | undefined): string | undefined {
-  const found = find(scene, path);
+function explainDirectory(container: ContainerRoot, path: string, user: User | undefined): string | undefined {
+  const found = find(container, path);
   if (typeof found === "string")
-    return `the working directory ${path} is missing: ${explainMissing(scene, path) ?? "it cannot be reached"}`;
+    return `the working directory ${path} is missing: ${explainMissing(container, path) ?? "it cannot be reached"}`;
   if (!isDirectory(found)) return `the working directory ${path} is not a directory`;
   const { mode, uid, gid } = found.stat;
   return `uid ${user?.uid ?? host.geteuid()} may not enter the working directory ${path} (mode 0${(mode & 0o7777).toString(8)}, owner ${uid}:${gid})`;

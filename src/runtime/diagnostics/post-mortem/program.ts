@@ -3,7 +3,19 @@
 import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 import { closeNames } from "../../spec/similar/index.ts";
-import { type Found, find, isDirectory, isRegular, latin1, linkText, mountOf, namesIn, readPart, type Scene, splitPath } from "./scene.ts";
+import {
+  type ContainerRoot,
+  type Found,
+  find,
+  isDirectory,
+  isRegular,
+  latin1,
+  linkText,
+  mountOf,
+  namesIn,
+  readPart,
+  splitPath,
+} from "./container-root.ts";
 
 /** As much as the kernel reads to tell what a file is (BINPRM_BUF_SIZE), and room for the program headers behind it. */
 const HEAD_SIZE = 4096;
@@ -19,14 +31,14 @@ export interface User {
 }
 
 /** A name without a slash that is nowhere along PATH. */
-export function explainUnknownName(scene: Scene, name: string, path: string): string {
+export function explainUnknownName(container: ContainerRoot, name: string, path: string): string {
   if (name === "") return "process.args[0] is empty";
   if (path === "") return "process.env has no PATH to look in";
   if (/\s/.test(name)) return `"${name}" is taken as one name: every argument is an element of its own`;
   const directories = path.split(":");
   const names = closeNames(
     name,
-    directories.flatMap((directory) => [...namesIn(scene, directory)]),
+    directories.flatMap((directory) => [...namesIn(container, directory)]),
   );
   return `${didYouMean(names)}not in ${directories.join(", ")}`;
 }
@@ -36,19 +48,19 @@ function didYouMean(names: readonly string[]): string {
 }
 
 /** A path that leads nowhere. `path`: PATH of the process, for a program of that name elsewhere. */
-export function explainMissing(scene: Scene, program: string, path = ""): string | undefined {
+export function explainMissing(container: ContainerRoot, program: string, path = ""): string | undefined {
   const parts = program.split("/").filter((part) => part !== "");
   let reached = "";
   for (const [index, part] of parts.entries()) {
     const next = `${reached}/${part}`;
-    const found = find(scene, next);
+    const found = find(container, next);
     if (typeof found === "string") {
-      const text = linkText(scene, next);
+      const text = linkText(container, next);
       if (text !== undefined) return `${next} is a link to ${text}, which is not there`;
-      const names = closeNames(part, namesIn(scene, reached));
+      const names = closeNames(part, namesIn(container, reached));
       const elsewhere = path
         .split(":")
-        .find((directory) => directory !== "" && typeof find(scene, `${directory}/${parts.at(-1)}`) !== "string");
+        .find((directory) => directory !== "" && typeof find(container, `${directory}/${parts.at(-1)}`) !== "string");
       const hint =
         elsewhere === undefined ? didYouMean(names.map((name) => `${reached}/${name}`)) : `there is ${elsewhere}/${parts.at(-1)}: `;
       return `${hint}${reached === "" ? "the root" : reached} has no ${part}`;
@@ -60,25 +72,25 @@ export function explainMissing(scene: Scene, program: string, path = ""): string
 }
 
 /** A program that exists and may not be executed. */
-export function explainDenied(scene: Scene, program: string, user?: User): string | undefined {
-  const found = find(scene, program);
+export function explainDenied(container: ContainerRoot, program: string, user?: User): string | undefined {
+  const found = find(container, program);
   if (typeof found === "string") return undefined;
   if (isDirectory(found)) return `${program} is a directory`;
   if (!isRegular(found)) return `${program} is not a regular file`;
   const mode = found.stat.mode & 0o7777;
   const shown = `0${mode.toString(8).padStart(3, "0")}`;
   if ((mode & EXECUTE_BITS) === 0) return `${program} has no execute permission (mode ${shown})`;
-  const mount = mountOf(scene, found);
+  const mount = mountOf(container, found);
   if (mount?.options.includes("noexec")) return `${program} is on a file system mounted with noexec (${mount.path})`;
   if (user === undefined || user.uid === 0) return undefined;
   const { uid, gid } = found.stat;
-  return explainSearch(scene, program, user) ?? `uid ${user.uid} may not execute ${program} (mode ${shown}, owner ${uid}:${gid})`;
+  return explainSearch(container, program, user) ?? `uid ${user.uid} may not execute ${program} (mode ${shown}, owner ${uid}:${gid})`;
 }
 
 /** A directory on the way that the user may not search. */
-function explainSearch(scene: Scene, program: string, user: User): string | undefined {
+function explainSearch(container: ContainerRoot, program: string, user: User): string | undefined {
   for (let { directory } = splitPath(program); directory !== "/"; directory = splitPath(directory).directory) {
-    const found = find(scene, directory);
+    const found = find(container, directory);
     if (typeof found === "string") continue;
     const { mode, uid, gid } = found.stat;
     const bits = uid === user.uid ? mode >> 6 : gid === user.gid ? mode >> 3 : mode;
@@ -88,20 +100,20 @@ function explainSearch(scene: Scene, program: string, user: User): string | unde
 }
 
 /** A program that was found and that execve(2) refuses: what it needs is looked at. */
-export function explainExecve(scene: Scene, program: string, user?: User, depth = 0): string | undefined {
-  const found = find(scene, program);
-  if (typeof found === "string") return explainMissing(scene, program);
-  if (!isRegular(found) || (found.stat.mode & EXECUTE_BITS) === 0) return explainDenied(scene, program, user);
+export function explainExecve(container: ContainerRoot, program: string, user?: User, depth = 0): string | undefined {
+  const found = find(container, program);
+  if (typeof found === "string") return explainMissing(container, program);
+  if (!isRegular(found) || (found.stat.mode & EXECUTE_BITS) === 0) return explainDenied(container, program, user);
   if (depth > DEPTH_MAX) return `${program} is the last of too many interpreters`;
   const head = readPart(found, 0, HEAD_SIZE);
   return (
-    explainScript(scene, program, latin1(head), user, depth) ??
-    explainElf(scene, program, found, head) ??
-    explainDenied(scene, program, user)
+    explainScript(container, program, latin1(head), user, depth) ??
+    explainElf(container, program, found, head) ??
+    explainDenied(container, program, user)
   );
 }
 
-function explainScript(scene: Scene, program: string, head: string, user: User | undefined, depth: number): string | undefined {
+function explainScript(container: ContainerRoot, program: string, head: string, user: User | undefined, depth: number): string | undefined {
   const line = parseFirstLine(head.slice(0, FIRST_LINE_MAX));
   if (line === undefined) return undefined;
   const { interpreter, carriageReturn } = line;
@@ -109,14 +121,14 @@ function explainScript(scene: Scene, program: string, head: string, user: User |
   if (carriageReturn) {
     return `${program} has Windows line endings: its first line ends with CR LF, so that the interpreter would be "${interpreter}\\r"`;
   }
-  if (typeof find(scene, interpreter) === "string") {
-    return `${program} is a script for ${interpreter}, which is missing: ${explainMissing(scene, interpreter) ?? "it cannot be reached"}`;
+  if (typeof find(container, interpreter) === "string") {
+    return `${program} is a script for ${interpreter}, which is missing: ${explainMissing(container, interpreter) ?? "it cannot be reached"}`;
   }
-  const reason = explainExecve(scene, interpreter, user, depth + 1);
+  const reason = explainExecve(container, interpreter, user, depth + 1);
   return reason === undefined ? undefined : `${program} is a script for ${interpreter}: ${reason}`;
 }
 
-function explainElf(scene: Scene, program: string, found: Found, head: ArrayBuffer): string | undefined {
+function explainElf(container: ContainerRoot, program: string, found: Found, head: ArrayBuffer): string | undefined {
   const elf = parseElf(head);
   if (elf === undefined) {
     const text = latin1(head);
@@ -132,11 +144,11 @@ function explainElf(scene: Scene, program: string, found: Found, head: ArrayBuff
   const loader = findLoader(elf, table);
   if (loader === undefined) return table.byteLength < size * count ? `${program} is cut off in its header` : undefined;
   const path = latin1(readPart(found, loader.offset, Math.min(loader.length, PATH_MAX))).replace(/\0.*$/s, "");
-  return explainLoader(scene, program, path);
+  return explainLoader(container, program, path);
 }
 
-function explainLoader(scene: Scene, program: string, path: string): string | undefined {
-  const found = find(scene, path);
+function explainLoader(container: ContainerRoot, program: string, path: string): string | undefined {
+  const found = find(container, path);
   if (typeof found === "string") return `${program} needs the loader ${path}, which is missing${libraryHint(path)}`;
   if (!isRegular(found)) return `${program} needs the loader ${path}, which is not a regular file`;
   const elf = parseElf(readPart(found, 0, HEAD_SIZE));

@@ -1,6 +1,6 @@
 /** Ids that the user namespace does not map. */
 import * as host from "../../host/index.ts";
-import { attempt, type Scene } from "./scene.ts";
+import { attempt, type ContainerRoot } from "./container-root.ts";
 
 interface Ids {
   readonly uid: number;
@@ -9,7 +9,7 @@ interface Ids {
 }
 
 /** `call`: what the helper failed in. */
-export function explainUser({ pid }: Scene, { uid, gid, groups }: Ids, call: string): string | undefined {
+export function explainUser({ pid }: ContainerRoot, { uid, gid, groups }: Ids, call: string): string | undefined {
   const kind = call.includes("setresuid") ? "uid" : "gid";
   const map = readMap(`/proc/${pid}/${kind}_map`);
   const wanted = kind === "uid" ? [uid] : [gid, ...groups];

@@ -2,11 +2,11 @@
 import { cgroupProblems, resolveCgroup } from "../../cgroup/index.ts";
 import { examineHost } from "../../check/host/index.ts";
 import {
+  type BundleView,
   type CheckFacts,
   examine,
   examineDerivation,
   type Finding,
-  type HostView,
   type LocatedFinding,
   locate,
   refusal,
@@ -20,7 +20,7 @@ import type { Spec } from "../../spec/index.ts";
 
 export interface ValidateOptions {
   /** undefined: of the text alone, whatever the host. */
-  readonly view: HostView | undefined;
+  readonly view: BundleView | undefined;
   readonly rootless: boolean;
   /** The cgroups would be made by systemd. */
   readonly systemd: boolean;
@@ -42,7 +42,7 @@ export function validate(text: string, { view, rootless, systemd: bySystemd }: V
 }
 
 /** Looked up when a check asks. */
-function callerFacts(text: string, view: HostView | undefined, rootless: boolean): CheckFacts {
+function callerFacts(text: string, view: BundleView | undefined, rootless: boolean): CheckFacts {
   return {
     rootless,
     // JSON can write it in this way alone.
@@ -89,7 +89,7 @@ function placementFindings({ linux, annotations }: Spec, bySystemd: boolean): re
 const KINDS = { value: "cgroup-value", field: "cgroup-field", controller: "cgroup-controller" } as const;
 
 function cgroupFindings(
-  { facts: { cgroup } }: HostView,
+  { facts: { cgroup } }: BundleView,
   resources: ResourceConfig,
   rootless: boolean,
   broken: boolean,
@@ -106,7 +106,7 @@ function cgroupFindings(
 }
 
 /** config-linux, IntelRdt: needs the resctrl filesystem, and without schemata a group that is there. */
-function resctrlFindings(spec: Spec, { facts }: HostView, broken: boolean): readonly Finding[] {
+function resctrlFindings(spec: Spec, { facts }: BundleView, broken: boolean): readonly Finding[] {
   if (broken || !spec.linux?.intelRdt) return [];
   const { resctrl } = facts;
   if (resctrl === undefined) return [];

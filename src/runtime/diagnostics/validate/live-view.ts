@@ -1,5 +1,5 @@
 /** This very machine, as the checks of `runt validate` ask about it. Reads only; looked up when it is asked for. */
-import type { HostFacts, HostView, Tree } from "../../check/index.ts";
+import type { BundleView, HostFacts, Tree } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 import {
   LIVE,
@@ -23,16 +23,16 @@ import { treeBelow } from "./tree.ts";
  * @param bundle absolute; undefined when config.json came without one
  * @param stateRoot where the containers of the host are looked for
  */
-export function liveView(bundle: string | undefined, stateRoot: string): HostView {
+export function liveView(bundle: string | undefined, stateRoot: string): BundleView {
   return { facts: liveFacts(stateRoot), live: true, ...filesOf(bundle) };
 }
 
 /** Recorded facts of another host; of files, only those of the bundle count. */
-export function recordedView(facts: Partial<HostFacts>, bundle: string | undefined): HostView {
+export function recordedView(facts: Partial<HostFacts>, bundle: string | undefined): BundleView {
   return { facts, live: false, ...filesOf(bundle) };
 }
 
-function filesOf(bundle: string | undefined): Omit<HostView, "facts" | "live"> {
+function filesOf(bundle: string | undefined): Omit<BundleView, "facts" | "live"> {
   const trees = new Map<string, Tree | undefined>();
   return {
     ...(bundle !== undefined && { bundle }),
@@ -57,7 +57,7 @@ function filesOf(bundle: string | undefined): Omit<HostView, "facts" | "live"> {
 const NAMESPACE = /^(\w+):\[\d+\]$/;
 const OCI_NAMES: Readonly<Record<string, string>> = { mnt: "mount", net: "network" };
 
-function namespaceAt(path: string): ReturnType<HostView["namespace"]> {
+function namespaceAt(path: string): ReturnType<BundleView["namespace"]> {
   let fd: number;
   try {
     fd = host.open(path, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY);

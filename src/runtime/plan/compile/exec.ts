@@ -6,7 +6,7 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../shared/protocol/index.ts";
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/index.ts";
-import type { GroupPlace, HostFacts, Invocation } from "../input.ts";
+import type { CompileHost, GroupPlace, Invocation } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
@@ -38,7 +38,7 @@ export interface ExecInput {
   /** The container's resctrl groups. */
   readonly resctrl?: GroupPlace;
   readonly invocation: Pick<Invocation, "id" | "consoleSocket" | "pidFile" | "pidfdSocket" | "preserveFds" | "listenFds">;
-  readonly host: Pick<HostFacts, "stateDirectory" | "rootless" | "cgroupVersion" | "terminalSize" | "apparmor" | "setgroups">;
+  readonly host: Pick<CompileHost, "stateDirectory" | "rootless" | "cgroupVersion" | "terminalSize" | "apparmor" | "setgroups">;
 }
 
 export function compileExec(input: ExecInput): Plan {

@@ -6,7 +6,7 @@
 import { CLONE_NEW, MS, SIGNALS } from "../../../shared/linux/index.ts";
 import { CREATE, MESSAGES, NO_SLOT, PLAN_VERSION } from "../../../shared/protocol/index.ts";
 import type { BindMount } from "../../config/index.ts";
-import type { HostFacts } from "../input.ts";
+import type { CompileHost } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { attributes } from "./attributes.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
@@ -22,7 +22,7 @@ export interface MountsInput {
   /** The container's init; its start time (clock ticks) guards against a reused pid. */
   readonly target: { readonly pid: number; readonly startTime: bigint };
   readonly hasUserNamespace: boolean;
-  readonly host: Pick<HostFacts, "stateDirectory" | "rootless" | "cgroupVersion">;
+  readonly host: Pick<CompileHost, "stateDirectory" | "rootless" | "cgroupVersion">;
 }
 
 export function compileMounts(input: MountsInput): Plan {

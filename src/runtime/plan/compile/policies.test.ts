@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
-import type { HostFacts } from "../input.ts";
+import type { CompileHost } from "../input.ts";
 import { compile } from "./index.ts";
 
-const HOST: HostFacts = { stateDirectory: "/run/runt/c", rootless: false, cgroupVersion: 2, cgroupSources: [] };
+const HOST: CompileHost = { stateDirectory: "/run/runt/c", rootless: false, cgroupVersion: 2, cgroupSources: [] };
 const RESCTRL = { mount: "/sys/fs/resctrl", group: "gold", monitor: "gold/mon_groups/c" };
 const SETTINGS: Partial<Spec> = {
   process: {
@@ -17,7 +17,7 @@ const SETTINGS: Partial<Spec> = {
   linux: { personality: { domain: "LINUX32" }, memoryPolicy: { mode: "MPOL_BIND", nodes: "0" } },
 };
 
-function opsOf(change: Partial<Spec>, facts: Partial<HostFacts> = {}) {
+function opsOf(change: Partial<Spec>, facts: Partial<CompileHost> = {}) {
   const config = deriveConfig({ ociVersion: "1.3.0", root: { path: "rootfs" }, ...change }, { bundle: "/b" });
   const invocation = { id: "c", mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0 } as const;
   return compile({ config, host: { ...HOST, ...facts }, invocation }).ops;

@@ -1,13 +1,13 @@
 import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/index.ts";
 import { opensHostFiles } from "../actors.ts";
-import type { CompileInput, HostFacts, Invocation } from "../input.ts";
+import type { CompileHost, CompileInput, Invocation } from "../input.ts";
 import type { Builder } from "./builder.ts";
 
 /** What every compile step sees: the input, the list being built, and the questions they share. */
 export interface Scope {
   readonly config: ContainerConfig;
   readonly invocation: Invocation;
-  readonly host: HostFacts;
+  readonly host: CompileHost;
   readonly builder: Builder;
   namespace(type: NamespaceType): NamespaceConfig | undefined;
   /** True if the container gets a new namespace of this type. */

@@ -2,18 +2,22 @@ import { describe, expect, it } from "vitest";
 import { CREATE } from "../../../shared/protocol/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
-import { compile, type HostFacts } from "../index.ts";
+import { type CompileHost, compile } from "../index.ts";
 
 const MAP = [{ containerID: 0, hostID: 100_000, size: 1000 }];
 const MAPPED = { uidMappings: MAP, gidMappings: MAP };
 const TRIPLES = [0, 100_000, 1000];
 const USER: Spec["linux"] = { namespaces: [{ type: "mount" }, { type: "user" }], ...MAPPED };
 
-function planOf(mounts: readonly SpecMount[], linux: Spec["linux"] = { namespaces: [{ type: "mount" }] }, facts: Partial<HostFacts> = {}) {
+function planOf(
+  mounts: readonly SpecMount[],
+  linux: Spec["linux"] = { namespaces: [{ type: "mount" }] },
+  facts: Partial<CompileHost> = {},
+) {
   const spec: Spec = { ociVersion: "1.2.0", root: { path: "rootfs" }, mounts: [...mounts], linux };
   const config = deriveConfig(spec, { bundle: "/b" });
   const invocation = { id: "x", mode: "run" as const, noPivot: false, noNewKeyring: true, preserveFds: 0, listenFds: 0 };
-  const host: HostFacts = { stateDirectory: "/run/x", rootless: false, cgroupVersion: 1, cgroupSources: [], ...facts };
+  const host: CompileHost = { stateDirectory: "/run/x", rootless: false, cgroupVersion: 1, cgroupSources: [], ...facts };
   return compile({ config, invocation, host }).ops;
 }
 const bind = (options: string[], more: Partial<SpecMount> = {}): SpecMount => ({
@@ -105,7 +109,7 @@ describe("mounts", () => {
 
 describe("devices", () => {
   const device = { path: "/dev/x", type: "c", major: 10, minor: 1, uid: 3, gid: 4, fileMode: 0o600 };
-  const own = (linux: Spec["linux"], facts?: Partial<HostFacts>) =>
+  const own = (linux: Spec["linux"], facts?: Partial<CompileHost>) =>
     planOf([], { ...linux, devices: [device, { path: "/dev/p", type: "p" }] }, facts)
       .filter(({ from }) => from.startsWith("/linux/devices"))
       .map(({ actor, op, args }) => ({ op: `${actor} ${op}`, ...args }));

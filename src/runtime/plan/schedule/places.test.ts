@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { MESSAGES } from "../../../shared/protocol/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
-import { compile, type HostFacts } from "../index.ts";
+import { type CompileHost, compile } from "../index.ts";
 
 const TASKS = ["/cg/memory/x/tasks"];
-const CGROUP: NonNullable<HostFacts["cgroup"]> = {
+const CGROUP: NonNullable<CompileHost["cgroup"]> = {
   create: [{ path: "/cg/memory/x" }],
   writes: [
     { path: "/cg/memory/x/memory.limit_in_bytes", value: "1", from: "/linux/resources/memory/limit" },
@@ -26,7 +26,7 @@ interface Change {
   linux?: Spec["linux"];
   hooks?: Spec["hooks"];
   mode?: "create" | "run";
-  facts?: Partial<HostFacts>;
+  facts?: Partial<CompileHost>;
   invocation?: { consoleSocket?: string; notifySocket?: string; pidFile?: string; pidfdSocket?: string };
   terminal?: boolean;
 }
@@ -43,7 +43,7 @@ function opsOf({ mounts = MOUNTS, linux, hooks, mode = "create", facts, invocati
   const config = deriveConfig(spec, { bundle: "/b" });
   const asked = { id: "x", mode, noPivot: false, noNewKeyring: true, preserveFds: 0, listenFds: 0, ...invocation };
   const sources = [{ mountpoint: "/cg/memory", name: "memory", controllers: ["memory"], directory: "/cg/memory/x" }];
-  const host: HostFacts = {
+  const host: CompileHost = {
     stateDirectory: "/run/x",
     rootless: false,
     cgroupVersion: 1,

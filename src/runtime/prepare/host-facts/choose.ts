@@ -1,3 +1,3 @@
 /** A host other than this one: its facts, and what is answered from them. */
 export { chosenHostFacts } from "./load.ts";
-export { recordedKnowledge } from "./recorded.ts";
+export { recordedProbe } from "./recorded.ts";

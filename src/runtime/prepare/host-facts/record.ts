@@ -5,8 +5,8 @@ import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
 import { findResctrl } from "../../resctrl/index.ts";
 import { NAMESPACE_TYPES } from "../../spec/index.ts";
+import { LIVE } from "../host-probe.ts";
 import { findIdProgram } from "../id-programs.ts";
-import { LIVE } from "../knowledge.ts";
 import { recordCgroup } from "./cgroup.ts";
 import {
   capabilityNames,

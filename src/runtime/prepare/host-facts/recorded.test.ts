@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerConfig } from "../../config/index.ts";
-import { remember } from "./asked.ts";
 import { featureRows } from "./features.ts";
 import { NO_HOST } from "./none.ts";
-import { recordedKnowledge } from "./recorded.ts";
+import { recordQueries } from "./query-log.ts";
+import { recordedProbe } from "./recorded.ts";
 
 const rootless = { ...NO_HOST, caller: { ...NO_HOST.caller, uid: 1000, gid: 1000 } };
 
 describe("recorded facts", () => {
   it("answer what is asked of a host, and what was asked is remembered", () => {
-    const { knowledge, answers } = remember(recordedKnowledge(NO_HOST));
-    expect(knowledge.cgroups()).toEqual({
+    const { probe, answers } = recordQueries(recordedProbe(NO_HOST));
+    expect(probe.cgroups()).toEqual({
       version: 2,
       hierarchies: [{ mountpoint: "/sys/fs/cgroup", controllers: NO_HOST.cgroup.hierarchies[0]?.controllers }],
     });
-    expect(knowledge.caller()).toEqual({ uid: 0, gid: 0 });
+    expect(probe.caller()).toEqual({ uid: 0, gid: 0 });
     expect(Object.keys(answers())).toEqual(["cgroups", "caller"]);
   });
 
   it("have the manager of a rootless caller or none", () => {
     const user = { socket: "/run/user/1000/systemd/private", direct: true, version: 255, root: "/user.slice" };
-    expect(recordedKnowledge(NO_HOST).systemd(false)).toMatchObject({ user: false, socket: "/run/systemd/private" });
-    expect(recordedKnowledge({ ...rootless, systemd: { ...rootless.systemd, user } }).systemd(true)).toEqual({ ...user, user: true });
-    expect(() => recordedKnowledge(rootless).systemd(true)).toThrow(expect.objectContaining({ code: "cgroup" }));
+    expect(recordedProbe(NO_HOST).systemd(false)).toMatchObject({ user: false, socket: "/run/systemd/private" });
+    expect(recordedProbe({ ...rootless, systemd: { ...rootless.systemd, user } }).systemd(true)).toEqual({ ...user, user: true });
+    expect(() => recordedProbe(rootless).systemd(true)).toThrow(expect.objectContaining({ code: "cgroup" }));
   });
 
   it("know the groups of resctrl", () => {
-    const known = recordedKnowledge({
+    const known = recordedProbe({
       ...NO_HOST,
       resctrl: { mount: "/sys/fs/resctrl", groups: ["gold"], monitors: ["gold/mon_groups/old"] },
     });
@@ -40,15 +40,13 @@ describe("recorded facts", () => {
     expect(known.resctrl("c", undefined, false)).toMatchObject({ group: "c", made: true, keep: false });
     expect(known.resctrl("c", "/", false)).toMatchObject({ group: "", made: false });
     expect(() => known.resctrl("old", "gold", true)).toThrow(expect.objectContaining({ code: "resctrl" }));
-    expect(() => recordedKnowledge(NO_HOST).resctrl("c", undefined, false)).toThrow(expect.objectContaining({ code: "resctrl" }));
+    expect(() => recordedProbe(NO_HOST).resctrl("c", undefined, false)).toThrow(expect.objectContaining({ code: "resctrl" }));
   });
 
   it("refuse a network device that the host does not have", () => {
     const wants = { netDevices: [{ device: "eth1", name: "eth1", from: "/linux/netDevices/eth1" }] } as unknown as ContainerConfig;
-    expect(() => recordedKnowledge(NO_HOST).refuse(wants)).toThrow(
-      expect.objectContaining({ details: { pointer: "/linux/netDevices/eth1" } }),
-    );
-    expect(() => recordedKnowledge({ ...NO_HOST, netDevices: ["eth1"] }).refuse(wants)).not.toThrow();
+    expect(() => recordedProbe(NO_HOST).refuse(wants)).toThrow(expect.objectContaining({ details: { pointer: "/linux/netDevices/eth1" } }));
+    expect(() => recordedProbe({ ...NO_HOST, netDevices: ["eth1"] }).refuse(wants)).not.toThrow();
   });
 });
 

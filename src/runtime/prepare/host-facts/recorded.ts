@@ -1,9 +1,9 @@
 /** Recorded facts answer in place of the host: what is compiled with them is what that host would have compiled. Pure. */
 import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import type { HostProbe } from "../knowledge.ts";
+import type { HostProbe } from "../host-probe.ts";
 
-export function recordedKnowledge(facts: HostFacts): HostProbe {
+export function recordedProbe(facts: HostFacts): HostProbe {
   const { caller, cgroup, security } = facts;
   return {
     caller: () => ({ uid: caller.uid, gid: caller.gid }),

@@ -1,7 +1,7 @@
 /** The systemd part of the host facts: who answers. */
 import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { hasUserManager, LIVE } from "../knowledge.ts";
+import { hasUserManager, LIVE } from "../host-probe.ts";
 
 type Manager = HostFacts["systemd"]["system"];
 

@@ -4,7 +4,7 @@ import { RuntError } from "../../../errors/index.ts";
 import { compileCgroup } from "../../compile/index.ts";
 import type { CgroupSteps } from "../../compile/steps.ts";
 import { allowList } from "../../devices/emulator.ts";
-import { type CgroupFacts, type CgroupHierarchy, cgroupDirectories } from "../../facts.ts";
+import { type CgroupHierarchies, type CgroupHierarchy, cgroupDirectories } from "../../model.ts";
 import { annotationProperties } from "./annotations.ts";
 import { deviceProperties } from "./devices.ts";
 import { compileLimits } from "./limits.ts";
@@ -58,7 +58,7 @@ export interface CompiledUnit {
 }
 
 /** @throws RuntError config-invalid or cgroup */
-export function compileUnit(facts: CgroupFacts, systemd: SystemdFacts, input: UnitInput): CompiledUnit {
+export function compileUnit(facts: CgroupHierarchies, systemd: SystemdFacts, input: UnitInput): CompiledUnit {
   if (systemd.user && facts.version === 1) throw new RuntError("cgroup", "cannot use rootless systemd cgroups manager on cgroup v1");
   const unit = parseUnit(input.cgroupsPath, input.id, systemd.user ? "user.slice" : "system.slice");
   const path = systemd.root + unit.path;
@@ -89,7 +89,7 @@ export function compileUnit(facts: CgroupFacts, systemd: SystemdFacts, input: Un
   return { path, steps: { ...steps, create, writes: limits.writes, warnings, join } };
 }
 
-function isOwn({ version }: CgroupFacts, { controllers }: CgroupHierarchy): boolean {
+function isOwn({ version }: CgroupHierarchies, { controllers }: CgroupHierarchy): boolean {
   return version === 1 && controllers.includes("name=systemd");
 }
 

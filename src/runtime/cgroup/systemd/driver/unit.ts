@@ -4,7 +4,7 @@ import * as host from "../../../host/index.ts";
 import type { CgroupWrite } from "../../compile/steps.ts";
 import { readIfThere } from "../../driver/tree.ts";
 import type { Told, UnitRef } from "../../drivers/types.ts";
-import type { CgroupRef } from "../../facts.ts";
+import type { CgroupRef } from "../../model.ts";
 import { compileLimits } from "../compile/limits.ts";
 import { type Property, parseProperty } from "../compile/property.ts";
 import { withManager } from "./connect.ts";

@@ -6,7 +6,7 @@ export interface CgroupHierarchy {
   readonly controllers: readonly string[];
 }
 
-export interface CgroupFacts {
+export interface CgroupHierarchies {
   readonly version: 1 | 2;
   /** v1: every mounted hierarchy once. v2: exactly one. Empty: the host has no cgroup mounted. */
   readonly hierarchies: readonly CgroupHierarchy[];
@@ -25,15 +25,15 @@ export interface CgroupSource {
 }
 
 /** The directory of the cgroup `path` (absolute within the hierarchies) in each hierarchy. */
-export function cgroupDirectories(facts: CgroupFacts, path: string): string[] {
-  return facts.hierarchies.map(({ mountpoint }) => mountpoint + path);
+export function cgroupDirectories(host: CgroupHierarchies, path: string): string[] {
+  return host.hierarchies.map(({ mountpoint }) => mountpoint + path);
 }
 
-export function cgroupSources(facts: CgroupFacts, path: string): CgroupSource[] {
-  return facts.hierarchies.map(({ mountpoint, controllers }) => ({
+export function cgroupSources(host: CgroupHierarchies, path: string): CgroupSource[] {
+  return host.hierarchies.map(({ mountpoint, controllers }) => ({
     mountpoint,
     name: mountpoint.slice(mountpoint.lastIndexOf("/") + 1),
-    controllers: facts.version === 1 ? controllers : [],
+    controllers: host.version === 1 ? controllers : [],
     directory: mountpoint + path,
   }));
 }

@@ -1,5 +1,5 @@
 /** What making a container asks of the host: the host itself answers (LIVE), or what was recorded of another one (--host FILE). */
-import { type CgroupFacts, readHierarchies } from "../cgroup/index.ts";
+import { type CgroupHierarchies, readHierarchies } from "../cgroup/index.ts";
 import type { SystemdFacts } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
@@ -21,7 +21,7 @@ export interface HostProbe {
   /** Effective ids of who makes the container. */
   caller(): { readonly uid: number; readonly gid: number };
   idPrograms(): IdPrograms;
-  cgroups(): CgroupFacts;
+  cgroups(): CgroupHierarchies;
   /** Whether the caller may make cgroups at the root of every hierarchy. */
   mayMakeCgroups(): boolean;
   /** @throws RuntError cgroup where there is none */

@@ -29,7 +29,7 @@ const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
 /** A host of version 2 has controllers in every mount of its hierarchy. */
 export const MEASURED: readonly Cgroups[] = isUnified ? ["host"] : ["host", "bare v2"];
 
-export interface Scene {
+export interface Setup {
   readonly work: string;
   readonly cgroups: Cgroups;
   /** Run in the room. Output goes to WORK/output, which is returned. */
@@ -40,7 +40,7 @@ export interface Scene {
   remove(): void;
 }
 
-export function makeScene(cgroups: Cgroups): Scene {
+export function setUp(cgroups: Cgroups): Setup {
   // The length of its name is counted, too.
   const work = mkdtempSync(join(tmpdir(), "runt-guard-"));
   copyFileSync(join(REPOSITORY, "bin/runt"), join(work, "runt"));

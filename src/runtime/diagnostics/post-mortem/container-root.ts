@@ -1,7 +1,7 @@
 /** The container as it was when something failed: its files, through the root of init while it is still there. Read only. */
 import * as host from "../../host/index.ts";
 
-export interface Scene {
+export interface ContainerRoot {
   /** O_PATH descriptor of the container's root. */
   readonly root: number;
   /** init; 0 when only its root filesystem on the host can be looked at. */
@@ -12,7 +12,7 @@ export interface Scene {
 const DIRECTORY_MAX = 1 << 20;
 
 /** undefined: there is nothing to look at. */
-export function openScene(pid: number, rootfs: string): Scene | undefined {
+export function openContainerRoot(pid: number, rootfs: string): ContainerRoot | undefined {
   const flags = host.O.PATH | host.O.DIRECTORY;
   if (pid > 0) {
     const root = attempt(() => host.open(`/proc/${pid}/root`, flags));
@@ -36,7 +36,7 @@ export interface Found {
 }
 
 /** What is at a path, links followed inside the root; the name of the error if nothing can be reached. */
-export function find({ root }: Scene, path: string, flags = 0): Found | string {
+export function find({ root }: ContainerRoot, path: string, flags = 0): Found | string {
   try {
     const fd = host.openInRoot(root, path, host.O.PATH | flags);
     return { fd, stat: host.fstat(fd) };
@@ -54,9 +54,9 @@ export function isRegular({ stat }: Found): boolean {
 }
 
 /** Text of the link at a path; undefined if there is none. */
-export function linkText(scene: Scene, path: string): string | undefined {
+export function linkText(container: ContainerRoot, path: string): string | undefined {
   const { directory, name } = splitPath(path);
-  const parent = find(scene, directory, host.O.DIRECTORY);
+  const parent = find(container, directory, host.O.DIRECTORY);
   // readlink(2) does not follow the last component, and what is before it was resolved inside the root.
   return typeof parent === "string" ? undefined : attempt(() => host.readlink(`/proc/self/fd/${parent.fd}/${name}`));
 }
@@ -68,8 +68,8 @@ export function splitPath(path: string): { readonly directory: string; readonly 
 }
 
 /** Names in a directory; none if it is absent or very large. */
-export function namesIn(scene: Scene, directory: string): readonly string[] {
-  const found = find(scene, directory === "" ? "/" : directory, host.O.DIRECTORY);
+export function namesIn(container: ContainerRoot, directory: string): readonly string[] {
+  const found = find(container, directory === "" ? "/" : directory, host.O.DIRECTORY);
   if (typeof found === "string" || found.stat.size > DIRECTORY_MAX) return [];
   return attempt(() => host.readdir(`/proc/self/fd/${found.fd}`)) ?? [];
 }
@@ -95,7 +95,7 @@ export interface MountPoint {
 }
 
 /** The mount that a file is on, from proc_pid_mountinfo(5). */
-export function mountOf({ pid }: Scene, { fd }: Found): MountPoint | undefined {
+export function mountOf({ pid }: ContainerRoot, { fd }: Found): MountPoint | undefined {
   const id = /^mnt_id:\s+(\d+)$/m.exec(attempt(() => host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true)) ?? "")?.[1];
   const text = attempt(() => host.readFile(`/proc/${pid === 0 ? "self" : pid}/mountinfo`, undefined, true)) ?? "";
   const fields = text

@@ -1,14 +1,14 @@
 /** Which facts of the host a plan depends on: whatever was asked while it was compiled, and the answers. */
-import type { HostProbe } from "../knowledge.ts";
+import type { HostProbe } from "../host-probe.ts";
 
-export interface Asked {
+export interface QueryLog {
   /** Answers the same, and remembers. */
-  readonly knowledge: HostProbe;
+  readonly probe: HostProbe;
   /** Question -> answer. */
   answers(): Readonly<Record<string, unknown>>;
 }
 
-export function remember(source: HostProbe): Asked {
+export function recordQueries(source: HostProbe): QueryLog {
   const known: Record<string, unknown> = {};
   const keep = <T>(question: string, answer: T): T => {
     known[question] = answer;
@@ -16,7 +16,7 @@ export function remember(source: HostProbe): Asked {
   };
   return {
     answers: () => known,
-    knowledge: {
+    probe: {
       caller: () => keep("caller", source.caller()),
       idPrograms: () => keep("idPrograms", source.idPrograms()),
       cgroups: () => keep("cgroups", source.cgroups()),
