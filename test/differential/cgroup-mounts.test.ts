@@ -21,6 +21,12 @@ function describeOne(version: string, namespace: boolean, access: string, user: 
   return `${version}, ${namespace ? "own" : "the host's"} cgroup namespace, ${access}, ${user ? "user namespace" : "no user namespace"}`;
 }
 
+/** Hierarchies, and the kernel's files. Directories in a hierarchy are cgroups: those of others come and go between two containers. */
+function files(version: string): string {
+  const own = (path: string) => `ls -p ${path} 2>/dev/null | grep -v /`;
+  return version === "v1" ? `ls ${TARGET}; ${own(`${TARGET}/memory`)}` : own(TARGET);
+}
+
 describe.skipIf(!isRoot || !isRunt || !isV1 || !existsSync(RUNC))(`cgroup mounts (needs root, a v1 or hybrid host, ${RUNC})`, () => {
   const { bundle, directory, id, root } = useHarness({ peers: true });
 
@@ -56,7 +62,7 @@ describe.skipIf(!isRoot || !isRunt || !isV1 || !existsSync(RUNC))(`cgroup mounts
       });
       shell(
         config,
-        `grep ' ${TARGET}' /proc/self/mountinfo | sed 's/^\\([^ ]* \\)\\{3\\}//' | sort; ls ${TARGET}; ls ${TARGET}/memory 2>/dev/null; true`,
+        `grep ' ${TARGET}' /proc/self/mountinfo | sed 's/^\\([^ ]* \\)\\{3\\}//' | sort; ${files(version)}; true`,
       );
     });
     const own = await lines(version, RUNTIME, path);
