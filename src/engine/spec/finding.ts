@@ -14,7 +14,8 @@ export type FindingCode =
   | "dependency-never"
   | "limit"
   | "reserved-annotation"
-  | "unknown-signal";
+  | "unknown-signal"
+  | "unknown-capability";
 
 /** One thing that is wrong with a value: which part of it, as keys and indices. */
 export interface Problem {

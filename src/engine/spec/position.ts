@@ -26,6 +26,6 @@ export function positionOf(root: unknown, path: readonly (string | number)[], at
   return at(offset);
 }
 
-function offsetOf(node: unknown): number | undefined {
+export function offsetOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }

@@ -1,6 +1,6 @@
 /** Fields of a container that exclude or need each other. */
 
-import { signalNumber } from "../../../shared/linux/index.ts";
+import { CAPABILITIES, signalNumber } from "../../../shared/linux/index.ts";
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
@@ -20,7 +20,13 @@ const SAID_BY_BUNDLE = {
 
 export function checkCombinations({ containers, namespaces, ports }: TaskSpec): Problem[] {
   const combined: Problem[] = containers.flatMap((container, index) =>
-    [...source(container), ...mounts(container), ...signal(container), ...hostname(container, namespaces.uts)].map((problem) => ({
+    [
+      ...source(container),
+      ...mounts(container),
+      ...signal(container),
+      ...capabilities(container),
+      ...hostname(container, namespaces.uts),
+    ].map((problem) => ({
       ...problem,
       path: ["containers", index, ...problem.path],
     })),
@@ -57,6 +63,17 @@ function mounts(container: ContainerSpec): Problem[] {
 function signal({ stopSignal }: ContainerSpec): Problem[] {
   if (typeof stopSignal === "number" || signalNumber(stopSignal.replace(/^SIG/, "")) !== undefined) return [];
   return [{ code: "unknown-signal", message: `there is no signal ${stopSignal}`, path: ["stopSignal"] }];
+}
+
+/** The kernel knows numbers only: a name it has none for would vanish. */
+function capabilities({ capabilities: given }: ContainerSpec): Problem[] {
+  return (["add", "drop"] as const).flatMap((list) =>
+    (given?.[list] ?? []).flatMap((name, at): Problem[] =>
+      name === "ALL" || (CAPABILITIES as readonly string[]).includes(name)
+        ? []
+        : [{ code: "unknown-capability", message: `there is no capability ${name}`, path: ["capabilities", list, at] }],
+    ),
+  );
 }
 
 function hostname({ hostname: given }: ContainerSpec, uts: TaskSpec["namespaces"]["uts"]): Problem[] {

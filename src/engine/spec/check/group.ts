@@ -42,6 +42,7 @@ export function dependencyTarget(owner: string, { container }: Dependency): Read
 }
 
 function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
+  const containers = new Map(tasks.flatMap(({ name, containers: all }) => all.map((one) => [`${name}/${one.name}`, one] as const)));
   return tasks.flatMap((spec, task) =>
     spec.containers.flatMap((container, index) =>
       container.dependsOn.map((dependency, at) => {
@@ -52,7 +53,7 @@ function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
           from: `${spec.name}/${container.name}`,
           to: `${named.task}/${named.container}`,
           dependency,
-          target: tasks.find(({ name }) => name === named.task)?.containers.find(({ name }) => name === named.container),
+          target: containers.get(`${named.task}/${named.container}`),
           isOwnTask: named.task === spec.name,
         };
       }),
@@ -79,7 +80,11 @@ function restartsAfterSuccess({ restart }: ContainerSpec): boolean {
 
 function cycleProblems(edges: readonly Edge[]): GroupProblem[] {
   const graph = new Map<string, string[]>();
-  for (const { from, to } of edges) graph.set(from, [...(graph.get(from) ?? []), to]);
+  for (const { from, to } of edges) {
+    const targets = graph.get(from);
+    if (targets === undefined) graph.set(from, [to]);
+    else targets.push(to);
+  }
   return cyclesOf(graph).map((members) => {
     const edge = edges.find(({ from, to }) => from === members[0] && to === (members[1] ?? members[0]))!;
     const own = members.every((member) => member.startsWith(`${members[0]!.split("/")[0]}/`));

@@ -46,5 +46,10 @@ function duplicate(path: Problem["path"], name: string): Problem {
 
 /** Indices of what has been there before. */
 export function duplicates(names: readonly string[]): number[] {
-  return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    const isSecond = seen.has(name);
+    seen.add(name);
+    return isSecond ? [index] : [];
+  });
 }
