@@ -17,31 +17,6 @@
 #define FEW 8
 /* PID_MAX_LIMIT of the kernel (proc_sys_kernel(5), pid_max). */
 #define HIGHEST_PID (1 << 22)
-/* include/linux/sched.h */
-#define PF_EXITING 0x4
-/* The letter of no state. */
-#define EXITING 'x'
-
-/* State (field 3), flags (9) and start time (22). The name in field 2 may hold anything, even ") R". */
-static bool parse(char *line, struct process_stat *stat) {
-    char *at = NULL;
-    for (char *next = line; (next = strchr(next, ')')); at = next++) continue;
-    if (!at || at[1] != ' ' || !at[2]) return false;
-    stat->state = at[2];
-    at += 2;
-    unsigned long flags = 0;
-    for (int field = 3; field < 22; field++) {
-        while (*at && *at != ' ') at++;
-        if (!*at) return false;
-        at++;
-        if (field + 1 == 9) flags = strtoul(at, NULL, 10);
-    }
-    stat->waits_as = flags & PF_EXITING ? EXITING : stat->state;
-    stat->start_time = at;
-    while (*at >= '0' && *at <= '9') at++;
-    stat->start_time_length = (size_t)(at - stat->start_time);
-    return stat->start_time_length > 0;
-}
 
 /* openat(2): musl's open(2) sets close-on-exec once more, by a call of its own. */
 static int open_stat(const char *pid, size_t length) {
@@ -58,11 +33,11 @@ static int open_stat(const char *pid, size_t length) {
     return openat(proc < 0 ? AT_FDCWD : proc, proc < 0 ? path : name, O_RDONLY | O_CLOEXEC);
 }
 
-int host_process_stat(const char *pid, size_t length, struct process_stat *stat) {
+int host_process_stat(const char *pid, size_t length, struct process_stat *stat, const char **call) {
     /* Longer than any such line. */
     static char line[4096];
     int fd = open_stat(pid, length);
-    stat->call = "open";
+    *call = "open";
     /* ESRCH: it ended while its directory was being walked. Without a /proc no process is there, nor gone. */
     if (fd < 0) return errno == ESRCH || (errno == ENOENT && access("/proc/self/stat", F_OK) == 0) ? 0 : -1;
     ssize_t got;
@@ -70,15 +45,13 @@ int host_process_stat(const char *pid, size_t length, struct process_stat *stat)
     while (got < 0 && errno == EINTR);
     int error = errno;
     close(fd);
-    stat->call = "read";
+    *call = "read";
     errno = error;
     if (got < 0) return error == ESRCH ? 0 : -1;
     line[got] = 0;
     errno = EINVAL;
-    return parse(line, stat) ? 1 : -1;
+    return process_stat_parse(line, stat) ? 1 : -1;
 }
-
-bool host_is_dead(const struct process_stat *stat) { return stat->state == 'Z' || stat->state == 'X'; }
 
 struct decimal {
     char text[MOST_DIGITS + 1];
@@ -99,11 +72,12 @@ static int stat_of(JSContext *ctx, JSValueConst value, struct process_stat *stat
     int pid;
     if (!host_int(ctx, value, &pid)) return -1;
     const char *digits = decimal(&number, (unsigned)pid);
-    int found = host_process_stat(digits, strlen(digits), stat);
+    const char *call;
+    int found = host_process_stat(digits, strlen(digits), stat, &call);
     if (found < 0) {
         int error = errno;
         char path[sizeof(PROC) + MOST_DIGITS + sizeof(STAT)] = PROC;
-        host_throw(ctx, error, stat->call, strcat(strcat(path, digits), STAT));
+        host_throw(ctx, error, call, strcat(strcat(path, digits), STAT));
     }
     return found;
 }
@@ -126,7 +100,7 @@ HOST_FUNCTION(host_running_state) {
     if (!(number > 0 && number <= HIGHEST_PID)) return JS_UNDEFINED;
     int found = stat_of(ctx, host_arg(argc, argv, 0), &stat);
     if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
-    if (host_is_dead(&stat)) return JS_UNDEFINED;
+    if (process_is_dead(&stat)) return JS_UNDEFINED;
     const char *wanted = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 1));
     if (!wanted) return JS_EXCEPTION;
     bool is_same = length == stat.start_time_length && memcmp(wanted, stat.start_time, length) == 0;

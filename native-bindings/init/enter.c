@@ -1,10 +1,9 @@
 /* exec: into the namespaces of a container that exists, whose processes are hostile from then on. */
+#include "../shared/process_stat.h"
 #include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
 
-#define START_TIME_FIELD 22
-#define STATE_FIELD 3
 #define TRIES 2
 
 /* The user namespace stands apart: it decides over the rights to join the others. */
@@ -27,30 +26,18 @@ static int open_of(struct run *run, uint32_t pid, const char *name, unsigned fla
   return proc < 0 ? proc : sys_openat(proc, path, flags, 0);
 }
 
-/* True if the process is alive and started then. proc_pid_stat(5): the name in field 2 may hold anything, even ") R". */
+/* True if the process is alive and started then. */
 static bool started_at(struct run *run, uint32_t pid, uint64_t start_time) {
   char line[1024];
+  struct process_stat stat;
+  uint64_t value;
   int fd = open_of(run, pid, "stat", O_RDONLY);
   if (fd < 0) return false;
   long size = sys_read(fd, line, sizeof line - 1);
   sys_close(fd);
   if (size <= 0) return false;
   line[size] = 0;
-  char *at = line + size;
-  while (at > line && *at != ')') at--;
-  if (at == line || (at[1] != ' ')) return false;
-  at += 2;
-  if (*at == 'Z' || *at == 'X') return false;
-  for (int field = STATE_FIELD; field < START_TIME_FIELD; field++) {
-    while (*at != 0 && *at != ' ') at++;
-    if (*at == 0) return false;
-    at++;
-  }
-  char *end = at;
-  while (*end != 0 && *end != ' ') end++;
-  *end = 0;
-  uint64_t value;
-  return text_to_u64(at, &value) && value == start_time;
+  return process_stat_parse(line, &stat) && !process_is_dead(&stat) && text_to_u64(stat.start_time, &value) && value == start_time;
 }
 
 static long join(int fd, uint32_t flag) {

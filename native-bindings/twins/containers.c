@@ -159,10 +159,11 @@ static int is_frozen(const struct list *list, const struct json_span *spans, cha
 static enum status status_of(const struct list *list, const struct json_span *spans, struct row_cell id) {
     struct process_stat stat;
     struct row_cell start_time;
+    const char *call;
     if (!string_of(spans[SUMMARY_START_TIME], &start_time)) return UNKNOWN;
-    int found = host_process_stat((const char *)spans[SUMMARY_PID].start, length_of(spans[SUMMARY_PID]), &stat);
+    int found = host_process_stat((const char *)spans[SUMMARY_PID].start, length_of(spans[SUMMARY_PID]), &stat, &call);
     if (found < 0) return UNKNOWN;
-    if (!found || host_is_dead(&stat) || !is_text(start_time, stat.start_time, stat.start_time_length)) return STOPPED;
+    if (!found || process_is_dead(&stat) || !is_text(start_time, stat.start_time, stat.start_time_length)) return STOPPED;
     int frozen = is_frozen(list, spans, stat.waits_as);
     if (frozen) return frozen < 0 ? UNKNOWN : PAUSED;
     if (faccessat(list->directory, below(id, FIFO, sizeof(FIFO)), F_OK, AT_EACCESS) == 0) return CREATED_YET;

@@ -1,7 +1,8 @@
 /* /proc/PID/stat, whose second field is whatever the program calls itself. */
-#include "../../../native-bindings/host/proc_stat.c"
+#include "../../../native-bindings/shared/process_stat.c"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "parsers.h"
 
@@ -11,7 +12,7 @@ void parse_process_stat(const uint8_t *data, size_t size) {
     if (!line) abort();
     memcpy(line, data, size);
     line[size] = 0;
-    if (parse(line, &stat)) {
+    if (process_stat_parse(line, &stat)) {
         const char *end = stat.start_time + stat.start_time_length;
         if (stat.state == 0 || stat.start_time <= line || stat.start_time_length == 0 || end > line + size) abort();
         for (const char *at = stat.start_time; at < end; at++)
