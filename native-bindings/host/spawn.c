@@ -1,8 +1,9 @@
 /* Start a process without copying this one: clone(CLONE_VM), the child only makes system calls until its exec. */
 #include "spawn.h"
 
-#include "../shared/spin_wait.h"
+#include "../shared/child.h"
 #include "../shared/raw.h"
+#include "../shared/spin_wait.h"
 #include "../testing/disabled_defences.h"
 #include "executable.h"
 
@@ -22,9 +23,8 @@
 #include <unistd.h>
 
 #define CHILD_STACK ((size_t)64 << 10)
-#define STDIO 3
 
-struct child {
+struct spawned {
     const struct spawn_request *request;
     pid_t parent;
     /* Where clone3(2) is refused the child joins its cgroup itself, by this descriptor of cgroup.procs; else -1. */
@@ -37,9 +37,9 @@ struct child {
 };
 
 /* Of a child that nobody waits for: it stays as it is until its exec, and its stack, too. */
-static struct child child_early;
+static struct spawned child_early;
 /* Of a child in a cgroup, which may be frozen: then it stays as it is until that is thawed. */
-static struct child child_in_cgroup;
+static struct spawned child_in_cgroup;
 /* Longer than any exec takes in a cgroup that is not frozen; after it the caller waits in its own way, which can be ended. */
 #define FROZEN_AFTER_NS (100 * 1000 * 1000)
 
@@ -64,18 +64,6 @@ static int keep_open(int fd) {
     return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
 }
 
-static int place_stdio(const int *stdio) {
-    int source[STDIO];
-    for (int i = 0; i < STDIO; i++) {
-        /* Out of the way first, so that no dup2 overwrites a source that is still needed. */
-        source[i] = fcntl(stdio[i], F_DUPFD_CLOEXEC, STDIO);
-        if (source[i] < 0) return -1;
-    }
-    for (int i = 0; i < STDIO; i++)
-        if (dup2(source[i], i) < 0) return -1;
-    return 0;
-}
-
 int host_execute(int fd, char *const *argv, char *const *envp) {
     syscall(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
     if (errno != ENOSYS && errno != EPERM) return -1;
@@ -84,21 +72,21 @@ int host_execute(int fd, char *const *argv, char *const *envp) {
     return execve(path, argv, envp);
 }
 
-static _Noreturn void execute_beside(struct child *child) {
+static _Noreturn void execute_beside(struct spawned *child) {
     const struct spawn_request *request = child->request;
     raw_call(SYS_execveat, request->program_fd, (long)"", (long)request->argv, (long)request->envp, AT_EMPTY_PATH);
     child->failed_call = "execveat";
     _exit(127);
 }
 
-static int fail(struct child *child, const char *call) {
+static int fail(struct spawned *child, const char *call) {
     child->error = errno;
     child->failed_call = call;
     _exit(127);
 }
 
 static int child_main(void *opaque) {
-    struct child *child = opaque;
+    struct spawned *child = opaque;
     const struct spawn_request *request = child->request;
     if (child->procs >= 0 && write(child->procs, "0", 1) < 0) return fail(child, "write");
     if (request->die_with_parent && !DEFENCE_DISABLED(death_signal)) {
@@ -114,7 +102,11 @@ static int child_main(void *opaque) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (request->stdio && place_stdio(request->stdio) < 0) return fail(child, "dup2");
+    long placed = request->stdio ? child_place_stdio(request->stdio) : 0;
+    if (placed < 0) {
+        errno = (int)-placed;
+        return fail(child, "dup3");
+    }
     for (uint32_t i = 0; i < request->inherit_count; i++)
         if (keep_open(request->inherit[i]) < 0) return fail(child, "fcntl");
     if (request->cwd && chdir(request->cwd) < 0) return fail(child, "chdir");
@@ -164,7 +156,7 @@ static bool is_frozen(int cgroup) {
     return strstr(text, "frozen 1") != NULL;
 }
 
-static pid_t clone_child(struct child *child, uint8_t *stack) {
+static pid_t clone_child(struct spawned *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
     /* In a wait of CLONE_VFORK no signal but KILL is heard. */
     const int wait = request->early || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
@@ -232,7 +224,7 @@ bool host_early_is_not_preempted(void) {
 }
 
 /* False: it has neither executed nor ended, for its cgroup is frozen. */
-static bool executes_soon(struct child *child) {
+static bool executes_soon(struct spawned *child) {
     struct timespec bound = { .tv_nsec = FROZEN_AFTER_NS };
     pid_t value;
     while ((value = child->before_exec) != 0)
@@ -242,14 +234,14 @@ static bool executes_soon(struct child *child) {
 
 pid_t host_spawn(const struct spawn_request *request, const char **failed_call) {
     static uint8_t *stack;
-    struct child child_waited, *child = request->early ? &child_early : request->in_cgroup ? &child_in_cgroup : &child_waited;
+    struct spawned child_waited, *child = request->early ? &child_early : request->in_cgroup ? &child_in_cgroup : &child_waited;
     if (!stack || request->early) {
         void *mapped = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         *failed_call = "mmap";
         if (mapped == MAP_FAILED) return -1;
         stack = mapped;
     }
-    *child = (struct child){ .request = request, .parent = getpid(), .procs = -1, .before_exec = 1 };
+    *child = (struct spawned){ .request = request, .parent = getpid(), .procs = -1, .before_exec = 1 };
     sigset_t all, before;
     sigfillset(&all);
     /* No handler of this process may run in the child while it shares its memory. */
@@ -278,7 +270,7 @@ pid_t host_spawn(const struct spawn_request *request, const char **failed_call) 
 }
 
 bool host_early_executes(void) {
-    struct child *child = &child_early;
+    struct spawned *child = &child_early;
     pid_t value;
     while ((value = child->before_exec) != 0) syscall(SYS_futex, &child->before_exec, FUTEX_WAIT, value, NULL, NULL, 0);
     return !child->failed_call;

@@ -12,20 +12,6 @@
 
 static char texts[2][OUTPUT_MAX];
 
-static long place_stdio(const int stdio[CHILD_STDIO]) {
-  int source[CHILD_STDIO];
-  for (int i = 0; i < CHILD_STDIO; i++) {
-    // Out of the way first, so that no dup overwrites a source that is still needed.
-    source[i] = (int)sys(__NR_fcntl, stdio[i], F_DUPFD_CLOEXEC, CHILD_STDIO);
-    if (source[i] < 0) return source[i];
-  }
-  for (int i = 0; i < CHILD_STDIO; i++) {
-    long error = sys(__NR_dup3, source[i], i, 0);
-    if (error < 0) return error;
-  }
-  return 0;
-}
-
 static char **hook_environment(struct run *run, const struct op_hook_run *op) {
   static char home[PATH_MAX + 8];
   if (op->inherit_env) return run->environment;
@@ -44,7 +30,7 @@ static long become_hook(struct run *run, const struct op_hook_run *op, const int
     long error = directory < 0 ? directory : sys_fchdir(directory);
     if (error < 0) return error;
   }
-  long error = place_stdio(stdio);
+  long error = child_place_stdio(stdio);
   if (error < 0) return error;
   error = close_on_exec_from(run, CHILD_STDIO);
   if (error < 0) return error;

@@ -36,6 +36,20 @@ long child_pipes(struct child *child, int theirs[CHILD_STDIO]) {
   return 0;
 }
 
+long child_place_stdio(const int stdio[CHILD_STDIO]) {
+  int source[CHILD_STDIO];
+  for (int i = 0; i < CHILD_STDIO; i++) {
+    // Out of the way first, so that no dup overwrites a source that is still needed.
+    source[i] = (int)sys(__NR_fcntl, stdio[i], F_DUPFD_CLOEXEC, CHILD_STDIO);
+    if (source[i] < 0) return source[i];
+  }
+  for (int i = 0; i < CHILD_STDIO; i++) {
+    long error = sys(__NR_dup3, source[i], i, 0);
+    if (error < 0) return error;
+  }
+  return 0;
+}
+
 static void write_input(struct child *child) {
   for (int i = 0; i < CHILD_PARTS && child->input >= 0; i++) {
     struct child_part *part = &child->parts[i];

@@ -43,6 +43,9 @@ enum child_end { CHILD_ENDED, CHILD_TIMED_OUT, CHILD_INTERRUPTED };
 /* Its pipes; `theirs` are the ends for its standard streams. On failure, which is a negative errno, nothing is open. */
 long child_pipes(struct child *child, int theirs[CHILD_STDIO]);
 
+/* In the child, before its execve: they become 0, 1 and 2. 0, or a negative errno. */
+long child_place_stdio(const int stdio[CHILD_STDIO]);
+
 /* Serves the pipes until the program itself ends: what it left running may hold them. After `timeout` nanoseconds, unless negative, it is killed. */
 enum child_end child_serve(struct child *child, int64_t timeout, int *status);
 void child_close(struct child *child);
