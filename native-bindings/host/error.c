@@ -13,44 +13,29 @@ static const struct {
     const char *text;
 } errors[] = { ERRORS(ENTRY) };
 
-const char *host_errno_name(int error) {
-    if (error <= 0 || (size_t)error >= ARRAY_LENGTH(errors) || !errors[error].name) return NULL;
-    return errors[error].name;
-}
+#define UNKNOWN_MAX 32
 
-const char *host_errno_text(int error) {
-    if (error <= 0 || (size_t)error >= ARRAY_LENGTH(errors) || !errors[error].name) return NULL;
-    return errors[error].text;
+static bool is_known(int error) { return error > 0 && (size_t)error < ARRAY_LENGTH(errors) && errors[error].name; }
+
+/* What the kernel may give and no list names, by its number. */
+static const char *text_of(int error, char unknown[UNKNOWN_MAX]) {
+    if (is_known(error)) return errors[error].text;
+    snprintf(unknown, UNKNOWN_MAX, "errno %d", error);
+    return unknown;
 }
 
 static JSValue name_value(JSContext *ctx, int error) {
-    const char *name = host_errno_name(error);
-    if (name) return JS_NewString(ctx, name);
-    char number[16];
-    snprintf(number, sizeof(number), "E%d", error);
-    return JS_NewString(ctx, number);
-}
-
-static JSValue text_value(JSContext *ctx, int error) {
-    const char *text = host_errno_text(error);
-    if (text) return JS_NewString(ctx, text);
-    char number[32];
-    snprintf(number, sizeof(number), "errno %d", error);
-    return JS_NewString(ctx, number);
+    char unknown[UNKNOWN_MAX];
+    snprintf(unknown, sizeof(unknown), "E%d", error);
+    return JS_NewString(ctx, is_known(error) ? errors[error].name : unknown);
 }
 
 JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const char *path) {
     JSValue object = JS_NewError(ctx);
     if (JS_IsException(object)) return object;
     /* "open /x: no such file or directory" */
-    char message[4096 + 256];
-    const char *text = host_errno_text(error);
-    char number[32];
-    if (!text) {
-        snprintf(number, sizeof(number), "errno %d", error);
-        text = number;
-    }
-    snprintf(message, sizeof(message), "%s%s%.4095s: %s", syscall_name, path ? " " : "", path ? path : "", text);
+    char message[4096 + 256], unknown[UNKNOWN_MAX];
+    snprintf(message, sizeof(message), "%s%s%.4095s: %s", syscall_name, path ? " " : "", path ? path : "", text_of(error, unknown));
     JS_DefinePropertyValueStr(ctx, object, "message", JS_NewString(ctx, message), JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
     host_set(ctx, object, "errno", JS_NewInt32(ctx, error));
     host_set(ctx, object, "code", name_value(ctx, error));
@@ -62,7 +47,8 @@ JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const ch
 HOST_FUNCTION(host_strerror) {
     int error;
     if (!host_int(ctx, host_arg(argc, argv, 0), &error)) return JS_EXCEPTION;
-    return text_value(ctx, error);
+    char unknown[UNKNOWN_MAX];
+    return JS_NewString(ctx, text_of(error, unknown));
 }
 
 HOST_FUNCTION(host_errno_name_js) {

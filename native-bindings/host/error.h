@@ -4,7 +4,5 @@
 
 /* Throw a HostError; path may be NULL. Returns JS_EXCEPTION. */
 JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const char *path);
-const char *host_errno_name(int error);
-const char *host_errno_text(int error);
 
 #endif

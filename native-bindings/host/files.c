@@ -72,8 +72,8 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
 }
 
 /* -1: an exception is pending. *whole: as of read_all. */
-static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t limit, bool any_type, size_t *whole) {
-    int fd = host_open_retry(directory, path, O_RDONLY | (DEFENCE_DISABLED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
+static int open_to_read(JSContext *ctx, int directory, const char *path, int flags, int64_t limit, bool any_type, size_t *whole) {
+    int fd = host_open_retry(directory, path, flags | O_RDONLY | (DEFENCE_DISABLED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
     if (fd < 0) {
         host_throw(ctx, errno, "open", path);
         return -1;
@@ -103,7 +103,7 @@ static int open_to_read(JSContext *ctx, int directory, const char *path, int64_t
 
 static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool any_type) {
     size_t whole;
-    int fd = open_to_read(ctx, AT_FDCWD, path, limit, any_type, &whole);
+    int fd = open_to_read(ctx, AT_FDCWD, path, 0, limit, any_type, &whole);
     if (fd < 0) return JS_EXCEPTION;
     JSValue text = read_text(ctx, fd, limit, whole, path);
     close(fd);
@@ -112,7 +112,7 @@ static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool a
 
 bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
     size_t whole;
-    int fd = open_to_read(ctx, directory, path, DEFAULT_LIMIT, false, &whole);
+    int fd = open_to_read(ctx, directory, path, 0, DEFAULT_LIMIT, false, &whole);
     if (fd < 0) return false;
     bool ok = read_all(ctx, fd, DEFAULT_LIMIT, whole, path, data, length);
     close(fd);
@@ -139,32 +139,19 @@ HOST_FUNCTION(host_read_fd) {
     return read_text(ctx, fd, limit, 0, NULL);
 }
 
-static JSValue read_regular(JSContext *ctx, int fd, int64_t limit, const char *path) {
-    struct stat status;
-    if (fstat(fd, &status) < 0) return host_throw(ctx, errno, "fstat", path);
-    if (!S_ISREG(status.st_mode)) return host_throw(ctx, EINVAL, "read", path);
-    if (status.st_size > limit) return host_throw(ctx, EFBIG, "read", path);
-    size_t size = (size_t)status.st_size, length = 0;
-    uint8_t *data = js_malloc(ctx, size + 1);
-    if (!data) return JS_EXCEPTION;
-    while (length < size) {
-        ssize_t got = read(fd, data + length, size - length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        length += (size_t)got;
-    }
-    JSValue bytes = JS_NewArrayBufferCopy(ctx, data, length);
-    js_free(ctx, data);
-    return bytes;
-}
-
 HOST_FUNCTION(host_read_bytes) {
     int64_t limit;
+    size_t whole, length;
+    uint8_t *data;
     if (!optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
     const char *path = host_text(ctx, host_arg(argc, argv, 0));
     if (!path) return JS_EXCEPTION;
-    int fd = host_open_retry(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-    JSValue bytes = fd < 0 ? host_throw(ctx, errno, "open", path) : read_regular(ctx, fd, limit, path);
+    JSValue bytes = JS_EXCEPTION;
+    int fd = open_to_read(ctx, AT_FDCWD, path, O_NOFOLLOW, limit, false, &whole);
+    if (fd >= 0 && read_all(ctx, fd, limit, whole, path, &data, &length)) {
+        bytes = JS_NewArrayBufferCopy(ctx, data, length);
+        js_free(ctx, data);
+    }
     if (fd >= 0) close(fd);
     JS_FreeCString(ctx, path);
     return bytes;
