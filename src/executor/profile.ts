@@ -1,6 +1,6 @@
 /** How an executor isolates a program unless told otherwise, and what Linux has: data. Sources: capabilities(7), the OCI specification's defaults. */
 import { readFileSync } from "node:fs";
-import { CAPABILITIES } from "../shared/linux/index.ts";
+import { CAPABILITIES, HOST_SYSFS_OPTIONS, MASKED_PATHS, READONLY_PATHS, USUAL_MOUNTS, USUAL_PATH } from "../shared/linux/index.ts";
 
 /**
  * The capabilities of this kernel, lowest first, a newer kernel's further ones as "CAP_41" and so on: up to cap_last_cap, or where that cannot be read, those the bounding set of this
@@ -55,43 +55,13 @@ export interface MountEntry {
 }
 
 /** In this order. */
-export const DEFAULT_MOUNTS: readonly MountEntry[] = [
-  { destination: "/proc", type: "proc", source: "proc", options: ["nosuid", "noexec", "nodev"] },
-  { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "strictatime", "mode=755", "size=65536k"] },
-  {
-    destination: "/dev/pts",
-    type: "devpts",
-    source: "devpts",
-    options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"],
-  },
-  { destination: "/dev/shm", type: "tmpfs", source: "shm", options: ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"] },
-  { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
-  { destination: "/sys", type: "sysfs", source: "sysfs", options: ["nosuid", "noexec", "nodev", "ro"] },
-];
+export const DEFAULT_MOUNTS: readonly MountEntry[] = USUAL_MOUNTS.map((mount) => ({ options: ["nosuid", "noexec", "nodev"], ...mount }));
 
 /** For a container in the network namespace of the host, which may not have a sysfs of its own in a user namespace. */
-export const HOST_SYSFS: MountEntry = {
-  destination: "/sys",
-  type: "bind",
-  source: "/sys",
-  options: ["rbind", "nosuid", "noexec", "nodev", "ro"],
-};
+export const HOST_SYSFS: MountEntry = { destination: "/sys", type: "bind", source: "/sys", options: HOST_SYSFS_OPTIONS };
 
-/** Read as empty. */
-export const MASKED_PATHS: readonly string[] = [
-  "/proc/acpi",
-  "/proc/asound",
-  "/proc/kcore",
-  "/proc/keys",
-  "/proc/latency_stats",
-  "/proc/sched_debug",
-  "/proc/scsi",
-  "/proc/timer_list",
-  "/proc/timer_stats",
-  "/sys/firmware",
-];
-
-export const READONLY_PATHS: readonly string[] = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+/** MASKED_PATHS are read as empty. */
+export { MASKED_PATHS, READONLY_PATHS };
 
 /** Device nodes every container has (the OCI specification's default devices), by path: major and minor number. */
 export const DEFAULT_DEVICES: Readonly<Record<string, readonly [number, number]>> = {
@@ -118,4 +88,4 @@ export const DEFAULT_DEVICE_RULES: readonly string[] = [
   "c 136:* rwm",
 ];
 
-export const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+export const DEFAULT_PATH = USUAL_PATH;

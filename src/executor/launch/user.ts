@@ -1,5 +1,6 @@
 /** A user by name or number, as the container's own passwd and group files have it (no NSS). */
 import { readFileSync, statSync } from "node:fs";
+import { parseAccounts } from "../../shared/text/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { resolveInRoot } from "./in-root.ts";
 
@@ -42,10 +43,7 @@ function lines(rootfs: string, path: string): string[][] {
   const file = resolveInRoot(rootfs, path);
   // What is no regular file could block, or never end.
   if (file === undefined || !statSync(file).isFile() || statSync(file).size > LARGEST) return [];
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .map((line) => line.split(":"))
-    .filter(({ length }) => length >= 3);
+  return parseAccounts(readFileSync(file, "utf8"));
 }
 
 function unknown(kind: "user" | "group", name: string, rootfs: string): ExecutorError {

@@ -1,4 +1,5 @@
 /** The configuration `spec` writes: a shell with a terminal in a read-only root filesystem, as runc's command of that name. */
+import { HOST_SYSFS_OPTIONS, MASKED_PATHS, READONLY_PATHS, USUAL_MOUNTS, USUAL_PATH } from "../../shared/linux/index.ts";
 import type { Spec, SpecMount } from "./types.ts";
 
 export interface DefaultSpecOptions {
@@ -13,33 +14,22 @@ export interface DefaultSpecOptions {
 // Not the newest version: the document uses nothing newer, and crun 1.8.1 (Debian 12) refuses every version from 1.2.0 on.
 const OCI_VERSION = "1.0.2";
 
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 // No ambient set: programs that are not root would get these capabilities without asking for them.
 const CAPABILITIES = ["CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE"];
 
-const SYSFS: SpecMount = { destination: "/sys", type: "sysfs", source: "sysfs", options: ["nosuid", "noexec", "nodev", "ro"] };
-
-// Without a network namespace of its own the container may not mount a sysfs of its own.
-const SYSFS_OF_HOST: SpecMount = {
-  destination: "/sys",
-  type: "none",
-  source: "/sys",
-  options: ["rbind", "nosuid", "noexec", "nodev", "ro"],
-};
-
 function mounts(rootless: boolean): SpecMount[] {
-  const ptsOptions = ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"];
-  return [
-    { destination: "/proc", type: "proc", source: "proc" },
-    { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "strictatime", "mode=755", "size=65536k"] },
+  const usual = USUAL_MOUNTS.map(({ options, ...mount }): SpecMount => {
+    if (rootless && mount.type === "sysfs") return { ...mount, type: "none", source: "/sys", options: [...HOST_SYSFS_OPTIONS] };
     // The tty group is not mapped in a rootless container.
-    { destination: "/dev/pts", type: "devpts", source: "devpts", options: rootless ? ptsOptions : [...ptsOptions, "gid=5"] },
-    { destination: "/dev/shm", type: "tmpfs", source: "shm", options: ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"] },
-    { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
-    rootless ? SYSFS_OF_HOST : SYSFS,
-    { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid", "noexec", "nodev", "relatime", "ro"] },
-  ];
+    return options ? { ...mount, options: options.filter((option) => !rootless || option !== "gid=5") } : mount;
+  });
+  const cgroup = {
+    destination: "/sys/fs/cgroup",
+    type: "cgroup",
+    source: "cgroup",
+    options: ["nosuid", "noexec", "nodev", "relatime", "ro"],
+  };
+  return [...usual, cgroup];
 }
 
 function namespaces({ rootless, cgroup2 }: DefaultSpecOptions): { type: string }[] {
@@ -58,7 +48,7 @@ export function defaultSpec(options: DefaultSpecOptions): Spec {
       terminal: true,
       user: { uid: 0, gid: 0 },
       args: ["sh"],
-      env: [`PATH=${PATH}`, "TERM=xterm"],
+      env: [`PATH=${USUAL_PATH}`, "TERM=xterm"],
       cwd: "/",
       capabilities: { bounding: CAPABILITIES, effective: CAPABILITIES, permitted: CAPABILITIES },
       rlimits: [{ type: "RLIMIT_NOFILE", hard: 1024, soft: 1024 }],
@@ -75,19 +65,8 @@ export function defaultSpec(options: DefaultSpecOptions): Spec {
           }
         : { resources: { devices: [{ allow: false, access: "rwm" }] } }),
       namespaces: namespaces(options),
-      maskedPaths: [
-        "/proc/acpi",
-        "/proc/asound",
-        "/proc/kcore",
-        "/proc/keys",
-        "/proc/latency_stats",
-        "/proc/timer_list",
-        "/proc/timer_stats",
-        "/proc/sched_debug",
-        "/sys/firmware",
-        "/proc/scsi",
-      ],
-      readonlyPaths: ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+      maskedPaths: [...MASKED_PATHS],
+      readonlyPaths: [...READONLY_PATHS],
     },
   };
 }

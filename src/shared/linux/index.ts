@@ -13,4 +13,5 @@ export {
   SCHEDULER_POLICIES,
 } from "./policies.ts";
 export { SIGNALS, type SignalName, signalName, signalNumber } from "./signals.ts";
+export { HOST_SYSFS_OPTIONS, MASKED_PATHS, READONLY_PATHS, USUAL_MOUNTS, USUAL_PATH, type UsualMount } from "./usual-container.ts";
 export { WAIT } from "./wait.ts";

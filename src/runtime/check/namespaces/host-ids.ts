@@ -1,3 +1,4 @@
+import { parseAccounts } from "../../../shared/text/index.ts";
 import type { Spec, SpecIdMapping } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { absolute } from "../host/container-files.ts";
@@ -12,17 +13,19 @@ interface Range {
 
 /** subuid(5): NAME:FIRST:COUNT, the user by name or number. */
 export function parseSubordinates(text: string, names: readonly string[]): readonly Range[] {
-  return text
-    .split("\n")
-    .map((line) => line.split(":"))
-    .filter(([name, , count]) => name !== undefined && names.includes(name) && count !== undefined)
+  return parseAccounts(text)
+    .filter(([name = ""]) => names.includes(name))
     .map(([, first, count]) => ({ first: Number(first), size: Number(count) }));
 }
 
 /** passwd(5): the names of a user. */
 function namesOf(view: BundleView, uid: number): readonly string[] {
-  const lines = (view.text("/etc/passwd") ?? "").split("\n").map((line) => line.split(":"));
-  return [String(uid), ...lines.filter(([, , id]) => id === String(uid)).map(([name]) => name ?? "")];
+  return [
+    String(uid),
+    ...parseAccounts(view.text("/etc/passwd") ?? "")
+      .filter(([, , id]) => id === String(uid))
+      .map(([name]) => name ?? ""),
+  ];
 }
 
 /** Every id of the mapping is the caller's own, or granted. */
