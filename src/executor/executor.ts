@@ -13,7 +13,7 @@ import { changedResources } from "./launch/resources.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
-import { configOf, type Made, makeContainer, programOf } from "./making.ts";
+import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
@@ -107,7 +107,7 @@ export class Executor {
 
   async #make(command: LaunchCommand, verb: "create" | "run"): Promise<ProcessState> {
     if (this.#state !== "idle") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not idle`);
-    const config = configOf(this.id, command);
+    const { config, close } = prepare(this.#directory, command);
     this.#enter("launching");
     this.#options.onEvent?.({ type: "launch", id: this.id, cmd: programOf(command), binary: this.#runtime.binary });
     try {
@@ -115,6 +115,8 @@ export class Executor {
     } catch (error) {
       this.#enter("failed");
       throw error;
+    } finally {
+      close();
     }
     return this.#process!;
   }

@@ -1,11 +1,12 @@
 /** A container is made for an executor; after a failure nothing of it is left. */
 import type { Container } from "./container.ts";
-import type { Description } from "./directory.ts";
+import type { Description, Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
+import { joinNamespaces } from "./launch/join.ts";
 import { makeFifos, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";
@@ -19,11 +20,18 @@ export interface Made {
   readonly stdio: OpenStdio;
 }
 
-/** Changes nothing. @throws ExecutorError invalid-argument, user-unknown */
-export function configOf(id: string, command: LaunchCommand): OciConfig {
+export interface Preparation {
+  readonly config: OciConfig;
+  /** To be called when the container is made, or will not be. */
+  close(): void;
+}
+
+/** Changes nothing. @throws ExecutorError invalid-argument, user-unknown; of an executor whose namespaces are joined id-unknown, wrong-state */
+export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Preparation {
   checkCommand(command);
   const user = findUser(command.rootfs, "process" in command ? "0:0" : (command.user ?? "0"));
-  return toConfig(command, { id, user, cgroupVersion: cgroupVersion() });
+  const { paths: joined, close } = joinNamespaces(stateDir, command);
+  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined }), close };
 }
 
 export function programOf(command: LaunchCommand): string {

@@ -2,9 +2,9 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { ExecutorError } from "../errors.ts";
-import { hostCapabilities } from "../profile.ts";
+import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
 import { checkCapabilities } from "./capabilities.ts";
-import type { LaunchCommand, Stdio } from "./command.ts";
+import type { LaunchCommand, NamespaceMode, Stdio } from "./command.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
 
@@ -41,6 +41,7 @@ export function checkCommand(command: LaunchCommand): void {
   if (command.cgroupParent !== undefined && (!isAbsolute(command.cgroupParent) || command.cgroupParent.split("/").includes(".."))) {
     refuse("cgroupParent", `${command.cgroupParent} is no absolute path without ..`);
   }
+  for (const [type, mode] of Object.entries(command.namespaces ?? {})) checkNamespace(type, mode, refuse);
   checkResources(command.resources ?? {});
   // First the names that nobody knows, then those that are newer than this kernel.
   checkCapabilities(command);
@@ -50,6 +51,16 @@ export function checkCommand(command: LaunchCommand): void {
     const stdio = command.stdio?.[name];
     if (stdio !== undefined) checkStdio(name, stdio, refuse);
   }
+}
+
+function checkNamespace(type: string, mode: NamespaceMode, refuse: (field: string, reason: string) => never): void {
+  const field = `namespaces.${type}`;
+  if (!(DEFAULT_NAMESPACES as readonly string[]).includes(type)) refuse(field, `use ${DEFAULT_NAMESPACES.join(", ")}`);
+  if (mode === "private" || mode === "host") return;
+  if (typeof mode !== "object" || "path" in mode === "executor" in mode)
+    refuse(field, `${JSON.stringify(mode)}: use "private", "host", { path } or { executor }`);
+  if ("path" in mode && !isAbsolute(mode.path)) refuse(field, `${mode.path} is not absolute`);
+  if ("executor" in mode) checkId(mode.executor);
 }
 
 function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: string) => never): void {

@@ -41,8 +41,11 @@ export interface Device {
   readonly gid?: number;
 }
 
-/** "private" (default): of its own. "host": the host's, which is said aloud. A path: that namespace. */
-export type NamespaceMode = "private" | "host" | { readonly path: string };
+/**
+ * "private" (default): of its own. "host": the host's, which is said aloud. A path: that namespace. `executor`: that of another executor of the state
+ * directory, created or running. A pid namespace ends with the process that has made it.
+ */
+export type NamespaceMode = "private" | "host" | { readonly path: string } | { readonly executor: string };
 
 /** Sets that are not named are the default; `ambient` is empty unless asked for. Or one list for bounding, effective and permitted. */
 export type Capabilities =
@@ -84,6 +87,7 @@ interface Common {
   /** Directory that becomes the root file system. */
   readonly rootfs: string;
   readonly readonlyRootfs?: boolean;
+  /** Default: the id. In a joined uts namespace it changes the name there, and there is no default. */
   readonly hostname?: string;
   /** Mounts after the default ones; one with the same destination takes the default's place. */
   readonly mounts?: readonly Mount[];

@@ -29,6 +29,9 @@ test("one list is three sets; ambient ones are in every set", () => {
 test("namespaces: private, the host's, another's", () => {
   const { linux, hostname, mounts } = configOf({ namespaces: { uts: "host", ipc: "host", network: { path: "/run/net" } } });
   expect(linux.namespaces).toEqual([{ type: "mount" }, { type: "pid" }, { type: "network", path: "/run/net" }, { type: "cgroup" }]);
+  expect(configOf({ namespaces: { uts: { path: "/run/uts" } } }).hostname).toBeUndefined();
+  expect(configOf({ namespaces: { uts: { path: "/run/uts" } }, hostname: "h" }).hostname).toBe("h");
+  expect(() => configOf({ namespaces: { pid: { executor: "other" } } })).toThrow("no path is known");
   // The host's name and message queues are not the container's to set and mount.
   expect(hostname).toBeUndefined();
   expect(mounts.map(({ destination }) => destination)).not.toContain("/dev/mqueue");

@@ -1,4 +1,5 @@
 /** LaunchCommand -> config.json. Pure: who the user is and which cgroup version there is has been found out before. */
+import { ExecutorError } from "../errors.ts";
 import * as profile from "../profile.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode } from "./command.ts";
@@ -9,6 +10,8 @@ export interface LaunchContext {
   readonly id: string;
   readonly user: User;
   readonly cgroupVersion: 1 | 2;
+  /** Of `namespaces` that are another executor's: their paths. */
+  readonly joined?: Readonly<Partial<Record<profile.NamespaceType, string>>>;
 }
 
 export type OciConfig = Readonly<Record<string, unknown>>;
@@ -24,16 +27,12 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     ociVersion: OCI_VERSION,
     process: "process" in command ? ociProcess(command) : processOf(command, context.user),
     root: { path: command.rootfs, readonly: command.readonlyRootfs ?? false },
-    ...(modeOf(command, "uts") === "host" ? {} : { hostname: command.hostname ?? context.id.slice(0, 63) }),
+    ...hostnameOf(command, context),
     mounts: mountsOf(command),
     ...(command.annotations ? { annotations: command.annotations } : {}),
     linux: {
       cgroupsPath: `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${context.id}`,
-      namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => {
-        const mode = modeOf(command, type);
-        if (mode === "host") return [];
-        return [mode === "private" ? { type } : { type, path: mode.path }];
-      }),
+      namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)),
       devices: devices.map(({ access: _, ...node }) => node),
       resources: {
         ...ociResources(command.resources ?? {}, context.cgroupVersion),
@@ -46,6 +45,27 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
       readonlyPaths: profile.READONLY_PATHS,
     },
   };
+}
+
+function namespaceOf(
+  command: LaunchCommand,
+  { joined }: LaunchContext,
+  type: profile.NamespaceType,
+): { readonly type: string; readonly path?: string }[] {
+  const mode = modeOf(command, type);
+  if (mode === "host") return [];
+  if (mode === "private") return [{ type }];
+  const path = "path" in mode ? mode.path : joined?.[type];
+  if (path === undefined)
+    throw new ExecutorError("invalid-argument", `namespaces.${type}: no path is known`, { field: `namespaces.${type}` });
+  return [{ type, path }];
+}
+
+/** The name of a namespace that is joined is its maker's. */
+function hostnameOf(command: LaunchCommand, { id }: LaunchContext): { readonly hostname?: string } {
+  const mode = modeOf(command, "uts");
+  const hostname = mode === "private" ? (command.hostname ?? id.slice(0, 63)) : command.hostname;
+  return mode === "host" || hostname === undefined ? {} : { hostname };
 }
 
 function modeOf({ namespaces }: LaunchCommand, type: profile.NamespaceType): NamespaceMode {
