@@ -1,58 +1,16 @@
-/** System call filters: what the program sees, the cache below the state root, and the notification listener. */
+/** System call filters: what the program sees, and the notification listener. */
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  chmodSync,
-  closeSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
-import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
-import { program, REPOSITORY } from "../support/programs.ts";
-
-interface Rule {
-  readonly names: readonly string[];
-  readonly action: string;
-  readonly errnoRet?: number;
-  readonly args?: readonly object[];
-}
-interface Profile {
-  readonly defaultAction?: string;
-  readonly syscalls?: readonly Rule[];
-  readonly [field: string]: unknown;
-}
-
-const ENGINE: Profile = JSON.parse(readFileSync(join(REPOSITORY, "test/fixtures/seccomp-default.json"), "utf8"));
-const rule = (action: string, names: readonly string[], rest: Partial<Rule> = {}): Rule => ({
-  names,
-  action: `SCMP_ACT_${action}`,
-  ...rest,
-});
-const allowBut = (...syscalls: readonly Rule[]): Profile => ({ defaultAction: "SCMP_ACT_ALLOW", syscalls });
-const filtered =
-  (profile: Profile, command?: string) =>
-  (config: Config): void => {
-    config.linux.seccomp = profile;
-    if (command !== undefined) shell(config, command);
-  };
-const MKDIR = ["mkdir", "mkdirat"];
-const ERRNO = { 5: "Input/output error", 28: "No space left on device", 38: "Function not implemented" } as const;
+import { isRoot, isRunt, useHarness } from "../support/harness.ts";
+import { program } from "../support/programs.ts";
+import { allowBut, ENGINE, ERRNO, filtered, MKDIR, type Profile, rule } from "../support/seccomp-profiles.ts";
 
 describe.skipIf(!isRoot)("seccomp (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
   const run = (change: (config: Config) => void) => runtime(["run", "-b", bundle(change), id()]);
-  const cache = join(root, "@cache/seccomp");
-  const entries = () => readdirSync(cache).filter((name) => !name.endsWith(".json"));
 
   test.each([
     ["with no_new_privs", true, 0],
@@ -220,77 +178,6 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
   test.skipIf(!isRunt).each([[["LOG"]], [["TSYNC", "SPEC_ALLOW", "LOG", "WAIT_KILLABLE_RECV"]], [[]]])("flags %j", async (names) => {
     const flags = names.map((name) => `SECCOMP_FILTER_FLAG_${name}`);
     expect((await run(filtered({ ...ENGINE, flags }, "grep Seccomp: /proc/self/status"))).stdout).toMatch(/Seccomp:\s+2/);
-  });
-
-  describe.skipIf(!isRunt)("cache", () => {
-    const profile = allowBut(rule("ERRNO", MKDIR, { errnoRet: 28 }), rule("ERRNO", ["sethostname"], { errnoRet: 77 }));
-    const works = async () => expect((await run(filtered(profile, "mkdir /tmp/x"))).stderr).toContain(ERRNO[28]);
-
-    test("the second container takes the first one's program", async () => {
-      rmSync(cache, { recursive: true, force: true });
-      await works();
-      const [entry = ""] = entries();
-      const { ino, mtimeMs } = statSync(join(cache, entry));
-      const name = id();
-      await ok(["create", "-b", bundle(filtered(profile, "true")), name]);
-      expect(entries()).toEqual([entry]);
-      expect(statSync(join(cache, entry)).mtimeMs).toBe(mtimeMs);
-      expect(statSync(join(root, name, "seccomp.bpf")).ino).toBe(ino);
-      expect((await ok(["list", "-q"])).split("\n")).not.toContain("@cache");
-    });
-
-    test("damaged, foreign and unusable contents are passed over", async () => {
-      await works();
-      const [entry = ""] = entries();
-      const path = join(cache, entry);
-      const good = readFileSync(path);
-      const reset = () => rmSync(cache, { recursive: true, force: true });
-      const attacks: readonly (() => void)[] = [
-        () => truncateSync(path, 8),
-        () => writeFileSync(path, Buffer.alloc(good.length)),
-        () => writeFileSync(`${path}.json`, "{"),
-        () => writeFileSync(`${path}.json`, '{"sha256":1,"unknown":[]}'),
-        () => rmSync(`${path}.json`),
-        () => chmodSync(path, 0o666),
-        () => chmodSync(cache, 0o777),
-        () => {
-          rmSync(path);
-          mkdirSync(path);
-        },
-        () => {
-          rmSync(path);
-          symlinkSync("/etc/passwd", path);
-        },
-        () => {
-          reset();
-          writeFileSync(cache, "");
-        },
-      ];
-      for (const attack of attacks) {
-        attack();
-        await works();
-        reset();
-        await works();
-      }
-    });
-
-    test("a read-only cache is no reason to fail", async () => {
-      rmSync(cache, { recursive: true, force: true });
-      symlinkSync("/proc", cache);
-      await works();
-      rmSync(cache);
-    });
-
-    test("it does not grow without bound, and spares what containers use", async () => {
-      const name = id();
-      await ok(["create", "-b", bundle(filtered(profile, "true")), name]);
-      const { ino } = statSync(join(root, name, "seccomp.bpf"));
-      for (let index = 0; index < 200; index++) closeSync(openSync(join(cache, `old-${index}`), "w", 0o600));
-      linkSync(join(cache, "old-0"), join(directory, "old"));
-      await run(filtered(allowBut(rule("ERRNO", MKDIR, { errnoRet: 99 })), "true"));
-      expect(entries()).toHaveLength(3);
-      expect(entries().map((entry) => statSync(join(cache, entry)).ino)).toContain(ino);
-    });
   });
 
   describe("exec", () => {
