@@ -28,66 +28,48 @@ const REQUESTED = 3;
 const MAJOR = 4;
 const MINOR = 5;
 
-interface Instruction {
-  readonly code: number;
-  readonly to: number;
-  readonly from?: number;
-  readonly offset?: number;
-  readonly value?: number;
+const WORDS = 2;
+
+/** struct bpf_insn (linux/bpf.h) as two words: u8 code, two 4-bit registers, s16 offset; s32 immediate. */
+function add(words: number[], code: number, to: number, value = 0, from = 0, offset = 0): void {
+  words.push(code | (to << 8) | (from << 12) | (offset << 16), value);
 }
-
-const INSTRUCTION_SIZE = 8;
-
-const PROLOGUE: readonly Instruction[] = [
-  { code: OP.load, to: DEVICE_TYPE, from: R1, offset: 0 },
-  { code: OP.and, to: DEVICE_TYPE, value: 0xffff },
-  { code: OP.load, to: REQUESTED, from: R1, offset: 0 },
-  { code: OP.shiftRight, to: REQUESTED, value: 16 },
-  { code: OP.load, to: MAJOR, from: R1, offset: 4 },
-  { code: OP.load, to: MINOR, from: R1, offset: 8 },
-];
 
 export function deviceProgram({ defaultAllow, exceptions }: DeviceList): ArrayBuffer {
-  return assemble([...PROLOGUE, ...exceptions.flatMap((exception) => block(exception, !defaultAllow)), ...verdict(defaultAllow)]);
+  const words: number[] = [];
+  add(words, OP.load, DEVICE_TYPE, 0, R1, 0);
+  add(words, OP.and, DEVICE_TYPE, 0xffff);
+  add(words, OP.load, REQUESTED, 0, R1, 0);
+  add(words, OP.shiftRight, REQUESTED, 16);
+  add(words, OP.load, MAJOR, 0, R1, 4);
+  add(words, OP.load, MINOR, 0, R1, 8);
+  for (const exception of exceptions) addBlock(words, exception, !defaultAllow);
+  addVerdict(words, defaultAllow);
+  return new Uint32Array(words).buffer;
 }
 
-/** Return the verdict if everything matches, else fall through to the next block. */
-function block(exception: DeviceException, allow: boolean): Instruction[] {
-  const { type, major, minor, access } = exception;
-  const mask = [...access].reduce((bits, letter) => bits | (ACCESS[letter] ?? 0), 0);
-  const body: Instruction[] = [{ code: OP.jumpUnless, to: DEVICE_TYPE, value: TYPE[type] }];
-  if (mask !== ACCESS_ALL) {
-    body.push({ code: OP.move, to: R1, from: REQUESTED }, { code: OP.and, to: R1, value: mask });
+/** Return the verdict if everything matches, else go on behind it. */
+function addBlock(words: number[], { type, major, minor, access }: DeviceException, allow: boolean): void {
+  let mask = 0;
+  for (const letter of access) mask |= ACCESS[letter] ?? 0;
+  const hasMask = mask !== ACCESS_ALL;
+  const length = 1 + (hasMask ? 3 : 0) + (major < 0 ? 0 : 1) + (minor < 0 ? 0 : 1) + 2;
+  const last = words.length + (length - 1) * WORDS;
+  const addJump = (code: number, to: number, value: number, from = 0) => add(words, code, to, value, from, (last - words.length) / WORDS);
+  addJump(OP.jumpUnless, DEVICE_TYPE, TYPE[type]);
+  if (hasMask) {
+    add(words, OP.move, R1, 0, REQUESTED);
+    add(words, OP.and, R1, mask);
     // To allow, the rule must cover all that is requested; to refuse, one letter is enough.
-    body.push(allow ? { code: OP.jumpUnlessRegister, to: R1, from: REQUESTED } : { code: OP.jumpIf, to: R1, value: 0 });
+    if (allow) addJump(OP.jumpUnlessRegister, R1, 0, REQUESTED);
+    else addJump(OP.jumpIf, R1, 0);
   }
-  if (major >= 0) body.push({ code: OP.jumpUnless, to: MAJOR, value: major });
-  if (minor >= 0) body.push({ code: OP.jumpUnless, to: MINOR, value: minor });
-  body.push(...verdict(allow));
-  return body.map((instruction, index) => (isJump(instruction) ? { ...instruction, offset: body.length - index - 1 } : instruction));
+  if (major >= 0) addJump(OP.jumpUnless, MAJOR, major);
+  if (minor >= 0) addJump(OP.jumpUnless, MINOR, minor);
+  addVerdict(words, allow);
 }
 
-function verdict(allow: boolean): Instruction[] {
-  return [
-    { code: OP.set, to: R0, value: allow ? 1 : 0 },
-    { code: OP.exit, to: R0 },
-  ];
-}
-
-function isJump({ code }: Instruction): boolean {
-  return code === OP.jumpUnless || code === OP.jumpIf || code === OP.jumpUnlessRegister;
-}
-
-/** struct bpf_insn: u8 code, two 4-bit registers, s16 offset, s32 immediate. */
-function assemble(instructions: readonly Instruction[]): ArrayBuffer {
-  const buffer = new ArrayBuffer(instructions.length * INSTRUCTION_SIZE);
-  const view = new DataView(buffer);
-  instructions.forEach(({ code, to, from = 0, offset = 0, value = 0 }, index) => {
-    const at = index * INSTRUCTION_SIZE;
-    view.setUint8(at, code);
-    view.setUint8(at + 1, (from << 4) | to);
-    view.setInt16(at + 2, offset, true);
-    view.setInt32(at + 4, value | 0, true);
-  });
-  return buffer;
+function addVerdict(words: number[], allow: boolean): void {
+  add(words, OP.set, R0, allow ? 1 : 0);
+  add(words, OP.exit, R0);
 }

@@ -67,7 +67,7 @@ function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: strin
 
 function createUnified(hierarchy: CgroupHierarchy, directory: string): boolean {
   const isNew = createLevels(hierarchy.mountpoint, directory);
-  enableControllers(hierarchy, directory);
+  if (hierarchy.controllers.length > 0) enableControllers(hierarchy, parentOf(directory));
   joinThreadedTree(directory);
   return isNew;
 }
@@ -130,16 +130,19 @@ function copy(from: string, to: string): boolean {
   return text !== "";
 }
 
-/** Hand every controller of the root down to the parent's children; levels that have them already are not written. */
-function enableControllers(hierarchy: CgroupHierarchy, directory: string): void {
-  for (const level of [hierarchy.mountpoint, ...parents(hierarchy.mountpoint, directory)]) {
-    const file = `${level}/cgroup.subtree_control`;
-    const enabled = new Set(host.readFile(file, undefined, true).split(/\s+/));
-    const missing = hierarchy.controllers.filter((controller) => !enabled.has(controller)).map((controller) => `+${controller}`);
-    if (missing.length === 0 || tryWrite(file, missing.join(" "))) continue;
-    // One refused controller refuses the whole line. What is still missing then shows when a limit is written.
-    for (const one of missing) tryWrite(file, one);
-  }
+/**
+ * Hand every controller of the root down to the children of a level. One that has them all has got them from the levels above, which are not read
+ * then; nor is it written.
+ */
+function enableControllers(hierarchy: CgroupHierarchy, level: string): void {
+  const file = `${level}/cgroup.subtree_control`;
+  const enabled = host.readFile(file, undefined, true).split(/\s+/);
+  const missing = hierarchy.controllers.filter((controller) => !enabled.includes(controller)).map((controller) => `+${controller}`);
+  if (missing.length === 0) return;
+  if (level !== hierarchy.mountpoint) enableControllers(hierarchy, parentOf(level));
+  if (tryWrite(file, missing.join(" "))) return;
+  // One refused controller refuses the whole line. What is still missing then shows when a limit is written.
+  for (const one of missing) tryWrite(file, one);
 }
 
 function tryWrite(file: string, text: string): boolean {
