@@ -4,13 +4,13 @@
 #include "run.h"
 #include "../shared/sys.h"
 
-/* The namespaces that the container is going to have anew. Without the right to make one this is left to process.clone, whose error
- * has a reader. */
+/* The namespaces that the container is going to have anew; of pid this is the one that the next child is born in. Without the right to make
+ * them this is left to process.clone, whose error has a reader. */
 static void make_namespaces(struct run *run, uint64_t flags) {
-  if ((flags & CLONE_NEWNET) == 0 || sys(__NR_unshare, CLONE_NEWNET) < 0) return;
-  run->made_early = CLONE_NEWNET;
+  if (flags == 0 || sys(__NR_unshare, flags) < 0) return;
+  run->made_early = flags;
   // What fails here fails in loopback.up too.
-  loopback_raise();
+  if ((flags & CLONE_NEWNET) != 0) loopback_raise();
 }
 
 long plan_await(struct run *run, int *plan_fd) {
@@ -22,7 +22,7 @@ long plan_await(struct run *run, int *plan_fd) {
     make_namespaces(run, run->progress[PAGE_NAMESPACES]);
     if (run->progress[PAGE_CLONE] != 0) clone_early(run, run->progress[PAGE_CLONE]);
   }
-  if (run->cloned_early != 0) prepare_filesystems(run, run->progress[PAGE_FILE_SYSTEMS]);
+  if (run->progress != NULL) prepare_filesystems(run, run->progress[PAGE_FILE_SYSTEMS]);
   error = receive_message(run, MESSAGE_PLAN, plan_fd);
   // The runtime has kept this process away from its own processor until now (pin_to_other_cpu in native-bindings/host/spawn.c).
   affinity_reset();

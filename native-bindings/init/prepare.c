@@ -1,7 +1,7 @@
 /*
- * File systems that an init which waits for its plan makes in the meantime: those that nearly every configuration mounts, with the options that
- * it gives them. The plan decides: what it wants otherwise is made anew, and what was made for nothing is
- * closed before the root is entered (prepared_close).
+ * File systems that are made while the plan is not there yet: those that nearly every configuration mounts, with the options that
+ * it gives them. An init that waits for its plan makes them, or a helper that is in the namespaces of the init to come. The plan decides:
+ * what it wants otherwise is made anew, and what was made for nothing is closed before the root is entered (prepared_close).
  */
 #include "prepare.h"
 
@@ -45,7 +45,7 @@ static int make(const struct standard *standard) {
 void prepare_filesystems(struct run *run, uint32_t wanted) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     const struct standard *standard = &STANDARD[i];
-    if ((wanted >> i & 1) == 0 || (standard->shows & ~run->cloned_early) != 0) continue;
+    if ((wanted >> i & 1) == 0 || (standard->shows & ~(run->cloned_early | run->made_early)) != 0) continue;
     int mount = make(standard);
     run->prepared[i] = mount < 0 ? 0 : mount + 1;
   }

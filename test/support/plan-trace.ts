@@ -105,6 +105,8 @@ function streamsOf(calls: readonly TracedCall[], program: string): Streams {
   const ended = new Set<number>();
   const streams: Streams = { runtime: [], outer: [], init: [] };
   const runtime = calls[0]!.pid;
+  /** A helper in init's namespaces makes file systems for it. */
+  let inInitsPlace = false;
   actors.set(runtime, "runtime");
   for (const call of calls.slice(1)) {
     let actor = actors.get(call.pid);
@@ -119,7 +121,8 @@ function streamsOf(calls: readonly TracedCall[], program: string): Streams {
       actors.set(call.pid, actor);
     }
     if (ended.has(call.pid)) continue;
-    streams[actor].push(call);
+    inInitsPlace ||= actor === "outer" && /^unshare\(.*CLONE_NEWNS/.test(call.text);
+    streams[inInitsPlace && actor === "outer" && /^fs(open|config|mount)$/.test(call.name) ? "init" : actor].push(call);
     if (replacesItself(call, actor, call.pid === runtime, program)) ended.add(call.pid);
   }
   return streams;

@@ -1,3 +1,4 @@
+import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES, type OpArgs } from "../../../shared/protocol/index.ts";
 import * as host from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
@@ -35,10 +36,14 @@ export function adopt(headStart: HeadStart, { ops }: Plan, { plan, cgroup, envir
 function fits({ namespaces, clone }: EarlyHelper, ops: Plan["ops"]): boolean {
   const planned = ops[host.findNext(ops, "op", "process.clone", 0)];
   const flags = planned ? (planned.args as OpArgs<"process.clone">).flags : 0;
-  return clone === 0 ? (namespaces & ~flags) === 0 : clone === flags && onlyClones(ops);
+  if (clone !== 0) return clone === flags && onlyClones(ops, false);
+  // What outer does beside the clone is meant for the namespaces that it was started in.
+  return (namespaces & ~flags) === 0 && ((namespaces & ~CLONE_NEW.network) === 0 || onlyClones(ops, true));
 }
 
-function onlyClones(ops: Plan["ops"]): boolean {
-  const first = host.findNext(ops, "actor", "outer", 0);
-  return ops[first]?.op === "process.clone" && host.findNext(ops, "actor", "outer", first + 1) < 0;
+/** `opens`: it may open the cgroup that it clones into, before. */
+function onlyClones(ops: Plan["ops"], opens: boolean): boolean {
+  let at = host.findNext(ops, "actor", "outer", 0);
+  if (opens && ops[at]?.op === "cgroup.openDirectory") at = host.findNext(ops, "actor", "outer", at + 1);
+  return ops[at]?.op === "process.clone" && host.findNext(ops, "actor", "outer", at + 1) < 0;
 }

@@ -10,7 +10,7 @@ import { member, NAMESPACE_TYPES, type SpecNamespace } from "../../spec/index.ts
 import type { HeadStart } from "../execution.ts";
 import { usualFileSystems } from "./file-systems.ts";
 
-/** The global options that decide whether init may be cloned before there is a plan. */
+/** The global options that decide what may be made before there is a plan. */
 export interface HintOptions {
   readonly rootless: boolean;
   readonly systemd?: boolean;
@@ -39,13 +39,18 @@ export function hint(headStart: HeadStart, options: HintOptions, request: HintRe
 function tellHelper({ helper, progress }: HeadStart, options: HintOptions, request: HintRequest, value: unknown): void {
   if (helper === undefined || progress === undefined) return;
   const listed = listedNamespaces(value);
+  let fileSystems = 0;
   if (listed) {
     const namespaces = deriveNamespaces(listed);
     const flags = cloneFlags(namespaces);
-    helper.namespaces = flags & CLONE_NEW.network;
-    if (mayClone(options, request, value, namespaces)) helper.clone = flags;
+    const isAlone = onlyClones(options, request, value, namespaces);
+    // On cgroup v2 init is born in its cgroup, unless systemd moves it there: the helper goes into init's namespaces before, and clones without new ones.
+    const isBorn = isAlone && options.systemd !== true && isUnified();
+    helper.namespaces = isBorn ? flags : flags & CLONE_NEW.network;
+    if (isAlone && !isBorn) helper.clone = flags;
+    if (isAlone) fileSystems = usualFileSystems(member(value, "mounts"));
   }
-  progress.hint(helper.namespaces, helper.clone, helper.clone === 0 ? 0 : usualFileSystems(member(value, "mounts")));
+  progress.hint(helper.namespaces, helper.clone, fileSystems);
   try {
     host.sendMessage(helper.socket, MESSAGES.namespaces, undefined, helper.page);
   } catch (error) {
@@ -75,17 +80,10 @@ function readMounts(): void {
   }
 }
 
-/** From what is known so early: `adopt` compares it with the plan. */
-function mayClone(
-  { rootless, systemd }: HintOptions,
-  request: HintRequest,
-  value: unknown,
-  namespaces: readonly NamespaceConfig[],
-): boolean {
+/** Whether the helper has nothing to do before the clone, from what is known so early: `adopt` compares it with the plan. */
+function onlyClones({ rootless }: HintOptions, request: HintRequest, value: unknown, namespaces: readonly NamespaceConfig[]): boolean {
   if (rootless || host.geteuid() !== 0) return false;
   const hasNetDevices = Boolean(member(member(value, "linux"), "netDevices"));
   const hasStartContainer = Boolean(member(member(value, "hooks"), "startContainer"));
-  if (needsOuter(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false })) return false;
-  // On cgroup v2 init is born in its cgroup, unless systemd moves it there.
-  return systemd === true || !isUnified();
+  return !needsOuter(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false });
 }

@@ -22,9 +22,13 @@ export function addCgroup(scope: Scope): void {
     }
     builder.add("runtime", "cgroups", "cgroup.write", { path, value }, from);
   }
-  if (cgroup.devices) builder.add("runtime", "cgroups", "cgroup.devices", cgroup.devices, "/linux/resources/devices");
+  if (cgroup.devices) {
+    builder.begin("deviceRules");
+    builder.add("runtime", "cgroups", "cgroup.devices", cgroup.devices, "/linux/resources/devices");
+  }
   const owner = cgroupOwner(scope);
   if (owner === undefined) return;
+  builder.begin("cgroups");
   for (const { path } of cgroup.create) builder.add("runtime", "cgroups", "cgroup.delegate", { path, uid: owner }, "/process/user/uid");
 }
 

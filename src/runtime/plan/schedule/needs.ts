@@ -3,7 +3,7 @@
  * at every start, which would cost more than the schedule saves: schedule.test.ts holds it against plans in both orders.
  */
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
-import { MESSAGES, type OpArgs, type OpName, SLOT } from "../../../shared/protocol/index.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, type OpName, SLOT } from "../../../shared/protocol/index.ts";
 
 export type Resource =
   /** ROOT/ID says what may have to be undone. */
@@ -81,7 +81,7 @@ export const NEEDS: Declarations = {
     needs: ({ path }) => ["record", cgroupOf(path)],
     provides: ({ path }) => (isDeviceRule(path) ? ["limits"] : ["limits", "limits of init"]),
   },
-  "cgroup.devices": { needs: ({ path }) => ["record", `cgroup ${path}`], provides: ["limits", "limits of init"] },
+  "cgroup.devices": { needs: ({ path }) => ["record", `cgroup ${path}`], provides: ["limits"] },
   "cgroup.delegate": { needs: ({ path }) => ["record", `cgroup ${path}`] },
   "helper.spawn": {},
 
@@ -118,7 +118,7 @@ export const NEEDS: Declarations = {
   "source.serve": { needs: ["host view"] },
   "namespace.join": {},
   "time.offsets": {},
-  "process.clone": { needs: ({ cgroup }) => [`slot ${cgroup}`] },
+  "process.clone": { needs: ({ cgroup }) => (cgroup === NO_SLOT ? [] : [`slot ${cgroup}`, "limits of init"]) },
 
   // init, up to the pivot.
   "process.deathSignal": {},
@@ -145,7 +145,8 @@ export const NEEDS: Declarations = {
   "device.create": { needs: MOUNT, place: atPath },
   "symlink.create": { needs: MOUNT, place: atPath },
   "console.open": { needs: ({ slot }) => [...MOUNT, `slot ${slot}`], place: () => "/dev/console" },
-  "hook.run": { needs: ({ kind }) => (IN_CONTAINER.has(kind) ? [] : ["pid"]), provides: ["hooks"], seesTree: always },
+  // Nobody's program runs without the limits.
+  "hook.run": { needs: ({ kind }) => (IN_CONTAINER.has(kind) ? ["limits"] : ["pid", "limits"]), provides: ["hooks"], seesTree: always },
   "root.pivot": PIVOT,
   "root.move": PIVOT,
   "root.enter": PIVOT,

@@ -4,7 +4,7 @@ export type Part =
   | "host"
   /** Making cgroups and limiting them. */
   | "cgroups"
-  /** v1: what is written to device lists, as the last. It holds for the program: init, which makes nodes, need not wait for it. */
+  /** v1: what is written to device lists, as the last; v2: the device program. It holds for the program: init, which makes nodes, need not wait for it. */
   | "deviceRules"
   | "spawn"
   /** What of the host init needs beside its mounts: procfs, /dev/null. */

@@ -13,7 +13,7 @@ const HOST = 1;
 const SPAWN = 2;
 const CGROUPS = 3;
 const TOLD = 4;
-/** v1: they come last of what is written to cgroups, and hold for the program only. init need not wait for them. */
+/** They hold for the program and for hooks only. init need not wait for them. */
 const DEVICE_RULES = 5;
 const CLONE = 6;
 const HOST_FILES = 7;
@@ -42,13 +42,14 @@ export interface Schedule {
 export function scheduleOf(input: CompileInput): Schedule | undefined {
   const { config, host, invocation } = input;
   const join = host.cgroup?.join;
-  // init is cloned into a cgroup of v2: it is there before.
-  if (join && "directory" in join) return undefined;
+  // init is cloned into a cgroup of v2: that is there before the helper, with its limits.
+  const isBorn = join !== undefined && "directory" in join;
   const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
   const isUnit = join !== undefined && "unit" in join;
   const joinsLate = opensTasks || isUnit;
   const onlyClones = !host.rootless && !hasOuterWork(input);
-  if (!joinsLate && !onlyClones) return undefined;
+  const rulesWait = rulesCanWait(input);
+  if (!joinsLate && !onlyClones && !(isBorn && rulesWait)) return undefined;
   // Until it waits for its cgroups init finds all that it needs of the host there already.
   const isFirst = onlyClones && opensTasks && !host.resctrl && invocation.notifySocket === undefined;
   const index = joinsLate ? firstCgroupMount(input) : -1;
@@ -58,10 +59,11 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   // Behind the wait, and before the files to join by.
   const fifo = isFirst ? wait + 1 : onlyClones ? HOST_FILES : INSIDE;
   const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
+  const cgroups = isUnit ? INSIDE : isBorn ? HOST : CGROUPS;
   const places = {
     host: HOST,
-    cgroups: isUnit ? INSIDE : CGROUPS,
-    deviceRules: isUnit ? INSIDE : DEVICE_RULES,
+    cgroups,
+    deviceRules: rulesWait && !isUnit ? DEVICE_RULES : cgroups,
     spawn: isFirst ? FIRST : SPAWN,
     hostFiles: onlyClones ? HOST_FILES : INSIDE,
     fifo,
@@ -94,6 +96,16 @@ function hasOuterWork({ config, invocation }: CompileInput): boolean {
     hasStartContainer: hooks.startContainer !== undefined,
     hasIdMaps: mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined),
   });
+}
+
+/**
+ * Whether init does nothing that device rules could refuse, as far as the configuration tells, and runs nobody's program before the runtime has
+ * heard of it: what every container may use includes the making of any node.
+ */
+function rulesCanWait({ config: { resources, hooks, mounts } }: CompileInput): boolean {
+  if (hooks.createContainer || resources.onlyListedDevices) return false;
+  for (const mount of mounts) if (mount.kind === "filesystem" && mount.source.startsWith("/")) return false;
+  return true;
 }
 
 function firstCgroupMount({ config: { mounts } }: CompileInput): number {

@@ -78,7 +78,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     ">?prctl(PR_SET_PDEATHSIG, SIGKILL)",
     ">?+write(_, _)",
     '>execveat(_, "", _, _, AT_EMPTY_PATH)',
-    ">?unshare(CLONE_NEWNET)",
+    ">?unshare(_)",
     ">?ioctl(_, SIOCSIFFLAGS, _)",
     ">?+sched_setaffinity(0, _, _)",
     ">?umask(0)",
