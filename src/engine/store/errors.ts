@@ -1,0 +1,35 @@
+/** What the store throws: a stable code, and the facts. */
+
+export type StoreErrorCode =
+  /** Another daemon has this state directory. */
+  | "in-use"
+  /** The directory or its file belongs to another user, or others may write into it. */
+  | "not-ours"
+  /** The file was written by a newer version of this program. */
+  | "newer-schema"
+  /** The file is no database, or its structure is damaged. */
+  | "unreadable"
+  /** It could not be written: the disk is full or read-only, or there was an I/O error. Nothing of this transaction is in it. */
+  | "not-written";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+  readonly path: string;
+
+  constructor(code: StoreErrorCode, path: string, message: string, cause?: unknown) {
+    super(`${path}: ${message}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Result codes of SQLite: https://www.sqlite.org/rescode.html */
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+
+/** True: the lock of another process was in the way. */
+export function isLocked(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return errcode === SQLITE_BUSY || errcode === SQLITE_LOCKED;
+}

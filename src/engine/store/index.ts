@@ -1,0 +1,3 @@
+export { StoreError, type StoreErrorCode } from "./errors.ts";
+export type { JournalEntry, JournalPage } from "./journal.ts";
+export { type Change, type Contents, type RecordKind, Store, type StoredRecord, type StoreOptions } from "./store.ts";

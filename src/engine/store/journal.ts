@@ -1,0 +1,75 @@
+/** The journal of events: each has a sequence number that is never given twice. It is bounded by count; older numbers are gone. */
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { checksumOf } from "./checksum.ts";
+
+export interface JournalEntry {
+  readonly sequence: number;
+  /** JSON. */
+  readonly content: string;
+}
+
+/** Entries from a sequence number on, and whether some between it and the first of them are gone. */
+export interface JournalPage {
+  readonly entries: readonly JournalEntry[];
+  /** True: entries after the number that was asked for were dropped or are damaged. */
+  readonly gap: boolean;
+}
+
+interface Row {
+  readonly sequence: number;
+  readonly content: string;
+  readonly checksum: string;
+}
+
+const NAME = "journal";
+/** The oldest entries are dropped when there are so many more than the bound: not at each commit. */
+const SLACK = 256;
+
+export class Journal {
+  readonly #database: DatabaseSyncInstance;
+  readonly #kept: number;
+  #last: number;
+
+  /** `kept`: so many entries are kept at least. */
+  constructor(database: DatabaseSyncInstance, kept: number) {
+    this.#database = database;
+    this.#kept = kept;
+    const row = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").get() as { seq: number } | undefined;
+    this.#last = row?.seq ?? 0;
+  }
+
+  /** The last number that was given; 0: none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Within a transaction of the caller's, who calls `committed` after it. Returns the numbers, in order. */
+  append(contents: readonly string[]): number[] {
+    const insert = this.#database.prepare("INSERT INTO journal (sequence, content, checksum) VALUES (?, ?, ?)");
+    const sequences = contents.map((content, index) => {
+      const sequence = this.#last + 1 + index;
+      insert.run(sequence, content, checksumOf(NAME, String(sequence), content));
+      return sequence;
+    });
+    const last = sequences.at(-1);
+    if (last !== undefined && last % SLACK < contents.length) {
+      this.#database.prepare("DELETE FROM journal WHERE sequence <= ?").run(last - this.#kept);
+    }
+    return sequences;
+  }
+
+  committed(sequences: readonly number[]): void {
+    this.#last = sequences.at(-1) ?? this.#last;
+  }
+
+  /** At most `limit` entries with a number above `after`, ascending. */
+  read(after: number, limit: number): JournalPage {
+    const rows = this.#database
+      .prepare("SELECT sequence, content, checksum FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?")
+      .all(after, limit) as unknown as Row[];
+    const sound = rows.filter(({ sequence, content, checksum }) => checksum === checksumOf(NAME, String(sequence), content));
+    const expected = Math.min(limit, Math.max(0, this.#last - after));
+    const isWhole = sound.length === expected && (sound[0]?.sequence ?? after + 1) === after + 1;
+    return { entries: sound.map(({ sequence, content }) => ({ sequence, content })), gap: !isWhole };
+  }
+}

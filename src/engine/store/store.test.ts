@@ -1,0 +1,130 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Store, StoreError } from "./index.ts";
+
+let directory: string;
+let store: Store;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "runt-store-"));
+  store = new Store({ directory });
+});
+afterEach(() => {
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const record = (key: string, content = `{"key":"${key}"}`) => ({ kind: "task", key, content }) as const;
+const codeOf = (action: () => unknown): string => {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof StoreError) return error.code;
+    throw error;
+  }
+  return "no error";
+};
+/** Changes the file as a flipped bit or another program would. */
+const tamper = (sql: string) => {
+  store.close();
+  const database = new DatabaseSync(join(directory, "engine.db"));
+  database.exec(sql);
+  database.close();
+  store = new Store({ directory });
+};
+
+test("what a commit has put is there after the file was opened again, and what it has removed is not", () => {
+  expect(store.commit({ put: [record("a"), record("b")], events: ["1"] })).toEqual([1]);
+  expect(store.commit({ put: [record("a", "{}")], remove: [record("b")], events: ["2", "3"] })).toEqual([2, 3]);
+  store.close();
+  store = new Store({ directory });
+  expect(store.load()).toEqual({ records: [record("a", "{}")], damaged: [] });
+  expect(store.lastSequence).toBe(3);
+  expect(store.events(1, 10)).toEqual({
+    entries: [
+      { sequence: 2, content: "2" },
+      { sequence: 3, content: "3" },
+    ],
+    gap: false,
+  });
+});
+
+test("a commit that fails leaves nothing of itself, and no sequence number is lost", () => {
+  expect(codeOf(() => store.commit({ put: [record("a"), { ...record("b"), content: undefined as never }], events: ["x"] }))).toBe(
+    "not-written",
+  );
+  expect(store.load().records).toEqual([]);
+  expect(store.commit({ events: ["y"] })).toEqual([1]);
+});
+
+test.each([
+  ["content", `UPDATE records SET content = replace(content, 'b', 'c') WHERE key = 'b'`, "b"],
+  ["key", `UPDATE records SET key = 'z' WHERE key = 'b'`, "z"],
+])("a row whose %s has changed is named and put into quarantine; its neighbours stay", (_, sql, key) => {
+  store.commit({ put: [record("a"), record("b"), record("c")] });
+  tamper(sql);
+  expect(store.load()).toEqual({ records: [record("a"), record("c")], damaged: [{ kind: "task", key }] });
+  expect(store.load().damaged).toEqual([]);
+});
+
+test("an event that is damaged or was dropped is a gap", () => {
+  store.commit({ events: ["1", "2", "3"] });
+  expect(store.events(3, 10)).toEqual({ entries: [], gap: false });
+  tamper(`UPDATE journal SET content = '9' WHERE sequence = 2`);
+  expect(store.events(0, 10)).toEqual({
+    entries: [
+      { sequence: 1, content: "1" },
+      { sequence: 3, content: "3" },
+    ],
+    gap: true,
+  });
+  expect(store.events(2, 10).gap).toBe(false);
+});
+
+test("the journal is bounded, and numbers go on", () => {
+  store.close();
+  store = new Store({ directory, journalKept: 10 });
+  for (let index = 0; index < 64; index++) store.commit({ events: Array.from({ length: 8 }, () => "{}") });
+  const page = store.events(0, 1_000);
+  expect(page.gap).toBe(true);
+  expect(page.entries.length).toBeLessThan(300);
+  expect(page.entries.at(-1)?.sequence).toBe(512);
+});
+
+describe("what is refused", () => {
+  test("a second store in the same directory, also of this process", () => {
+    expect(codeOf(() => new Store({ directory }))).toBe("in-use");
+  });
+
+  test("a file of a newer version, and one that is no database", () => {
+    tamper("SELECT 1");
+    store.close();
+    const database = new DatabaseSync(join(directory, "engine.db"));
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    expect(codeOf(() => new Store({ directory }))).toBe("newer-schema");
+    execFileSync("sh", ["-c", `rm -f engine.db-*; seq 10000 > engine.db`], { cwd: directory });
+    expect(codeOf(() => new Store({ directory }))).toBe("unreadable");
+  });
+
+  test("a directory that others may write, a link, and a relative path", () => {
+    store.close();
+    chmodSync(directory, 0o770);
+    expect(codeOf(() => new Store({ directory }))).toBe("not-ours");
+    expect(codeOf(() => new Store({ directory: "state" }))).toBe("not-ours");
+    chmodSync(directory, 0o700);
+    execFileSync("mv", [join(directory, "engine.db"), join(directory, "other")]);
+    execFileSync("ln", ["-s", "other", join(directory, "engine.db")]);
+    expect(codeOf(() => new Store({ directory }))).toBe("not-ours");
+  });
+
+  test.skipIf(process.geteuid?.() !== 0)("a directory of another user (needs root)", () => {
+    store.close();
+    chownSync(directory, 12_345, 12_345);
+    expect(codeOf(() => new Store({ directory }))).toBe("not-ours");
+  });
+});

@@ -1,0 +1,136 @@
+/** Records and the journal of one engine, on disk. What it holds is JSON that the caller understands. */
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { checksumOf } from "./checksum.ts";
+import { StoreError } from "./errors.ts";
+import { Journal, type JournalPage } from "./journal.ts";
+import { closeDatabase, openDatabase } from "./open.ts";
+
+/** task: a record of the model. host: facts of the daemon. */
+export type RecordKind = "task" | "host";
+
+export interface StoredRecord {
+  readonly kind: RecordKind;
+  readonly key: string;
+  /** JSON. */
+  readonly content: string;
+}
+
+export interface Change {
+  readonly put?: readonly StoredRecord[];
+  readonly remove?: readonly Pick<StoredRecord, "kind" | "key">[];
+  /** JSON of each event, in order. */
+  readonly events?: readonly string[];
+}
+
+export interface Contents {
+  readonly records: readonly StoredRecord[];
+  /** Rows whose checksum was wrong: they are out of the way, and their neighbours are not touched. */
+  readonly damaged: readonly Pick<StoredRecord, "kind" | "key">[];
+}
+
+export interface StoreOptions {
+  /** Absolute; made if absent. */
+  readonly directory: string;
+  /** So many events are kept at least; default 10,000. */
+  readonly journalKept?: number;
+}
+
+interface Row extends StoredRecord {
+  readonly checksum: string;
+}
+
+const JOURNAL_KEPT = 10_000;
+
+export class Store {
+  readonly path: string;
+  readonly #database: DatabaseSyncInstance;
+  readonly #journal: Journal;
+
+  /** @throws StoreError in-use, not-ours, newer-schema, unreadable */
+  constructor({ directory, journalKept = JOURNAL_KEPT }: StoreOptions) {
+    const { database, path } = openDatabase(directory);
+    this.#database = database;
+    this.path = path;
+    this.#journal = new Journal(database, journalKept);
+  }
+
+  /** Every record; damaged rows are moved into the quarantine. @throws StoreError not-written, unreadable */
+  load(): Contents {
+    const rows = this.#guarded(
+      "unreadable",
+      () => this.#database.prepare("SELECT kind, key, content, checksum FROM records ORDER BY kind, key").all() as unknown as Row[],
+    );
+    const isSound = ({ kind, key, content, checksum }: Row) => checksum === checksumOf(kind, key, content);
+    const damaged = rows.filter((row) => !isSound(row));
+    if (damaged.length > 0) {
+      this.#transaction(() => {
+        const keep = this.#database.prepare("INSERT INTO quarantine (kind, key, content, checksum) VALUES (?, ?, ?, ?)");
+        const drop = this.#database.prepare("DELETE FROM records WHERE kind = ? AND key = ?");
+        for (const { kind, key, content, checksum } of damaged) {
+          keep.run(kind, key, content, checksum);
+          drop.run(kind, key);
+        }
+      });
+    }
+    return {
+      records: rows.filter(isSound).map(({ kind, key, content }) => ({ kind, key, content })),
+      damaged: damaged.map(({ kind, key }) => ({ kind, key })),
+    };
+  }
+
+  /**
+   * All of it or nothing, on the disk when it returns. Returns the sequence numbers of the events.
+   * @throws StoreError not-written: nothing of it is in the store
+   */
+  commit({ put = [], remove = [], events = [] }: Change): readonly number[] {
+    const sequences = this.#transaction(() => {
+      const write = this.#database.prepare(
+        "INSERT INTO records (kind, key, content, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content, checksum = excluded.checksum",
+      );
+      const drop = this.#database.prepare("DELETE FROM records WHERE kind = ? AND key = ?");
+      for (const { kind, key } of remove) drop.run(kind, key);
+      for (const { kind, key, content } of put) write.run(kind, key, content, checksumOf(kind, key, content));
+      return this.#journal.append(events);
+    });
+    this.#journal.committed(sequences);
+    return sequences;
+  }
+
+  /** The last sequence number; 0: no event yet. */
+  get lastSequence(): number {
+    return this.#journal.last;
+  }
+
+  /** At most `limit` events after a sequence number, ascending. */
+  events(after: number, limit: number): JournalPage {
+    return this.#guarded("unreadable", () => this.#journal.read(after, limit));
+  }
+
+  /** Everything is in the one file then, and another process may open it. */
+  close(): void {
+    closeDatabase(this.#database);
+  }
+
+  #transaction<T>(action: () => T): T {
+    return this.#guarded("not-written", () => {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        const result = action();
+        this.#database.exec("COMMIT");
+        return result;
+      } catch (error) {
+        // After some errors (a full disk) SQLite has rolled back itself.
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  #guarded<T>(code: "not-written" | "unreadable", action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      throw new StoreError(code, this.path, (error as Error).message, error);
+    }
+  }
+}
