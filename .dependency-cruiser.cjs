@@ -28,13 +28,16 @@ const wing = (name, ...allowed) => ({
   to: { path: "^src/", pathNot: [name, ...allowed].map((one) => `^src/${one}/`) },
 });
 
-/** A room of the engine may reach the named rooms of it. */
+/** A room of the engine may reach the named rooms of it, and the executor if that is named. */
 const engineRoom = (name, ...allowed) => ({
   name: `engine-${name}-imports`,
   severity: "error",
   comment: `src/engine/${name} may import ${allowed.join(", ") || "no other room of the engine"}`,
   from: { path: `^src/engine/${name}/`, pathNot: TESTS },
-  to: { path: "^src/(engine|executor)/", pathNot: [name, ...allowed].map((one) => `^src/engine/${one}/`) },
+  to: {
+    path: "^src/(engine|executor)/",
+    pathNot: [name, ...allowed].map((one) => (one === "executor" ? "^src/executor/" : `^src/engine/${one}/`)),
+  },
 });
 
 module.exports = {
@@ -74,14 +77,14 @@ module.exports = {
       name: "pure-without-node",
       severity: "error",
       comment: "the program runs in QuickJS: nothing of Node exists there",
-      from: { path: "^src/", pathNot: ["^src/(executor|engine|pod)/", "\\.test\\.ts$"] },
+      from: { path: "^src/", pathNot: ["^src/(executor|engine|pod|runtd|runtctl)/", "\\.test\\.ts$"] },
       to: { dependencyTypes: ["core"] },
     },
     {
       name: "zod-only-in-schemas",
       severity: "error",
       comment: "zod is for the build; the program has the generated validator",
-      from: { path: "^src/", pathNot: ["^src/runtime/spec/schema/", "^src/(executor|engine|pod)/"] },
+      from: { path: "^src/", pathNot: ["^src/runtime/spec/schema/", "^src/(executor|engine|pod|runtd|runtctl)/"] },
       to: { path: "^(node_modules/)?zod", dependencyTypesNot: ["type-only"] },
     },
     {
@@ -98,6 +101,19 @@ module.exports = {
     wing("engine", "executor", "shared"),
     engineRoom("spec"),
     engineRoom("model", "spec"),
+    engineRoom("plan", "spec", "model", "executor"),
+    engineRoom("store"),
+    engineRoom("run", "spec", "model", "plan", "store", "executor"),
+    // The programs come last, and no library knows them.
+    wing("runtd", "engine"),
+    wing("runtctl", "engine"),
+    {
+      name: "programs-through-the-index",
+      severity: "error",
+      comment: "the daemon and its client use the engine as every other program does",
+      from: { path: "^src/(runtd|runtctl)/", pathNot: TESTS },
+      to: { path: "^src/engine/", pathNot: "^src/engine/index\\.ts$" },
+    },
     {
       name: "no-engine-import-past-an-index",
       severity: "error",
@@ -108,8 +124,8 @@ module.exports = {
     {
       name: "engine-decides-without-effects",
       severity: "error",
-      comment: "spec and model are pure: of Node they take hashes only",
-      from: { path: "^src/engine/(spec|model)/", pathNot: TESTS },
+      comment: "spec, model and plan are pure: of Node they take hashes only",
+      from: { path: "^src/engine/(spec|model|plan)/", pathNot: TESTS },
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
     },
     room("errors"),

@@ -27,9 +27,10 @@ PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.
 PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record.h messages.h monitor.h operations.h page.h \
 	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
-# The library runs on Node: no part of the program.
-TS_SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -not -path 'src/executor/*' 2>/dev/null)
-LIBRARY_SOURCES := $(shell find src/executor src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+# The libraries, the daemon and its client run on Node: no part of the program.
+NODE_WINGS := executor engine runtd runtctl
+TS_SOURCES := $(shell find src $(foreach wing,$(NODE_WINGS),-path src/$(wing) -prune -o) -name '*.ts' -not -name '*.test.ts' -print 2>/dev/null)
+LIBRARY_SOURCES := $(shell find $(NODE_WINGS:%=src/%) src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
@@ -170,13 +171,19 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 include native-bindings/testing/build.mk
 
 # ---- the npm package: dist/ (docs/library)
-dist/executor/index.js: $(LIBRARY_SOURCES) src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
-	$(Q)node_modules/.bin/tsc -p src/executor || { rm -rf dist; exit 1; }
+	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
+	@chmod +x dist/runtd/main.js dist/runtctl/main.js
+
+# The daemon and its client, under the names that the npm package gives them.
+bin/runtd bin/runtctl: bin/%: | dist/executor/index.js
+	@mkdir -p bin
+	@ln -sfn ../dist/$*/main.js $@
 
 .PHONY: library
-library: dist/executor/index.js bin/runt
+library: dist/executor/index.js bin/runt bin/runtd bin/runtctl
 
 # The reference of its types, for a browser: build/docs/library.
 .PHONY: library-docs
@@ -187,6 +194,11 @@ library-docs: | $(SETUP)
 .PHONY: demo
 demo: bin/runt
 	bundles/demo.sh
+
+# A task of two containers under the daemon, which is killed in between.
+.PHONY: demo-task
+demo-task: library
+	bundles/demo-task.sh
 
 # Sample bundles with root file systems, under build/bundles.
 .PHONY: bundles
@@ -204,7 +216,7 @@ clean:
 
 .PHONY: distclean
 distclean:
-	rm -rf $(B) bin/runt dist node_modules
+	rm -rf $(B) bin/runt bin/runtd bin/runtctl dist node_modules
 
 include bench/bench.mk
 
@@ -222,7 +234,7 @@ setup-test: | $(SETUP)
 .PHONY: test
 test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
 	tools/test.sh lint unit native@private native@shared native-host e2e@private walk guard readme '&' \
-		e2e@shared-v2 library clients differential@private differential@shared findings conformance security faults
+		e2e@shared-v2 library engine clients differential@private differential@shared findings conformance security faults
 
 # The quick part: about a minute once everything is built, on two processors that have nothing else to do.
 .PHONY: check
@@ -242,9 +254,9 @@ test-unit: $(GEN)/schema.json
 test-native test-e2e test-clients test-differential test-findings: test-%: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	tools/test.sh $*
 
-.PHONY: test-library test-library-long
-test-library: setup-test library $(TEST_TOOLS)
-	tools/test.sh library
+.PHONY: test-library test-library-long test-engine
+test-library test-engine: test-%: setup-test library $(TEST_TOOLS)
+	tools/test.sh $*
 
 # Supervisors killed until 50 executors are adopted, and 10 rounds of 100 executors: some minutes.
 test-library-long: setup-test library $(TEST_TOOLS)

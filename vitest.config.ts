@@ -58,6 +58,7 @@ export default defineConfig({
       lane("guard", 60_000, SECOND_TRY),
       lane("supply", 60_000),
       lane("library", 60_000, SECOND_TRY),
+      lane("engine", 60_000, SECOND_TRY),
       { ...lane("guest", 30_000), test: { ...lane("guest", 30_000).test, include: ["test/guest/cases/*.test.ts"] } },
     ],
   },

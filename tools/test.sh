@@ -1,6 +1,6 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
-# Lanes: lint, unit, native, native-host, e2e, library, clients, differential, findings, conformance, security, faults, walk, guard, readme.
+# Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme.
 # Those before an argument "&" run beside those after it, whose output comes at the end.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the

@@ -8,7 +8,7 @@ import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
 
 const run = promisify(execFile);
 const NAME = "@runt-project/runt";
-const { name, version } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+const { name, version, dependencies } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
 /** Of a scoped name (npm-pack(1)). */
 const TARBALL = `${NAME.slice(1).replace("/", "-")}-${version}.tgz`;
 
@@ -29,8 +29,8 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
     writeFileSync(join(project, "package.json"), JSON.stringify({ name: "empty", version: "1.0.0", type: "module" }));
     const install = () => run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(packed, TARBALL)], { cwd: project });
     await install().catch(async () => {
-      // This machine's npm has no copy of execa: it is there as if installed before.
-      copyPackages(project, ["execa"]);
+      // This machine's npm has no copies of what it needs: they are there as if installed before.
+      copyPackages(project, Object.keys(dependencies));
       await install();
     });
   }, 120_000);

@@ -1,0 +1,2 @@
+export { launchOf, type Placement } from "./launch.ts";
+export { type Unsupported, unsupportedIn } from "./supported.ts";

@@ -1,0 +1,39 @@
+/** Records of the model as rows of the store. */
+import { RECORD_VERSION, type TaskRecord } from "../model/index.ts";
+import type { StoredRecord } from "../store/index.ts";
+
+/** Facts of the daemon, in one row. */
+export interface HostFacts {
+  /** One more with each start of the daemon. */
+  readonly epoch: number;
+  readonly bootId: string;
+  /** The last that was given to a task: none is given twice, so that no id is. */
+  readonly revision: number;
+}
+
+const HOST_KEY = "facts";
+
+export function taskRow(record: TaskRecord): StoredRecord {
+  return { kind: "task", key: record.id, content: JSON.stringify(record) };
+}
+
+export function hostRow(facts: HostFacts): StoredRecord {
+  return { kind: "host", key: HOST_KEY, content: JSON.stringify(facts) };
+}
+
+export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undefined {
+  const row = records.find(({ kind, key }) => kind === "host" && key === HOST_KEY);
+  return row && (JSON.parse(row.content) as HostFacts);
+}
+
+/** @throws Error: the row was written by a newer program */
+export function tasksIn(records: readonly StoredRecord[]): TaskRecord[] {
+  return records
+    .filter(({ kind }) => kind === "task")
+    .map(({ key, content }) => {
+      const record = JSON.parse(content) as TaskRecord;
+      if (record.version > RECORD_VERSION)
+        throw new Error(`task ${key}: its record is version ${record.version}, and this program knows ${RECORD_VERSION}`);
+      return record;
+    });
+}

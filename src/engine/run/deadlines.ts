@@ -1,0 +1,33 @@
+/** When which task has to be looked at again. */
+import { type Instant, nextDeadline, type TaskRecord } from "../model/index.ts";
+import { Alarm } from "./clock.ts";
+
+export class Deadlines {
+  /** CLOCK_BOOTTIME in milliseconds. One that has passed stays until its task was looked at. */
+  readonly #due = new Map<string, number>();
+  readonly #alarm: Alarm;
+
+  constructor(ring: () => void) {
+    this.#alarm = new Alarm(ring);
+  }
+
+  /** After each look at a task; undefined: it is gone. */
+  set(id: string, record: TaskRecord | undefined, now: Instant): void {
+    const next = record && nextDeadline(record, now);
+    if (next) this.#due.set(id, next.bootMs);
+    else this.#due.delete(id);
+  }
+
+  passed({ bootMs }: Instant): string[] {
+    return [...this.#due].filter(([, due]) => due <= bootMs).map(([id]) => id);
+  }
+
+  /** Ring when the first of them has passed. */
+  arm({ bootMs }: Instant): void {
+    this.#alarm.set(this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - bootMs);
+  }
+
+  stop(): void {
+    this.#alarm.set(undefined);
+  }
+}

@@ -1,0 +1,140 @@
+/** Carrying actions out. Each may be repeated after a crash: what it makes has a name that was recorded before. Its result is an event. */
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
+import { launchOf } from "../plan/index.ts";
+import type { Paths } from "./paths.ts";
+import { type ContainerRuntime, exitOf } from "./runtime.ts";
+import type { Happening } from "./turn.ts";
+
+export interface EffectsOptions {
+  readonly paths: Paths;
+  readonly runtime: ContainerRuntime;
+  readonly cgroupParent: string;
+}
+
+/** All but the last one, which takes the record along. */
+type Effect = Exclude<Action, { readonly type: "forget" }>;
+type ContainerAction = Extract<Action, { readonly runtimeId: string }>;
+
+/** Annotations by which a container is known to belong to a task, whatever happens to the store. */
+export const ANNOTATION = {
+  task: "org.runt.task",
+  container: "org.runt.container",
+  generation: "org.runt.generation",
+  digest: "org.runt.spec-digest",
+};
+
+export class Effects {
+  readonly #options: EffectsOptions;
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns what has come of it. Never rejects. */
+  async perform(action: Effect, record: TaskRecord): Promise<Happening> {
+    try {
+      return await this.#perform(action, record);
+    } catch (error) {
+      return failureOf(action, errorOf(error));
+    }
+  }
+
+  async #perform(action: Effect, record: TaskRecord): Promise<Happening> {
+    const { runtime, paths } = this.#options;
+    switch (action.type) {
+      case "pull":
+        return this.#checkRootfs(action, record);
+      case "create":
+        // The executor makes a container and starts it in one step: here its place on the disk is made ready.
+        mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
+        return done(action, "CREATED");
+      case "start":
+        await runtime.launch(action.runtimeId, this.#launch(action, record));
+        return done(action, "RUNNING");
+      case "stop": {
+        const end = await runtime.stop(action.runtimeId, action.signal, action.timeoutMs);
+        return { ...done(action, "STOPPED"), ...(end === undefined ? {} : { exit: exitOf(end) }) };
+      }
+      case "remove":
+        await runtime.remove(action.runtimeId);
+        return { type: "removed", container: action.container, generation: action.generation };
+      case "createResource":
+        mkdirSync(paths.volume(record.id, volumeName(action.name)), { recursive: true, mode: 0o755 });
+        return { type: "resource", name: action.name, target: "CREATED" };
+      case "removeResource":
+        rmSync(paths.volume(record.id, volumeName(action.name)), { recursive: true, force: true });
+        return { type: "resource", name: action.name, target: "REMOVED" };
+      case "checkHealth": {
+        const { isHealthy, output } = await runtime.check(action.runtimeId, action.command, action.timeoutMs);
+        return { type: "health", container: action.container, generation: action.generation, isHealthy, output };
+      }
+      case "provision":
+        throw new Error("no task that is accepted asks for a network");
+    }
+  }
+
+  /** What a task has on the disk besides its containers: logs and scratch volumes. */
+  forget({ id }: TaskRecord): void {
+    const { paths } = this.#options;
+    for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
+  }
+
+  #checkRootfs(action: ContainerAction, record: TaskRecord): Happening {
+    const { rootfs } = specOf(record, action.container)!;
+    if (!statSync(rootfs!, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${rootfs} is no directory`);
+    return done(action, "PULLED");
+  }
+
+  #launch(action: ContainerAction, record: TaskRecord) {
+    const { paths, cgroupParent } = this.#options;
+    return launchOf(record.spec, specOf(record, action.container)!, {
+      cgroupParent: `${cgroupParent}/${record.id}`,
+      log: paths.log(record.id, action.runtimeId),
+      volume: (name) => paths.volume(record.id, name),
+      annotations: {
+        [ANNOTATION.task]: record.id,
+        [ANNOTATION.container]: action.container,
+        [ANNOTATION.generation]: String(action.generation),
+        [ANNOTATION.digest]: record.digest,
+      },
+    });
+  }
+}
+
+function done({ container, generation }: ContainerAction, target: ContainerStatus) {
+  return { type: "result", container, generation, target } as const;
+}
+
+const TARGET = { pull: "PULLED", create: "CREATED", start: "RUNNING", provision: "RESOURCES_PROVISIONED", stop: "STOPPED" } as const;
+
+function failureOf(action: Effect, error: ActionError): Happening {
+  switch (action.type) {
+    case "pull":
+    case "create":
+    case "start":
+    case "provision":
+    case "stop":
+      return { ...done(action, TARGET[action.type]), error };
+    case "remove":
+      return { type: "removed", container: action.container, generation: action.generation, error };
+    case "createResource":
+      return { type: "resource", name: action.name, target: "CREATED", error };
+    case "removeResource":
+      return { type: "resource", name: action.name, target: "REMOVED", error };
+    case "checkHealth":
+      return { type: "health", container: action.container, generation: action.generation, isHealthy: false, output: error.message };
+  }
+}
+
+/** The executor undoes a launch that fails; where it could not, the container may be there. */
+function errorOf(error: unknown): ActionError {
+  const { code, cause } = error as { code?: string; cause?: { message?: string } };
+  const message = error instanceof Error ? error.message : String(error);
+  return { message: cause?.message === undefined ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
+}
+
+function volumeName(resource: string): string {
+  return resource.slice("volume:".length);
+}

@@ -1,0 +1,257 @@
+/** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
+import { DEFAULT_OPTIONS, type EngineOptions, type TaskRecord } from "../model/index.ts";
+import { unsupportedIn } from "../plan/index.ts";
+import { type Finding, parseTasks } from "../spec/index.ts";
+import { type JournalPage, Store, type StoreError } from "../store/index.ts";
+import { type Applied, planApply } from "./apply.ts";
+import { bootId, systemClock } from "./clock.ts";
+import { type HostFacts, hostFactsIn, tasksIn } from "./codec.ts";
+import type { Order } from "./draft.ts";
+import { Effects } from "./effects.ts";
+import { EngineError, invalidSpec } from "./errors.ts";
+import { Limit } from "./limit.ts";
+import type { EngineLog } from "./log.ts";
+import { Paths } from "./paths.ts";
+import { recover } from "./recovery.ts";
+import { ContainerRuntime, exitOf } from "./runtime.ts";
+import { Turns } from "./turn.ts";
+import { type TaskView, viewOf } from "./view.ts";
+
+export interface EngineSettings {
+  /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
+  readonly stateDir: string;
+  /** Absolute path of the cgroup below which all tasks are. */
+  readonly cgroupParent: string;
+  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
+  readonly runtime?: string | undefined;
+  readonly options?: Partial<EngineOptions>;
+  readonly log?: EngineLog;
+}
+
+export interface NodeView {
+  readonly bootId: string;
+  /** One more with each start of the engine in this state directory. */
+  readonly epoch: number;
+  readonly lastSequence: number;
+  readonly tasks: number;
+  /** What is wrong with the host or the store, by name. */
+  readonly conditions: readonly {
+    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp";
+    readonly message: string;
+  }[];
+}
+
+/** Starting a container is work for several processes. */
+const STARTS_AT_ONCE = 8;
+const FORGET_RETRY_MS = 5_000;
+
+type Condition = NodeView["conditions"][number];
+
+export class Engine {
+  readonly #store: Store;
+  readonly #turns: Turns;
+  readonly #runtime: ContainerRuntime;
+  readonly #effects: Effects;
+  readonly #paths: Paths;
+  readonly #log: EngineLog;
+  readonly #starts = new Limit(STARTS_AT_ONCE);
+  readonly #conditions = new Map<Condition["type"], string>();
+  readonly #forgetting = new Set<string>();
+  #facts: HostFacts;
+
+  /**
+   * Open the state directory, look at what is there of its tasks, and go on with them.
+   * @throws StoreError in-use, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
+   */
+  static async open(settings: EngineSettings): Promise<Engine> {
+    const store = new Store({ directory: settings.stateDir });
+    try {
+      const engine = new Engine(settings, store);
+      await engine.#recover();
+      return engine;
+    } catch (error) {
+      store.close();
+      throw error;
+    }
+  }
+
+  private constructor({ stateDir, cgroupParent, runtime, options, log = () => {} }: EngineSettings, store: Store) {
+    this.#log = log;
+    this.#store = store;
+    this.#paths = new Paths(stateDir);
+    this.#runtime = new ContainerRuntime(
+      { stateDir: this.#paths.executors, binary: runtime },
+      {
+        onExit: (id, process) => this.#postTo(id, { state: "exited", exit: exitOf(process) }),
+        onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
+      },
+    );
+    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, cgroupParent });
+    const { records, damaged } = store.load();
+    if (damaged.length > 0) this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
+    const tasks = tasksIn(records);
+    const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
+    this.#facts = { epoch: epoch + 1, bootId: bootId(), revision };
+    this.#turns = new Turns(
+      {
+        store,
+        clock: systemClock,
+        options: { ...DEFAULT_OPTIONS, ...options },
+        carryOut: (order) => this.#carryOut(order),
+        onStore: (error) => this.#storeCondition(error),
+      },
+      tasks,
+    );
+  }
+
+  async #recover(): Promise<void> {
+    const found = await recover([...this.#turns.records.values()], this.#runtime, systemClock.now());
+    for (const { id, error } of found.failures) this.#log("error", "not-looked-up", { id, message: String(error) });
+    if (found.failures.length > 0) this.#conditions.set("NotLookedUp", found.failures.map(({ id }) => id).join(", "));
+    if (found.orphans.length > 0) this.#conditions.set("Orphans", found.orphans.join(", "));
+    for (const [task, happening] of found.happenings) this.#turns.post(task, happening);
+    const opened = this.#turns.edit(() => this.#facts);
+    this.#turns.release();
+    await opened;
+    for (const id of found.running) this.#runtime.follow(id);
+    this.#log("info", "restore-complete", { epoch: this.#facts.epoch, tasks: this.#turns.records.size, running: found.running.length });
+  }
+
+  /**
+   * Tasks of a file (engine/spec). All of them or none; returns when they are recorded, not when they run.
+   * @throws EngineError invalid-spec, changed-spec, not-running; StoreError not-written
+   */
+  async apply(text: string, group: string): Promise<readonly Applied[]> {
+    const { tasks, findings } = parseTasks(text);
+    const refused = tasks.flatMap((task, document) =>
+      unsupportedIn(task).map(
+        (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
+      ),
+    );
+    if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
+    let applied: readonly Applied[] = [];
+    await this.#turns.edit((draft) => {
+      const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at);
+      ({ applied } = plan);
+      for (const record of plan.records) {
+        draft.add(record);
+        draft.apply(record.id, { type: "admitted", at: draft.at });
+      }
+      // A revision that was given out is gone, also when the transaction fails.
+      this.#facts = { ...this.#facts, revision: plan.revision };
+      return this.#facts;
+    });
+    return applied;
+  }
+
+  /** Every task, by id. */
+  list(): TaskView[] {
+    return [...this.#turns.records.values()].map((record) => viewOf(record, this.#paths)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** By id, or by name in a group. @throws EngineError unknown-task */
+  get(name: string, group: string): TaskView {
+    return viewOf(this.#find(name, group), this.#paths);
+  }
+
+  /** Stop it, and remove everything of it. Returns when that is recorded. @throws EngineError unknown-task; StoreError not-written */
+  async delete(name: string, group: string): Promise<string> {
+    const { id } = this.#find(name, group);
+    await this.#turns.edit((draft) => {
+      draft.apply(id, { type: "delete", at: draft.at });
+      return undefined;
+    });
+    return id;
+  }
+
+  get node(): NodeView {
+    return {
+      bootId: this.#facts.bootId,
+      epoch: this.#facts.epoch,
+      lastSequence: this.#store.lastSequence,
+      tasks: this.#turns.records.size,
+      conditions: [...this.#conditions].map(([type, message]) => ({ type, message })),
+    };
+  }
+
+  get lastSequence(): number {
+    return this.#store.lastSequence;
+  }
+
+  /** At most `limit` events of the journal after a sequence number. */
+  events(after: number, limit: number): JournalPage {
+    return this.#store.events(after, limit);
+  }
+
+  /** Called after each transaction. Returns how to stop that. */
+  onCommit(listener: () => void): () => void {
+    return this.#turns.onCommit(listener);
+  }
+
+  /** Containers go on; another engine may open the directory. */
+  close(): void {
+    this.#turns.stop();
+    this.#store.close();
+  }
+
+  #find(name: string, group: string): TaskRecord {
+    const records = this.#turns.records;
+    const found = records.get(name) ?? [...records.values()].filter((one) => one.group === group && one.name === name).at(-1);
+    if (found === undefined) throw new EngineError("unknown-task", `there is no task ${name} in group ${group}`, { name, group });
+    return found;
+  }
+
+  #carryOut({ record, action }: Order): void {
+    if (action.type === "forget") {
+      // It is decided again with each event until the record is gone.
+      if (!this.#forgetting.has(record.id)) this.#forget(record);
+      return;
+    }
+    const perform = () => this.#effects.perform(action, record);
+    const result = action.type === "start" || action.type === "remove" ? this.#starts.run(perform) : perform();
+    void result.then((happening) => {
+      this.#turns.post(record.id, happening);
+      if (action.type === "start" && happening.type === "result" && happening.error === undefined) this.#runtime.follow(action.runtimeId);
+    });
+  }
+
+  /** Its files go first: after a crash between the two steps the record still says what there is to remove. */
+  #forget(record: TaskRecord): void {
+    const { id } = record;
+    this.#forgetting.add(id);
+    try {
+      this.#effects.forget(record);
+    } catch (error) {
+      this.#log("error", "not-removed", { task: id, message: String(error) });
+      setTimeout(() => this.#forget(record), FORGET_RETRY_MS).unref();
+      return;
+    }
+    const removed = this.#turns.edit((draft) => {
+      draft.remove(id);
+      return undefined;
+    });
+    removed.then(
+      () => this.#forgetting.delete(id),
+      // The store has said itself what is wrong with it (StoreReadOnly).
+      () => setTimeout(() => this.#forget(record), FORGET_RETRY_MS).unref(),
+    );
+  }
+
+  #postTo(runtimeId: string, observation: { readonly state: "exited"; readonly exit: ReturnType<typeof exitOf> }): void {
+    for (const record of this.#turns.records.values()) {
+      const container = record.containers.find((one) => one.runtimeId === runtimeId);
+      if (container === undefined) continue;
+      this.#turns.post(record.id, { type: "observed", container: container.name, generation: container.generation, observation });
+    }
+  }
+
+  #storeCondition(error: StoreError | undefined): void {
+    if (error === undefined) this.#conditions.delete("StoreReadOnly");
+    else this.#conditions.set("StoreReadOnly", error.message);
+    this.#log(
+      error === undefined ? "info" : "error",
+      error === undefined ? "store-writable" : "store-read-only",
+      error && { message: error.message },
+    );
+  }
+}

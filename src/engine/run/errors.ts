@@ -1,0 +1,28 @@
+/** What the engine throws: a stable code, and the facts. */
+import type { Finding } from "../spec/index.ts";
+
+export type EngineErrorCode =
+  /** The file has errors; `details.findings` has every one. Nothing was done. */
+  | "invalid-spec"
+  /** There is no such task. */
+  | "unknown-task"
+  /** A task of this name runs, and the file asks for something else. Nothing was done. */
+  | "changed-spec"
+  /** A task of this name has stopped or is being stopped: it has to be deleted first. */
+  | "not-running";
+
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+  readonly code: EngineErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: EngineErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function invalidSpec(findings: readonly Finding[]): EngineError {
+  return new EngineError("invalid-spec", `${findings.length} ${findings.length === 1 ? "error" : "errors"} in the file`, { findings });
+}

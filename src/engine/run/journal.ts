@@ -1,0 +1,22 @@
+/** What the outside is told of: the model's changes, each with the task it is about. */
+import type { Change, TaskRecord } from "../model/index.ts";
+
+interface OfTask {
+  readonly task: string;
+  readonly group: string;
+  readonly name: string;
+  /** Milliseconds since the epoch, for display: the order is that of the sequence numbers. */
+  readonly wallMs: number;
+}
+
+export type EngineEvent = OfTask &
+  (
+    | Change
+    | { readonly type: "added"; readonly digest: string }
+    /** Nothing of it is left. */
+    | { readonly type: "removed" }
+  );
+
+export function ofTask({ id, group, name }: TaskRecord, wallMs: number): OfTask {
+  return { task: id, group, name, wallMs };
+}

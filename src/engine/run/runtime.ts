@@ -1,0 +1,125 @@
+/** The port to the runtime: the executor library, one executor for each incarnation of a container. */
+import { type CommandLaunch, Executor, ExecutorError, type ProcessState } from "../../executor/index.ts";
+import type { ContainerExit } from "../model/index.ts";
+
+export interface RuntimeOptions {
+  /** Absolute directory of the executors. */
+  readonly stateDir: string;
+  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
+  readonly binary: string | undefined;
+}
+
+/** What is there of a container. absent: nothing, and nothing of an earlier attempt can come into being any more. */
+export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
+
+export interface Ends {
+  /** Once for each container that is followed: nothing of it is left. */
+  onExit(id: string, process: ProcessState): void;
+  /** What is on disk of it cannot be read: how it ends will not be known. */
+  onLost(id: string, error: unknown): void;
+}
+
+export class ContainerRuntime {
+  readonly #options: RuntimeOptions;
+  readonly #ends: Ends;
+  readonly #known = new Map<string, Executor>();
+  readonly #followed = new Set<string>();
+
+  /** @throws ExecutorError runtime-not-found, runtime-version */
+  constructor(options: RuntimeOptions, ends: Ends) {
+    this.#options = options;
+    this.#ends = ends;
+    // A runt that is missing or of another version is said at the start, not at the first task.
+    this.#executor("any");
+  }
+
+  /** Make the container and run its program. What is left of a failed launch is gone. @throws as Executor.launch */
+  async launch(id: string, command: CommandLaunch): Promise<ProcessState> {
+    const executor = this.#executor(id);
+    const state = await executor.launch(command);
+    this.#known.set(id, executor);
+    return state;
+  }
+
+  /** From now on its end is told. After what has been found of it was handed over: an end must not overtake a beginning. */
+  follow(id: string): void {
+    if (this.#followed.has(id)) return;
+    this.#followed.add(id);
+    this.#known
+      .get(id)
+      ?.wait()
+      .then(
+        (process) => this.#ends.onExit(id, process),
+        (error) => this.#ends.onLost(id, error),
+      );
+  }
+
+  /**
+   * Look up what an earlier daemon, or this one, has launched under this id. A launch that is still going on is waited for; one that cannot come to an
+   * end any more is undone. @throws ExecutorError protocol, state-unreadable, stuck
+   */
+  async find(id: string): Promise<Found> {
+    let executor = this.#known.get(id);
+    if (executor === undefined) {
+      try {
+        executor = await Executor.adopt({ ...this.#common(), id });
+      } catch (error) {
+        if (error instanceof ExecutorError && error.code === "id-unknown") return { state: "absent" };
+        throw error;
+      }
+      if (executor.state === "failed") return { state: "absent" };
+      this.#known.set(id, executor);
+    }
+    return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
+  }
+
+  /** The signal, after the grace SIGKILL for everything. Returns when its cgroup is empty, with its end; undefined: it is not there. @throws ExecutorError stuck */
+  async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
+    if ((await this.find(id)).state === "absent") return undefined;
+    const { state } = await this.#known.get(id)!.shutdown({ signal, graceMs });
+    return state ?? undefined;
+  }
+
+  /** Run a health check in it: healthy is an exit with 0 in time. `output`: the end of what it has printed. @throws as Executor.exec */
+  async check(id: string, [cmd = "", ...args]: readonly string[], deadlineMs: number): Promise<{ isHealthy: boolean; output: string }> {
+    if ((await this.find(id)).state !== "running") return { isHealthy: false, output: "the container does not run" };
+    const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs });
+    return { isHealthy: exitCode === 0, output: output.toString() };
+  }
+
+  /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */
+  async remove(id: string): Promise<void> {
+    if ((await this.find(id)).state === "absent") return;
+    this.#known.get(id)!.remove();
+    this.#known.delete(id);
+    this.#followed.delete(id);
+  }
+
+  /** Ids of everything that is on disk below the state directory, whoever has made it. */
+  async ids(): Promise<string[]> {
+    return (await Executor.list(this.#options.stateDir)).map(({ id }) => id);
+  }
+
+  /** How those have ended whose end is recorded on the disk. Changes nothing. */
+  async ended(): Promise<Map<string, ContainerExit>> {
+    const entries = await Executor.list(this.#options.stateDir);
+    return new Map(
+      entries.flatMap(({ id, state, process }) =>
+        state === "exited" && process !== null && !process.unknown ? [[id, exitOf(process)] as const] : [],
+      ),
+    );
+  }
+
+  #executor(id: string): Executor {
+    return new Executor({ ...this.#common(), id });
+  }
+
+  #common() {
+    const { stateDir, binary } = this.#options;
+    return { stateDir, ...(binary === undefined ? {} : { binary }) };
+  }
+}
+
+export function exitOf({ exitCode, signal, oomKilled, unknown, endedMs }: ProcessState): ContainerExit {
+  return { code: exitCode, signal, oomKilled, unknown, endedWallMs: endedMs ?? Date.now() };
+}

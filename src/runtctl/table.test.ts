@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { age, table } from "./table.ts";
+
+test("columns are as wide as their widest cell, and no line ends in spaces", () => {
+  expect(
+    table(
+      ["TASK", "STATE"],
+      [
+        ["web", "RUNNING"],
+        ["a-longer-name", ""],
+      ],
+    ).split("\n"),
+  ).toEqual(["TASK            STATE", "web             RUNNING", "a-longer-name   "].map((line) => line));
+});
+
+test.each([
+  [-5, "0s"],
+  [119_999, "119s"],
+  [120_000, "2m"],
+  [7_200_000, "2h"],
+  [172_800_000, "2d"],
+])("an age of %d ms is %s", (ms, text) => {
+  expect(age(ms)).toBe(text);
+});

@@ -1,0 +1,35 @@
+/** What the daemon says of itself in numbers. */
+import type { Engine } from "../engine/index.ts";
+import type { Sample } from "./metrics.ts";
+
+export function samplesOf(engine: Engine): Sample[] {
+  const { epoch, lastSequence, conditions } = engine.node;
+  const tasks = engine.list();
+  return [
+    { name: "runtd_tasks", type: "gauge", help: "Tasks by what is known of them.", values: counted(tasks.map(({ known }) => known)) },
+    {
+      name: "runtd_containers",
+      type: "gauge",
+      help: "Containers by what is known of them.",
+      values: counted(tasks.flatMap(({ containers }) => containers.map(({ known }) => known))),
+    },
+    {
+      name: "runtd_events_total",
+      type: "counter",
+      help: "Events of the journal, over all starts of the daemon.",
+      values: [{ value: lastSequence }],
+    },
+    { name: "runtd_epoch", type: "counter", help: "Starts of the daemon in this state directory.", values: [{ value: epoch }] },
+    {
+      name: "runtd_condition",
+      type: "gauge",
+      help: "1 for each condition of the host that holds.",
+      values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
+    },
+    { name: "runtd_resident_bytes", type: "gauge", help: "Memory of the daemon.", values: [{ value: process.memoryUsage.rss() }] },
+  ];
+}
+
+function counted(states: readonly string[]) {
+  return [...new Set(states)].sort().map((state) => ({ labels: { state }, value: states.filter((one) => one === state).length }));
+}

@@ -1,0 +1,129 @@
+/** From the file to nothing: the first way through everything. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
+
+interface Task {
+  readonly id: string;
+  readonly known: string;
+  readonly containers: readonly { readonly name: string; readonly id: string; readonly known: string; readonly log: string }[];
+}
+
+describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
+  const scene = useEngine();
+  const get = async (): Promise<Task> => JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout)[0];
+  const isRunning = async () => (await get()).known === "RUNNING";
+  const identities = () => scene.list().map(({ id, pid }) => `${id} ${identityOf(pid)}`);
+  const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
+
+  test("is applied, outlives its daemon, is found again with its log, and is deleted with all that it had", async () => {
+    const first = await scene.daemon();
+    const file = scene.file("web.yaml", webTask(scene.rootfs()));
+    expect(await scene.ctl("apply", "-f", file)).toEqual({ status: 0, stdout: "task web created\n", stderr: "" });
+    await until(isRunning);
+    const task = await get();
+    expect(scene.list().map(({ id, status }) => [id, status])).toEqual([...task.containers].map(({ id }) => [id, "running"]).sort());
+    // The kernel says where they are, and in which order they have begun.
+    const [db, app] = task.containers.map(({ id }) => scene.list().find((one) => one.id === id)!.pid);
+    for (const pid of [db!, app!]) expect(readFileSync(`/proc/${pid}/cgroup`, "utf8")).toContain(`${CGROUP_PARENT}/${task.id}/`);
+    const ticks = (pid: number) => Number(identityOf(pid).split(":")[1]);
+    expect(ticks(db!)).toBeLessThanOrEqual(ticks(app!));
+
+    const before = identities();
+    await first.kill();
+    const log = task.containers[0]!.log;
+    const printed = linesOf(log).length;
+    await until(() => linesOf(log).length > printed + 2);
+    expect(identities()).toEqual(before);
+
+    await scene.daemon();
+    expect((await get()).containers.map(({ known }) => known)).toEqual(["RUNNING", "RUNNING"]);
+    expect(identities()).toEqual(before);
+    expect((await scene.ctl("get")).stdout).toMatch(/^TASK +CONTAINER +STATE .*\nweb +db +RUNNING +0 .*\nweb +app +RUNNING +0 /);
+    const shown = (await scene.ctl("logs", "web", "-c", "db")).stdout.split("\n");
+    expect(shown.slice(0, printed + 3)).toEqual(Array.from({ length: printed + 3 }, (_, index) => `db ${index + 1}`));
+    // It goes on printing meanwhile.
+    const last = (await scene.ctl("logs", "web", "-c", "app", "-n", "1")).stdout;
+    expect(last).toMatch(/^(?:app \d+\n)+$/);
+    expect(Number(last.split(/\s/)[1])).toBeGreaterThan(2);
+    expect((await scene.ctl("apply", "-f", file)).stdout).toBe("task web unchanged\n");
+
+    const follower = scene.ctl("logs", "web", "-c", "db", "-f");
+    await until(() => linesOf(log).length > printed + 5);
+    expect(await scene.ctl("delete", "web")).toEqual({ status: 0, stdout: "task web deleted\n", stderr: "" });
+    // It has seen the end: the program had its signal, and the time to answer it.
+    expect((await follower).stdout).toMatch(/\ndb ends\n$/);
+    expect(scene.list()).toEqual([]);
+    for (const line of before) expect(existsSync(`/proc/${line.split(" ")[1]!.split(":")[0]}`)).toBe(false);
+    expect(cgroupsOf(task.id)).toEqual([]);
+    expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(task.id);
+    const files = readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" });
+    expect(files.filter((path) => path.includes("web"))).toEqual([]);
+    expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
+  }, 120_000);
+
+  test("what an essential container's end means is told with its reason; events are numbered, and go on over a restart", async () => {
+    const first = await scene.daemon();
+    const text = webTask(scene.rootfs()).replace(/echo app \$i; sleep 0.05/, "sleep 0.5; exit 7");
+    expect((await scene.ctl("apply", "-f", scene.file("short.yaml", text))).status).toBe(0);
+    await until(async () => (await get()).known === "STOPPED");
+    expect((await scene.ctl("get")).stdout).toMatch(/app +STOPPED .* container app exited with 7/);
+    await first.kill();
+    await scene.daemon();
+    const socket = join(scene.directory, "run/read.sock");
+    const events = await eventsOf(socket, 0);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    expect(events[0]!.data).toMatchObject({ type: "added", name: "web" });
+    const exit = events.find(({ data }) => data["container"] === "app" && data["known"] === "STOPPED");
+    expect(exit?.data).toMatchObject({ exit: { code: 7, signal: null, unknown: false } });
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
+    expect((await eventsOf(socket, events.length))[0]?.sequence).toBe(events.length + 1);
+  }, 120_000);
+
+  test("the admin socket is for its owner; the socket for reading changes nothing", async () => {
+    await scene.daemon();
+    const read = join(scene.directory, "run/read.sock");
+    expect(statSync(scene.socket).mode & 0o777).toBe(0o600);
+    expect(statSync(read).mode & 0o777).toBe(0o660);
+    await scene.ctl("apply", "-f", scene.file("web.yaml", webTask(scene.rootfs())));
+    expect((await http(read, "DELETE", "/v1/tasks/web")).status).toBe(403);
+    expect((await http(read, "POST", "/v1/apply")).status).toBe(403);
+    expect((await http(read, "GET", "/v1/tasks/web")).status).toBe(200);
+    expect((await http(read, "GET", "/v1/metrics")).text).toMatch(/^runtd_tasks\{state="\w+"\} 1$/m);
+    expect((await http(read, "GET", "/v1/nothing")).status).toBe(404);
+  }, 60_000);
+});
+
+function cgroupsOf(task: string): string[] {
+  return readdirSync("/sys/fs/cgroup")
+    .flatMap((name) => [`/sys/fs/cgroup/${name}${CGROUP_PARENT}/${task}`, `/sys/fs/cgroup${CGROUP_PARENT}/${task}`])
+    .filter((path) => existsSync(path));
+}
+
+/** What there is now: the stream is left when it says nothing for a while. */
+async function eventsOf(socketPath: string, after: number): Promise<{ sequence: number; data: Record<string, unknown> }[]> {
+  const text = await new Promise<string>((resolve, reject) => {
+    let received = "";
+    const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
+      const done = () => {
+        call.destroy();
+        resolve(received);
+      };
+      let timer = setTimeout(done, 1_000);
+      response.on("data", (chunk) => {
+        received += chunk;
+        clearTimeout(timer);
+        timer = setTimeout(done, 500);
+      });
+    });
+    call.on("error", (error) => (received === "" ? reject(error) : resolve(received)));
+    call.end();
+  });
+  return text
+    .split("\n\n")
+    .filter(Boolean)
+    .map((block) => ({ sequence: Number(/^id: (\d+)$/m.exec(block)![1]), data: JSON.parse(/^data: (.*)$/m.exec(block)![1]!) }));
+}

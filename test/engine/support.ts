@@ -1,0 +1,192 @@
+/** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { SLOW } from "../support/harness.ts";
+import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
+import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
+
+export const isRoot = process.geteuid?.() === 0;
+const RUNT = join(REPOSITORY, "bin/runt");
+const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
+const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
+const WAIT_MS = 20_000 * SLOW;
+
+export interface Answer {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A container as `runt list` shows it. */
+export interface Listed {
+  readonly id: string;
+  readonly pid: number;
+  readonly status: string;
+}
+
+export interface Daemon {
+  readonly pid: number;
+  readonly ended: Promise<number | null>;
+  /** SIGKILL; returns when it is dead. */
+  kill(): Promise<void>;
+  /** What it has logged. */
+  log(): string;
+}
+
+export interface Scene {
+  readonly directory: string;
+  readonly stateDir: string;
+  readonly socket: string;
+  rootfs(): string;
+  /** Returns at once. */
+  spawn(options?: { readonly stateDir?: string; readonly runDir?: string }): Daemon;
+  /** Returns when it answers. */
+  daemon(): Promise<Daemon>;
+  ctl(...args: string[]): Promise<Answer>;
+  /** Path of a file with this text. */
+  file(name: string, text: string): string;
+  list(): Listed[];
+}
+
+/** To be called inside `describe`. Daemons are killed and containers deleted after each test, whatever has failed; nothing of them may be left at the end. */
+export function useEngine(): Scene {
+  const directory = mkdtempSync(join(tmpdir(), "runt-engine-"));
+  const stateDir = join(directory, "state");
+  const runDir = join(directory, "run");
+  const socket = join(runDir, "admin.sock");
+  let before = new Set<string>();
+  let made = "";
+  let count = 0;
+  let daemons: Daemon[] = [];
+  const rootfs = () => (made ||= reachableRootfs(directory));
+  const runtime = join(stateDir, "executors/@runtime");
+  const list = (): Listed[] =>
+    existsSync(runtime) ? (JSON.parse(execFileSync(RUNT, ["--root", runtime, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];
+
+  beforeAll(() => {
+    execFileSync("chmod", ["711", directory]);
+    rootfs();
+    before = hostTraces(directory);
+  });
+  afterEach(async () => {
+    for (const daemon of daemons) await daemon.kill();
+    daemons = [];
+    for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
+    rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    rmSync(runDir, { recursive: true, force: true });
+  });
+  afterAll(async () => {
+    try {
+      await until(() => [...hostTraces(directory)].every((line) => before.has(line)), 5_000 * SLOW).catch(() => {});
+      expect([...hostTraces(directory)].filter((line) => !before.has(line))).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  const scene: Scene = {
+    directory,
+    stateDir,
+    socket,
+    rootfs,
+    list,
+    spawn({ stateDir: state = stateDir, runDir: run = runDir } = {}) {
+      const log = join(directory, `runtd-${++count}.log`);
+      const args = [RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
+      const daemon = daemonOf(child, log);
+      daemons.push(daemon);
+      return daemon;
+    },
+    async daemon() {
+      const daemon = scene.spawn();
+      await until(
+        () => /"ready"/.test(daemon.log()),
+        WAIT_MS,
+        () => daemon.log(),
+      );
+      return daemon;
+    },
+    ctl: (...args) =>
+      new Promise((resolve) => {
+        const child = execFile(process.execPath, [RUNTCTL, "-s", socket, ...args], (_, stdout, stderr) =>
+          resolve({ status: child.exitCode, stdout, stderr }),
+        );
+      }),
+    file(name, text) {
+      const path = join(directory, name);
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path, text);
+      return path;
+    },
+  };
+  return scene;
+}
+
+function daemonOf(child: ChildProcess, log: string): Daemon {
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  return {
+    pid: child.pid!,
+    ended,
+    async kill() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await ended;
+    },
+    log: () => readFileSync(log, "utf8"),
+  };
+}
+
+/** @throws Error, with what `why` says, when it does not come about in time */
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = WAIT_MS, why: () => string = () => ""): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);
+    await sleep(5);
+  }
+}
+
+/** "pid:start ticks": the same text is the same process. */
+export function identityOf(pid: number): string {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return `${pid}:${fields[19]}`;
+}
+
+/** One request, as curl would make it. Rejects when the daemon dies before it answers. */
+export function http(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const call = request({ socketPath, method, path, headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+      response.on("error", reject);
+    });
+    call.on("error", reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** Two containers; `app` depends on the start of `db`, and says so. Both print a line every 50 ms. */
+export function webTask(rootfs: string, name = "web"): string {
+  const container = (one: string, rest: string) => `
+  - name: ${one}
+    rootfs: ${rootfs}
+    command: /bin/sh
+    args: ["-c", "trap 'echo ${one} ends; exit 0' TERM; i=0; while :; do i=$((i+1)); echo ${one} $i; sleep 0.05; done"]
+    stopTimeout: 10s${rest}`;
+  return `name: ${name}\ncontainers:${container("db", "")}${container("app", "\n    dependsOn: [{ container: db, condition: START }]")}\n`;
+}
