@@ -18,7 +18,8 @@ export function endContainer(
   now: Instant,
   why?: Reason,
 ): TaskRecord {
-  if (container.known === "STOPPED") return mergeExit(record, container, exit);
+  // A stray process of it was stopped: it is not stopped again.
+  if (container.known === "STOPPED") return mergeExit(changeContainer(record, container.name, { isUnsure: false }), container, exit);
   const hasRun = container.startedAt?.bootId !== undefined || container.applied === "RUNNING";
   const isOwnEnd = container.desired === "RUNNING" && record.desired === "RUNNING";
   // What never ran has no exit code, whatever ended the process that waited to become it.
