@@ -3,12 +3,9 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Daemon, DBUS_DAEMON, startDaemon } from "../support/bus-daemon.ts";
-import { joinBus, type Service } from "../support/bus-service.ts";
-import { CGROUPS, isUnified } from "../support/cgroups.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hierarchyRoots as hierarchies, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
-import { type FakeSystemd, fakeSystemd } from "../support/fake-systemd.ts";
 import { call, isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
@@ -20,13 +17,6 @@ interface Found {
   readonly reason: string;
   readonly processes?: readonly number[];
 }
-
-/** Every hierarchy's root; beside those of v1 an empty one of v2 may be mounted. */
-const hierarchies = isUnified
-  ? [CGROUPS]
-  : readdirSync(CGROUPS)
-      .map((name) => join(CGROUPS, name))
-      .filter((path) => existsSync(`${path}/tasks`));
 
 describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -313,52 +303,6 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^runt: cannot remove .*: read-only file system/)]);
     expect(stdout).toMatch(new RegExp(`failed +cgroup +${name} `));
     expect(await gc()).toMatchObject([{ id: name, outcome: "removed" }]);
-  });
-
-  describe.skipIf(DBUS_DAEMON === undefined)("with systemd's units (needs dbus-daemon)", () => {
-    const managerRoot = `${CGROUP_PARENT}-gc-systemd`;
-    let daemon: Daemon;
-    let service: Service;
-    let systemd: FakeSystemd;
-    beforeAll(async () => {
-      daemon = await startDaemon(directory);
-      systemd = fakeSystemd(isUnified ? CGROUPS : `${CGROUPS}/systemd`, managerRoot);
-      service = await joinBus(daemon.socket, "org.freedesktop.systemd1", systemd.answer);
-    });
-    afterAll(() => {
-      service.close();
-      daemon.close();
-      systemd.clear();
-    });
-
-    async function runt(...args: readonly string[]): Promise<string> {
-      const booted = `mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && exec "$@"`;
-      const words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", booted, "sh", RUNTIME, "--root", root, ...args];
-      const env = { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${daemon.socket}` };
-      const { status, stdout, stderr } = await call(directory, words, { env });
-      if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
-      return stdout;
-    }
-
-    test("a unit whose container is lost is stopped", async () => {
-      const name = id();
-      const path = bundle((config) => {
-        shell(config, "sleep 1000");
-        config.linux.cgroupsPath = `:gc:${name}`;
-        config.linux.resources = {};
-      });
-      await runt("--systemd-cgroup", "run", "--detach", "-b", path, name);
-      const { pid } = JSON.parse(await runt("state", name));
-      loseState(name);
-      expect(JSON.parse(await runt("gc", "-f", "json")).objects).toMatchObject([{ id: name, outcome: "kept", processes: [pid] }]);
-      process.kill(pid, "SIGKILL");
-      await expect.poll(() => existsSync(`/proc/${pid}/cgroup`), { timeout: 15_000 * SLOW }).toBe(false);
-      const before = systemd.calls.length;
-      expect(JSON.parse(await runt("gc", "-f", "json")).objects).toMatchObject([{ kind: "cgroup", id: name, outcome: "removed" }]);
-      expect(systemd.calls.slice(before)).toEqual([`StopUnit gc-${name}.scope`, `ResetFailedUnit gc-${name}.scope`]);
-      expect(systemd.unit(`gc-${name}.scope`)).toBeUndefined();
-      for (const hierarchy of hierarchies) expect(existsSync(`${hierarchy}${managerRoot}/system.slice/gc-${name}.scope`)).toBe(false);
-    });
   });
 
   test("a format that it does not have", async () => {

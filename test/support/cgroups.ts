@@ -1,5 +1,5 @@
 /** Where a process is in the host's cgroups, and what their files say there. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const CGROUPS = "/sys/fs/cgroup";
@@ -38,3 +38,10 @@ export function withoutLimits(resources: unknown): Record<string, unknown> {
   const { devices } = (resources ?? {}) as { devices?: unknown };
   return devices === undefined ? {} : { devices };
 }
+
+/** Every hierarchy's root; beside those of v1 an empty one of v2 may be mounted. */
+export const hierarchyRoots: readonly string[] = isUnified
+  ? [CGROUPS]
+  : readdirSync(CGROUPS)
+      .map((name) => join(CGROUPS, name))
+      .filter((path) => existsSync(`${path}/tasks`));
