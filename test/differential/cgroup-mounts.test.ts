@@ -60,10 +60,7 @@ describe.skipIf(!isRoot || !isRunt || !isV1 || !existsSync(RUNC))(`cgroup mounts
         source: "cgroup",
         options: ["nosuid", "noexec", "nodev", "relatime", access],
       });
-      shell(
-        config,
-        `grep ' ${TARGET}' /proc/self/mountinfo | sed 's/^\\([^ ]* \\)\\{3\\}//' | sort; ${files(version)}; true`,
-      );
+      shell(config, `grep ' ${TARGET}' /proc/self/mountinfo | sed 's/^\\([^ ]* \\)\\{3\\}//' | sort; ${files(version)}; true`);
     });
     const own = await lines(version, RUNTIME, path);
     expect(own).toEqual(await lines(version, RUNC, path));
