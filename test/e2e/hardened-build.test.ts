@@ -100,7 +100,7 @@ describe.skipIf(!isRunt || !existsSync(HELPER))("runt-init", () => {
 });
 
 /** The compiler of Debian guards nothing by itself; most object files have some function with an array. */
-const OBJECTS = ["build/program", "build/host", "build/shared", "build/init", "build/libseccomp/work/objects"]
+const OBJECTS = ["build/program", "build/host", "build/twins", "build/shared", "build/init", "build/libseccomp/work/objects"]
   .map((path) => join(REPOSITORY, path))
   .filter(existsSync);
 

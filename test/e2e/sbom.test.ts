@@ -24,7 +24,7 @@ interface Editable {
 
 /** The component that a file of the linker belongs to. */
 const OWNERS: readonly (readonly [RegExp, string])[] = [
-  [/^build\/(program|host|init|shared)\/[\w-]+\.o$|^build\/embed\.o$/, "runt"],
+  [/^build\/(program|host|twins|init|shared)\/[\w-]+\.o$|^build\/embed\.o$/, "runt"],
   [/libquickjs\.a$/, "quickjs"],
   [/libseccomp\.a$/, "libseccomp"],
   [/musl\/(lib[cm]\.a|S?crt[1in]\.o)$/, "musl"],

@@ -1,6 +1,6 @@
 /** Signals of the caller while a verb runs: those that mean nothing to it change nothing, and those that end it leave what can be removed. */
 import type { ChildProcess } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
@@ -95,22 +95,20 @@ describe.skipIf(!isRoot || !isRunt)("signals of the caller (needs root)", () => 
     const path = bundle((config) =>
       shell(config, "trap 'exit 42' TERM; trap 'echo hup' HUP; trap 'echo usr' USR1; echo ready; while :; do sleep 0.02; done"),
     );
-    const { status, stdout } = await runtime(["run", "-b", path, name], {
-      started: (child) => {
+    const { status, stdout, stderr } = await runtime(["run", "-b", path, name], {
+      started: (child, output) => {
+        let rounds = 0;
         const timer = setInterval(() => {
-          if (child.exitCode !== null) clearInterval(timer);
-          else {
-            child.kill("SIGHUP");
-            child.kill("SIGUSR1");
-            child.kill("SIGWINCH");
-            child.kill("SIGCHLD");
+          // Before it is ready its traps are not set, and earlier still a signal ends the start.
+          if (child.exitCode !== null || child.signalCode !== null) clearInterval(timer);
+          else if (readFileSync(output, "utf8").includes("ready")) {
+            for (const signal of ["SIGHUP", "SIGUSR1", "SIGWINCH", "SIGCHLD"] as const) child.kill(signal);
+            if (++rounds >= 100) child.kill("SIGTERM");
           }
         }, 10);
-        setTimeout(() => child.kill("SIGTERM"), 1_000);
-        setTimeout(() => clearInterval(timer), 5_000);
       },
     });
-    expect(status).toBe(42);
+    expect({ status, stderr }).toEqual({ status: 42, stderr: "" });
     expect(stdout).toContain("hup");
     expect(stdout).toContain("usr");
     await clean(name);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const TIMEOUT_MS = 20_000 * Number(process.env["RUNT_TEST_SLOW"] ?? 1);
 
 export interface Result {
-  /** 128 + number for a signal. */
+  /** 137 for SIGKILL, 255 for any other signal. */
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -19,8 +19,8 @@ export interface CallOptions {
   readonly input?: string;
   /** Descriptors of this process handed over as 3, 4, ... */
   readonly extra?: readonly number[];
-  /** Called with the child as soon as it runs. */
-  readonly started?: (child: ChildProcess) => void;
+  /** Called with the child as soon as it runs, and the path of the file that it prints to. */
+  readonly started?: (child: ChildProcess, output: string) => void;
 }
 
 let count = 0;
@@ -39,7 +39,7 @@ export async function call(directory: string, command: readonly string[], option
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
     });
-    options.started?.(child);
+    options.started?.(child, `${name}.out`);
     const status = await new Promise<number>((done, failed) => {
       child.on("error", failed);
       child.on("exit", (code, signal) => done(code ?? (signal === "SIGKILL" ? 137 : 255)));

@@ -17,7 +17,7 @@ export function buildVariant(plugin: string, directory: string, env: Readonly<Re
   run("node_modules/.bin/tsx", ["tools/bundle.ts", "--output", directory, "--plugin", plugin]);
   const embed = join(directory, "embed.o");
   run(COMPILER, ["-c", join(directory, "gen/embed.S"), "-o", embed]);
-  const objects = ["build/program", "build/host", "build/shared"].flatMap((folder) =>
+  const objects = ["build/program", "build/host", "build/twins", "build/shared"].flatMap((folder) =>
     readdirSync(join(REPOSITORY, folder))
       .filter((name) => name.endsWith(".o"))
       .map((name) => join(folder, name)),

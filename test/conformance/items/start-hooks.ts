@@ -107,7 +107,7 @@ export const poststart = group("HK5", "poststart", ({ must }) => {
 export const poststop = group("HK6", "poststop", ({ must }) => {
   must(1, "poststop hooks run in delete, when everything is gone, and have ended when delete returns", async (c) => {
     const log = new HookLog(c);
-    const find = `find /sys/fs/cgroup -path '*${c.cgroup}/*' -type d 2>/dev/null; tr -d '\\0' < /proc/$old/cmdline 2>/dev/null; sleep 0.05; touch $log/end`;
+    const find = `for each in /sys/fs/cgroup${c.cgroup}/*/ /sys/fs/cgroup/*${c.cgroup}/*/; do [ ! -d "$each" ] || echo "$each"; done; tr -d '\\0' < /proc/$old/cmdline 2>/dev/null; sleep 0.05; touch $log/end`;
     const container = await log.create({
       poststart: [log.note("poststart", 'echo "$pid" > $log/pid')],
       poststop: [log.note("poststop", `old=$(cat $log/pid); ${find}`)],
