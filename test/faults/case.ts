@@ -141,7 +141,10 @@ export class Cases {
     if (answer.hangs) return ["start hangs"];
     // A program that has ended at once looks the same.
     if (point.process !== "init" || action === "kill" || answer.status !== 0) return [];
-    const hit = this.#passed().some((line) => line.startsWith(`init ${point.number} `));
+    // An init that was cloned early and did not fit may have had the fault, or nothing: the container's own came here after it.
+    const [when = "", what = ""] = point.name.split(" ");
+    const last = this.#passed().findLast((line) => line.startsWith(`init ${point.number} `));
+    const hit = `${last} `.startsWith(`init ${point.number} ${when} ${what} `);
     return hit ? ["start says nothing of init's failure"] : [];
   }
 
