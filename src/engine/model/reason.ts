@@ -2,7 +2,6 @@
 
 export type ReasonCode =
   | "StoppedByUser"
-  | "Replaced"
   | "EssentialContainerExited"
   | "ContainerExited"
   | "ContainerVanished"
@@ -17,7 +16,6 @@ export type ReasonCode =
   | "ResourceFailed"
   | "DependencyFailed"
   | "DependencyTimeout"
-  | "Deadlock"
   | "LedgerError"
   | "StopFailed";
 
