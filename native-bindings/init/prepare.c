@@ -43,9 +43,11 @@ static int make(const struct standard *standard) {
 }
 
 void prepare_filesystems(struct run *run, uint32_t wanted) {
+  // unshare(2) moves only children into a new pid namespace, and a procfs shows the pid namespace of the process that makes it.
+  const uint64_t inside = run->cloned_early | (run->made_early & ~(uint64_t)CLONE_NEWPID);
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     const struct standard *standard = &STANDARD[i];
-    if ((wanted >> i & 1) == 0 || (standard->shows & ~(run->cloned_early | run->made_early)) != 0) continue;
+    if ((wanted >> i & 1) == 0 || (standard->shows & ~inside) != 0) continue;
     int mount = make(standard);
     run->prepared[i] = mount < 0 ? 0 : mount + 1;
   }

@@ -180,6 +180,12 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || isDisabled)(`the he
     expect(stdout).toMatch(/ \/dev\/shm rw,relatime .*size=4096k/);
   });
 
+  test("they show the namespaces of the container", async () => {
+    const path = bundle((config) => shell(config, "echo $$ /proc/[0-9]* /sys/class/net/*"));
+    const { status, stdout } = await runtime(["run", "-b", path, id()], here);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "1 /proc/1 /sys/class/net/lo\n" });
+  });
+
   test("what it has made for nothing is no way out of the masks", async () => {
     for (let fd = 3; fd < 20; fd++) {
       const path = bundle((config) => {
