@@ -1,5 +1,6 @@
 /** JSON over the daemon's unix socket. */
 import { type IncomingMessage, request } from "node:http";
+import type { Sockets } from "./sockets.ts";
 
 /** What the daemon has answered with an error, or that there is none. */
 export class ClientError extends Error {
@@ -8,11 +9,14 @@ export class ClientError extends Error {
   readonly code: string;
   /** The body of the answer. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** What may help; a sentence. */
+  readonly hint: string | undefined;
 
-  constructor(code: string, message: string, body: Readonly<Record<string, unknown>> = {}) {
+  constructor(code: string, message: string, { body = {}, hint }: { body?: Readonly<Record<string, unknown>>; hint?: string } = {}) {
     super(message);
     this.code = code;
     this.body = body;
+    this.hint = hint;
   }
 }
 
@@ -24,15 +28,26 @@ export interface Client {
 /** How long the daemon may take for an answer: applying and looking return at once, whatever they begin. */
 const TIMEOUT_MS = 30_000;
 
-export function clientOf(socketPath: string): Client {
+export function clientOf(sockets: Sockets): Client {
   return {
     async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-      const response = await send(socketPath, method, path, body);
+      const response = await sendToOne(sockets, method, path, body);
       const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
       if ((response.statusCode ?? 500) < 400) return answer as T;
-      throw new ClientError(String(answer["code"]), String(answer["message"]), answer);
+      throw new ClientError(String(answer["code"]), String(answer["message"]), { body: answer });
     },
   };
+}
+
+/** The next socket only when this one is not for this user, and only for reading: the error of a change is about the first. */
+async function sendToOne([first, ...others]: Sockets, method: string, path: string, body: unknown): Promise<IncomingMessage> {
+  try {
+    return await send(first, method, path, body);
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (next === undefined || method !== "GET" || !(error instanceof ClientError && error.code === "permission-denied")) throw error;
+    return sendToOne([next, ...rest], method, path, body);
+  }
 }
 
 function send(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
@@ -40,12 +55,25 @@ function send(socketPath: string, method: string, path: string, body: unknown): 
     const headers = body === undefined ? {} : { "content-type": "application/json" };
     const call = request({ socketPath, method, path, headers, timeout: TIMEOUT_MS }, resolve);
     call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
-    call.on("error", (error: NodeJS.ErrnoException) => {
-      const hint = error.code === "ENOENT" || error.code === "ECONNREFUSED" ? "is runtd running?" : error.message;
-      reject(new ClientError("unreachable", `${socketPath}: ${error.code === "EACCES" ? "permission denied" : hint}`));
-    });
+    call.on("error", (error: NodeJS.ErrnoException) => reject(connectionError(socketPath, error)));
     call.end(body === undefined ? undefined : JSON.stringify(body));
   });
+}
+
+function connectionError(socketPath: string, { code, message }: NodeJS.ErrnoException): ClientError {
+  switch (code) {
+    case "EACCES":
+      return new ClientError("permission-denied", `${socketPath}: permission denied`, {
+        hint: "Changes need root; reading needs root or the group runtd-read.",
+      });
+    case "ENOENT":
+    case "ECONNREFUSED":
+      return new ClientError("unreachable", `${socketPath}: no daemon answers`, {
+        hint: "Is runtd running? --run-dir or RUNTD_SOCKET says where.",
+      });
+    default:
+      return new ClientError("unreachable", `${socketPath}: ${message}`);
+  }
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -1,32 +1,44 @@
 #!/usr/bin/env node
-/** The client of runtd. Exit status: 0, 1 when it failed, 2 for a wrong command line. */
-import { type Arguments, parseArguments, UsageError } from "./arguments.ts";
-import { type Client, ClientError, clientOf } from "./client.ts";
-import { apply } from "./commands/apply.ts";
-import { remove } from "./commands/delete.ts";
-import { get } from "./commands/get.ts";
-import { logs } from "./commands/logs.ts";
-import { validate } from "./commands/validate.ts";
-import { USAGE } from "./usage.ts";
+/** The client of runtd. How it ends: errors.ts. */
+import { readFileSync } from "node:fs";
+import { CommanderError } from "commander";
+import { ClientError } from "./client.ts";
+import { EXIT, UsageError } from "./errors.ts";
+import { programOf } from "./program.ts";
+import { VERBS } from "./verbs/index.ts";
 
-type Command = (args: Arguments, client: Client) => Promise<number>;
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 
-const COMMANDS = new Map<string, Command>(Object.entries({ apply, delete: remove, get, logs, validate }));
-
-async function main(): Promise<number> {
-  const args = parseArguments(process.argv.slice(2), process.env);
-  if (args === undefined) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
-  const command = COMMANDS.get(args.command);
-  if (command === undefined) throw new UsageError(`there is no command ${args.command}`);
-  return command(args, clientOf(args.socket));
+const program = programOf(VERBS, version, (status) => {
+  process.exitCode = status;
+});
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = told(error as Error);
 }
 
-process.exitCode = await main().catch((error: Error) => {
-  process.stderr.write(`runtctl: ${error.message}\n`);
-  if (error instanceof UsageError) process.stderr.write("See runtctl --help.\n");
-  else if (!(error instanceof ClientError) && (error as NodeJS.ErrnoException).code === undefined) process.stderr.write(`${error.stack}\n`);
-  return error instanceof UsageError ? 2 : 1;
-});
+/** One line and, where there is one, a hint. Returns the exit status. */
+function told(error: Error): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.done;
+    // Without a verb the help was printed.
+    if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), "See runtctl --help.");
+    return EXIT.usage;
+  }
+  if (error instanceof UsageError) {
+    say(error.message, "See runtctl --help.");
+    return EXIT.usage;
+  }
+  if (error instanceof ClientError) {
+    say(error.message, error.hint);
+    return error.code === "unreachable" ? EXIT.unreachable : EXIT.failed;
+  }
+  // What has an errno is about a file; everything else is a defect of this program.
+  say((error as NodeJS.ErrnoException).code === undefined ? `${error.stack}` : error.message, undefined);
+  return EXIT.failed;
+}
+
+function say(message: string, hint: string | undefined): void {
+  process.stderr.write(`runtctl: ${message}\n${hint === undefined ? "" : `${hint}\n`}`);
+}

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-import { rmSync } from "node:fs";
 /** The daemon: an engine behind two sockets. Its containers are no children of it, and go on whatever happens to it. */
+import { rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import { Engine } from "../engine/index.ts";
-import { api } from "./api.ts";
 import { type Configuration, configurationOf, socketsOf, USAGE } from "./config.ts";
+import { appOf } from "./http/app.ts";
 import { factsOf, log } from "./log.ts";
+import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
 
 /** sysexits(3) */
@@ -22,7 +23,7 @@ async function serve(configuration: Configuration): Promise<void> {
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
   for (const [name, file] of Object.entries(sockets)) {
-    const server = createAdaptorServer({ fetch: api(engine, { isAdmin: name === "admin" }).fetch }) as Server;
+    const server = createAdaptorServer({ fetch: appOf(ROUTES, engine, { isAdmin: name === "admin" }).fetch }) as Server;
     await listenOn(server, file);
     servers.push(server);
   }

@@ -1,20 +1,32 @@
 /** The journal as server-sent events: `id` is the sequence number, and whoever comes back goes on after the last one it has. */
 
-import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
-import type { Engine } from "../engine/index.ts";
+import { z } from "zod";
+import type { Engine } from "../../engine/index.ts";
+import { refuse } from "../http/errors.ts";
+import { textRoute } from "../http/route.ts";
 
 const PAGE = 256;
 
-/** `?after=N` or Last-Event-ID; with neither, from now on. An event "gap" says that some in between are gone. */
-export function eventStream(context: Context, engine: Engine): Response {
-  const asked = context.req.query("after") ?? context.req.header("last-event-id");
-  const after = asked === undefined ? engine.lastSequence : Number(asked);
-  if (!Number.isSafeInteger(after) || after < 0) {
-    return context.json({ code: "invalid-argument", message: `after: ${asked} is no sequence number` }, 400);
-  }
-  return streamSSE(context, (stream) => follow(stream, engine, after));
-}
+const sequence = z.coerce.number().pipe(z.int().min(0));
+
+export const followEvents = textRoute({
+  method: "get",
+  path: "/v1/events",
+  access: "read",
+  summary: "The journal as server-sent events",
+  description:
+    "`id` is the sequence number. From `after`, else from the header Last-Event-ID, else from now on. An event `gap` says that some in between are gone.",
+  query: z.object({ after: sequence.optional().describe("The last sequence number that the reader has.") }),
+  answer: { status: 200, description: "It does not end", type: "text/event-stream" },
+  respond({ engine, context, query }) {
+    const last = context.req.header("last-event-id");
+    const { success, data: header } = sequence.optional().safeParse(last);
+    if (!success) return refuse(context, "invalid-argument", `Last-Event-ID: ${last} is no sequence number`);
+    const after = query.after ?? header ?? engine.lastSequence;
+    return streamSSE(context, (stream) => follow(stream, engine, after));
+  },
+});
 
 /**
  * A slow reader holds up nobody: the journal is read when the reader has taken what was written before, and nothing is queued for it.

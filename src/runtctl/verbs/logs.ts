@@ -1,34 +1,56 @@
 /** What a container has printed, from its file: it does not flow through the daemon, so that a daemon that is killed meanwhile changes nothing. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { InvalidArgumentError } from "commander";
 import type { ContainerView, TaskView } from "../../engine/index.ts";
-import { type Arguments, nameOf, UsageError } from "../arguments.ts";
-import { type Client, ClientError } from "../client.ts";
-import { taskPath } from "./get.ts";
+import { ClientError } from "../client.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import type { Session } from "../session.ts";
+import { taskOf } from "../tasks.ts";
+import { verb } from "../verb.ts";
 
 const LOOK_MS = 200;
 const CHUNK = 65_536;
 const NEWLINE = 0x0a;
 
-/** Returns the exit status. */
-export async function logs(args: Arguments, client: Client): Promise<number> {
-  const name = nameOf(args);
-  const task = await client.call<TaskView>("GET", taskPath(name, args.group));
-  const { log, name: container } = containerOf(task, args.container);
-  const fd = open(log);
-  if (fd === undefined) return 0;
-  try {
-    const begun = args.tail === undefined ? 0 : startOfLast(fd, args.tail);
-    let at = print(fd, begun);
-    while (args.isFollowing && (await mayPrint(task.id, container, args, client))) {
-      await sleep(LOOK_MS);
-      at = print(fd, at);
+interface Options {
+  readonly container?: string;
+  readonly follow?: true;
+  readonly tail?: number;
+}
+
+export const logs = verb<Options>({
+  name: "logs",
+  summary: "what a container has printed",
+  examples: [["logs web -c app -f", "what app prints, until it ends"]],
+  define: (command) =>
+    command
+      .argument("<name>", "of a task")
+      .option("-c, --container <name>", "of the task; needed when it has more than one")
+      .option("-f, --follow", "go on until the container ends")
+      .option("-n, --tail <lines>", "only the last ones", lineCount),
+  async run(session, [name = ""], { container: asked, follow, tail }) {
+    const task = await taskOf(session, name);
+    const { log, name: container } = containerOf(task, asked);
+    const fd = open(log);
+    if (fd === undefined) return EXIT.done;
+    try {
+      let at = print(fd, tail === undefined ? 0 : startOfLast(fd, tail));
+      while (follow && (await mayPrint(task.id, container, session))) {
+        await sleep(LOOK_MS);
+        at = print(fd, at);
+      }
+      print(fd, at);
+    } finally {
+      closeSync(fd);
     }
-    print(fd, at);
-  } finally {
-    closeSync(fd);
-  }
-  return 0;
+    return EXIT.done;
+  },
+});
+
+function lineCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It is no number of lines.");
+  return Number(text);
 }
 
 /** undefined: it has not been started yet, so it has printed nothing. */
@@ -48,9 +70,9 @@ function containerOf({ name, containers }: TaskView, asked: string | undefined):
 }
 
 /** Without an answer of the daemon it may: it is asked again. */
-async function mayPrint(id: string, container: string, { group }: Arguments, client: Client): Promise<boolean> {
+async function mayPrint(id: string, container: string, session: Session): Promise<boolean> {
   try {
-    const { containers } = await client.call<TaskView>("GET", taskPath(id, group));
+    const { containers } = await taskOf(session, id);
     return containers.find(({ name }) => name === container)?.known !== "STOPPED";
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

@@ -1,6 +1,6 @@
 /** What the daemon says of itself in numbers. */
-import type { Engine } from "../engine/index.ts";
-import type { Sample } from "./metrics.ts";
+import type { Engine } from "../../engine/index.ts";
+import type { Sample } from "../http/exposition.ts";
 
 export function samplesOf(engine: Engine): Sample[] {
   const { epoch, lastSequence, conditions } = engine.node;

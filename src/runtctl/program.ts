@@ -1,0 +1,47 @@
+/** The command line: global options, and the verbs of the table. */
+import { Command } from "commander";
+import { clientOf } from "./client.ts";
+import { type Sockets, socketsIn } from "./sockets.ts";
+import type { Verb } from "./verb.ts";
+
+interface GlobalOptions {
+  readonly socket?: string;
+  readonly runDir?: string;
+  readonly group: string;
+}
+
+/** @param end is told the exit status of the verb */
+export function programOf(verbs: readonly Verb[], version: string, end: (status: number) => void): Command {
+  const program = new Command("runtctl")
+    .description("Tasks of runtd: groups of containers on this host.")
+    .usage("[options] COMMAND ...")
+    .option("-s, --socket <file>", "socket of the daemon; default: RUNTD_SOCKET, else admin.sock in the directory of the sockets")
+    .option("--run-dir <dir>", "directory of the daemon's sockets; default: /run/runtd")
+    .option("-g, --group <name>", "group of the tasks", "default")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this text")
+    .helpCommand("help [command]", "print the help of a command")
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText("after", "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers.\n")
+    // Errors are told by the caller.
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+  for (const verb of verbs) add(program, verb, end);
+  return program;
+}
+
+function add(program: Command, verb: Verb, end: (status: number) => void): void {
+  const command = program.command(verb.name).summary(verb.summary).description(descriptionOf(verb));
+  verb.define(command);
+  command.action(async () => {
+    const { socket, runDir, group } = program.opts<GlobalOptions>();
+    const sockets: Sockets = socketsIn({ socket, runDir, environment: process.env });
+    end(await verb.run({ client: clientOf(sockets), group }, command.args, command.opts()));
+  });
+  if (verb.examples !== undefined)
+    command.addHelpText("after", `\nExamples:\n${verb.examples.map(([line, what]) => `  runtctl ${line}\n      ${what}`).join("\n")}\n`);
+}
+
+function descriptionOf({ summary, description = [] }: Verb): string {
+  return [`${summary[0]!.toUpperCase()}${summary.slice(1)}.`, ...description].join("\n\n");
+}

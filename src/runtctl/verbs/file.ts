@@ -1,0 +1,18 @@
+/** The file that a verb is given. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+
+export interface FileOption {
+  readonly file: string;
+}
+
+const STDIN = 0;
+
+export function addFileOption(command: Command): void {
+  command.requiredOption("-f, --file <file>", "tasks, as YAML or JSON; - is the standard input");
+}
+
+/** @throws what readFileSync throws */
+export function textOf({ file }: FileOption): { readonly source: string; readonly text: string } {
+  return file === "-" ? { source: "stdin", text: readFileSync(STDIN, "utf8") } : { source: file, text: readFileSync(file, "utf8") };
+}

@@ -1,0 +1,17 @@
+import { parseTasks, renderFinding } from "../../engine/index.ts";
+import { EXIT } from "../errors.ts";
+import { verb } from "../verb.ts";
+import { addFileOption, type FileOption, textOf } from "./file.ts";
+
+export const validate = verb<FileOption>({
+  name: "validate",
+  summary: "every error of a file, with line and column; needs no daemon",
+  define: addFileOption,
+  async run(_, __, options) {
+    const { source, text } = textOf(options);
+    const { tasks, findings } = parseTasks(text);
+    for (const finding of findings) console.error(renderFinding(finding, source));
+    if (findings.length === 0) console.log(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
+    return findings.length === 0 ? EXIT.done : EXIT.failed;
+  },
+});

@@ -1,0 +1,11 @@
+import { jsonRoute } from "../http/route.ts";
+import { nodeView } from "../schemas/node.ts";
+
+export const getNode = jsonRoute({
+  method: "get",
+  path: "/v1/node",
+  access: "read",
+  summary: "The host and the daemon",
+  answer: { status: 200, description: "What is known", schema: nodeView },
+  handle: ({ engine }) => engine.node,
+});

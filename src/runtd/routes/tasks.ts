@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { jsonRoute } from "../http/route.ts";
+import { log } from "../log.ts";
+import { inGroup, taskParams } from "../schemas/names.ts";
+import { taskView } from "../schemas/task.ts";
+
+export const listTasks = jsonRoute({
+  method: "get",
+  path: "/v1/tasks",
+  access: "read",
+  summary: "Every task of every group",
+  answer: { status: 200, description: "By id", schema: z.strictObject({ tasks: z.array(taskView) }) },
+  handle: ({ engine }) => ({ tasks: engine.list() }),
+});
+
+export const getTask = jsonRoute({
+  method: "get",
+  path: "/v1/tasks/{name}",
+  access: "read",
+  summary: "One task",
+  params: taskParams,
+  query: inGroup,
+  answer: { status: 200, description: "What is known of it", schema: taskView },
+  errors: ["unknown-task"],
+  handle: ({ engine, params, query }) => engine.get(params.name, query.group),
+});
+
+export const deleteTask = jsonRoute({
+  method: "delete",
+  path: "/v1/tasks/{name}",
+  access: "admin",
+  summary: "Stop a task and remove everything of it",
+  params: taskParams,
+  query: inGroup,
+  answer: { status: 202, description: "It is recorded, not done", schema: z.strictObject({ id: z.string() }) },
+  errors: ["unknown-task", "not-written"],
+  async handle({ engine, params, query }) {
+    const id = await engine.delete(params.name, query.group);
+    log("info", "delete-asked", { task: id });
+    return { id };
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from "zod";
+import type { NodeView } from "../../engine/index.ts";
+
+const condition = z.strictObject({
+  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp"]),
+  message: z.string(),
+});
+
+/** The host and the daemon. */
+export const nodeView = z
+  .strictObject({
+    bootId: z.string(),
+    epoch: z.int().describe("One more with each start of the daemon in this state directory."),
+    lastSequence: z.int().describe("Of the last event; 0: there was none."),
+    tasks: z.int(),
+    conditions: z.array(condition).describe("What is wrong with the host or the store."),
+  })
+  .meta({ id: "Node" }) satisfies z.ZodType<NodeView>;

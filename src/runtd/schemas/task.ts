@@ -1,0 +1,49 @@
+/** Tasks as the interface shows them. */
+import { z } from "zod";
+import type { Applied, ContainerView, TaskView } from "../../engine/index.ts";
+
+const desired = z.enum(["RUNNING", "STOPPED"]);
+const wallMs = z.int().describe("Milliseconds since the epoch.");
+
+const containerExit = z.strictObject({
+  code: z.int().nullable().describe("128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran."),
+  signal: z.int().nullable(),
+  oomKilled: z.boolean(),
+  unknown: z.boolean().describe("It has ended and nobody saw how."),
+  endedWallMs: z.number(),
+});
+
+export const containerView = z
+  .strictObject({
+    name: z.string(),
+    id: z.string().describe("Of this incarnation, in the runtime."),
+    generation: z.int(),
+    desired,
+    known: z.enum(["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"]),
+    restarts: z.int(),
+    startedMs: wallMs.nullable(),
+    stoppedMs: wallMs.nullable(),
+    exit: containerExit.nullable(),
+    reason: z.string().nullable(),
+    log: z.string().describe("File on the daemon's host."),
+  })
+  .meta({ id: "Container" }) satisfies z.ZodType<ContainerView>;
+
+export const taskView = z
+  .strictObject({
+    id: z.string(),
+    group: z.string(),
+    name: z.string(),
+    generation: z.int(),
+    digest: z.string(),
+    desired,
+    known: z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]),
+    reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
+    createdMs: wallMs,
+    containers: z.array(containerView),
+  })
+  .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;
+
+export const applied = z
+  .strictObject({ id: z.string(), name: z.string(), change: z.enum(["created", "unchanged"]) })
+  .meta({ id: "Applied" }) satisfies z.ZodType<Applied>;
