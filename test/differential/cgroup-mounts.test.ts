@@ -37,11 +37,12 @@ describe.skipIf(!isRoot || !isRunt || !isV1 || !existsSync(RUNC))(`cgroup mounts
     return result.stdout.trimEnd().split("\n").map(withoutKnownDifferences);
   }
 
-  /** Both stand in the table of differences with their reasons. */
+  /** They stand in the table of differences with their reasons. */
   function withoutKnownDifferences(line: string): string {
     return line
       .replace(/^(\/ \/sys\/fs\/cgroup) r[ow](.* - tmpfs )/, "$1$2")
-      .replace(/ - cgroup (cgroup|systemd) rw,name=systemd/, " - cgroup rw,name=systemd");
+      .replace(/ - cgroup (cgroup|systemd) rw,name=systemd/, " - cgroup rw,name=systemd")
+      .replace(/ - cgroup2 (cgroup|cgroup2) rw/, " - cgroup2 rw");
   }
 
   test.each(COMBINATIONS)("$title", async ({ version, namespace, access, user }) => {

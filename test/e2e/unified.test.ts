@@ -51,6 +51,19 @@ describe.skipIf(!isRoot || !isRunt || UNIFIED === undefined)("cgroup v2 (needs r
     expect((await unified(`$RUNT run -b ${path} ${id()}`)).stdout).toMatch(/^0::\/\n[23]\n$/);
   });
 
+  test("in the host's cgroup namespace the host's mount is bound, and no cgroup2 mount is made, which would change its options", async () => {
+    const path = bundle((config) => {
+      shell(config, "grep ' /sys/fs/cgroup ' /proc/self/mountinfo");
+      config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "cgroup");
+      config.mounts = config.mounts.filter(({ destination }) => destination !== "/sys/fs/cgroup");
+      config.mounts.push({ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nosuid", "ro"] });
+    });
+    const { stdout } = await unified(
+      `mount -t tmpfs none /sys/fs && mkdir /sys/fs/cgroup && mount -t cgroup2 the-hosts /sys/fs/cgroup\n$RUNT run -b ${path} ${id()}`,
+    );
+    expect(stdout).toMatch(/ \/ \/sys\/fs\/cgroup ro,nosuid,relatime - cgroup2 the-hosts rw/);
+  });
+
   test("device rules hold: what is not allowed cannot be opened, the defaults can", async () => {
     const path = bundle((config) => {
       shell(config, "head -c 1 /dev/zero | wc -c; mknod /tmp/kmsg c 1 11 && head -c 1 /tmp/kmsg; echo status $?");

@@ -173,8 +173,14 @@ describe("a cgroup mount of v2", () => {
   const sources = (types: string[], facts: Partial<CompileHost> = {}) => {
     const linux = { namespaces: types.map((type) => ({ type })), ...(types.includes("user") && { uidMappings: MAP, gidMappings: MAP }) };
     const ops = operations({ mounts, linux }, {}, { cgroupVersion: 2, cgroupSources: cgroupSources(UNIFIED_HOST, "/c"), ...facts });
-    const { slot } = only(ops, "mount.cgroup")[0]!.args;
+    const { slot } = (only(ops, "mount.cgroup")[0] ?? only(ops, "mount.bind")[0])!.args;
     return only(ops, "mount.open").find(({ args }) => args.slot === slot);
+  };
+  const namesOf = (types: string[]) => {
+    const linux = { namespaces: types.map((type) => ({ type })) };
+    return operations({ mounts, linux }, {}, { cgroupVersion: 2, cgroupSources: cgroupSources(UNIFIED_HOST, "/c"), cgroup }).map(
+      ({ op }) => op,
+    );
   };
   const MAP = [{ containerID: 0, hostID: 0, size: 1 }];
   const cgroup = compileCgroup(UNIFIED_HOST, "/c", { hugepageLimits: [], rdma: {}, unified: {}, devices: [] }, { rootless: false });
@@ -183,11 +189,22 @@ describe("a cgroup mount of v2", () => {
     expect(sources(["mount", "cgroup"], { cgroup })).toBeUndefined();
   });
 
-  it("falls back on the own directory or, in the host's cgroup namespace, on the whole tree", () => {
-    expect(sources(["mount", "user", "cgroup"], { cgroup })).toMatchObject({ actor: "outer", args: { source: "/sys/fs/cgroup/c" } });
+  it("is the host's mount in the host's cgroup namespace: another would set the options of that one", () => {
+    expect(namesOf(["mount"])).not.toContain("mount.cgroup");
+    expect(sources(["mount"], { cgroup })).toMatchObject({ actor: "init", args: { source: "/sys/fs/cgroup" } });
     expect(sources(["mount", "user"], { cgroup })).toMatchObject({ actor: "outer", args: { source: "/sys/fs/cgroup" } });
     const caller = { uid: 0, gid: 0 };
     expect(sources(["mount", "user"], { rootless: true, caller })).toMatchObject({ actor: "init", args: { source: "/sys/fs/cgroup" } });
+  });
+
+  it("falls back on the own directory in a user namespace", () => {
+    expect(sources(["mount", "user", "cgroup"], { cgroup })).toMatchObject({ actor: "outer", args: { source: "/sys/fs/cgroup/c" } });
+  });
+
+  it("is one of its own in a cgroup namespace that is joined", () => {
+    const linux = { namespaces: [{ type: "mount" }, { type: "cgroup", path: "/proc/1/ns/cgroup" }] };
+    const ops = operations({ mounts, linux }, {}, { cgroupVersion: 2, cgroupSources: cgroupSources(UNIFIED_HOST, "/c"), cgroup });
+    expect(only(ops, "mount.cgroup")).toHaveLength(1);
   });
 
   it("shows nothing of the host's to a namespace without a cgroup of its own", () => {

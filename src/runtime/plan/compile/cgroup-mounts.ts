@@ -1,7 +1,8 @@
 /**
- * A mount of type cgroup. v2: a cgroup2 mount, which shows what the cgroup namespace shows: with a new one the container's own cgroup,
- * without one the whole tree; where a user namespace may not make it, the same directory is bound. v1: a tmpfs with one directory
- * a hierarchy, which shows the container's own cgroup either way, and a link for each controller of a co-mounted one.
+ * A mount of type cgroup. v2: with a cgroup namespace a cgroup2 mount, which shows what the namespace shows: with a new one the container's own
+ * cgroup. Where a user namespace may not make it, the same directory is bound. Without a cgroup namespace the host's mount is bound, which shows
+ * the whole tree. v1: a tmpfs with one directory a hierarchy, which shows the container's own cgroup either way, and a link for each controller of
+ * a co-mounted one.
  */
 
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
@@ -33,7 +34,16 @@ export function openCgroupSources(scope: Scope, mount: CgroupMount): void {
 
 /** Whether a directory is bound, or for v2 may be. */
 function isBound(scope: Scope): boolean {
-  return scope.host.cgroupVersion === 2 ? scope.inUserNamespace && boundDirectory(scope) !== undefined : !scope.isNew("cgroup");
+  if (scope.host.cgroupVersion !== 2) return !scope.isNew("cgroup");
+  return (scope.inUserNamespace || showsHost(scope)) && boundDirectory(scope) !== undefined;
+}
+
+/**
+ * v2: whether the hierarchy is seen as the caller sees it. To mount cgroup2 in the first cgroup namespace sets the options of all its mounts:
+ * nsdelegate, memory_recursiveprot and favordynmods of the host would be gone.
+ */
+function showsHost({ namespace }: Scope): boolean {
+  return namespace("cgroup") === undefined;
 }
 
 /** v2: what a cgroup2 mount would show. A new cgroup namespace without a cgroup of its own has nothing of the host's to show. */
@@ -81,7 +91,10 @@ function opened(scope: Scope, mount: CgroupMount, source: CgroupMountSource): nu
 function addUnified(scope: Scope, mount: CgroupMount): void {
   const [source] = scope.host.cgroupSources;
   const slot = source && isBound(scope) ? opened(scope, mount, source) : NO_SLOT;
-  scope.builder.add("init", "mounts", "mount.cgroup", { target: mount.target, slot, ...attributes(mount) }, mount.from);
+  const { target, from } = mount;
+  if (slot !== NO_SLOT && showsHost(scope))
+    scope.builder.add("init", "mounts", "mount.bind", { slot, target, create: CREATE.directory, attrDrop: 0n, ...attributes(mount) }, from);
+  else scope.builder.add("init", "mounts", "mount.cgroup", { target, slot, ...attributes(mount) }, from);
 }
 
 function addHierarchies(scope: Scope, mount: CgroupMount): void {
