@@ -1,5 +1,14 @@
 /** Tasks: groups of containers on one host, driven to what is wanted of them through any crash. */
-export { type ContainerExit, DEFAULT_OPTIONS, type EngineOptions } from "./model/index.ts";
+export { type ContainerExit, DEFAULT_OPTIONS, type EngineOptions, type HostCapacity, type QueuePolicy } from "./model/index.ts";
 export * from "./run/index.ts";
-export { type Finding, type FindingCode, type ParsedFile, parseTasks, renderFinding, type TaskSpec, taskJsonSchema } from "./spec/index.ts";
+export {
+  type Finding,
+  type FindingCode,
+  type ParsedFile,
+  parseTasks,
+  renderFinding,
+  sizeSchema,
+  type TaskSpec,
+  taskJsonSchema,
+} from "./spec/index.ts";
 export { type JournalEntry, type JournalPage, StoreError, type StoreErrorCode } from "./store/index.ts";

@@ -1,6 +1,7 @@
 /** What the daemon is started with. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
+import { type HostCapacity, type QueuePolicy, sizeSchema } from "../engine/index.ts";
 
 export interface Configuration {
   /** Store, executors and logs. */
@@ -11,14 +12,22 @@ export interface Configuration {
   readonly runtime: string | undefined;
   /** Path of the cgroup below which all tasks are. */
   readonly cgroupParent: string;
+  /** What tasks may have of the host; what is not said, the kernel says. */
+  readonly capacity: Partial<HostCapacity>;
+  readonly queue: Partial<QueuePolicy>;
 }
 
 export const USAGE = `Usage: runtd [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
+             [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
 
   --state-dir DIR       store, containers and logs; default /var/lib/runtd
   --run-dir DIR         admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
+  --cpus N, --memory SIZE
+                        what all tasks together may ask for; default: what the host has
+  --queue ORDER         of tasks that wait for room: fifo (default), or backfill: small ones may start before a large one, 16 of them within 60 s
+  --too-large WHAT      becomes of a task that is larger than the host: wait (default), or refuse
   --help                this text
 `;
 
@@ -31,20 +40,44 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "run-dir": { type: "string", default: "/run/runtd" },
       "cgroup-parent": { type: "string", default: "/runtd" },
       runtime: { type: "string" },
+      cpus: { type: "string" },
+      memory: { type: "string" },
+      queue: { type: "string" },
+      "too-large": { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return undefined;
-  const configuration = {
+  const paths = {
     stateDir: values["state-dir"],
     runDir: values["run-dir"],
     cgroupParent: values["cgroup-parent"],
     runtime: values.runtime,
   };
-  for (const [name, path] of Object.entries(configuration)) {
+  for (const [name, path] of Object.entries(paths)) {
     if (path !== undefined && !isAbsolute(path)) throw new Error(`${name}: ${path} is not absolute`);
   }
-  return configuration;
+  const order = oneOf("queue", values.queue, ["fifo", "backfill"]);
+  const tooLarge = oneOf("too-large", values["too-large"], ["wait", "refuse"]);
+  return {
+    ...paths,
+    capacity: capacityOf(values),
+    queue: { ...(order === undefined ? {} : { order }), ...(tooLarge === undefined ? {} : { tooLarge }) },
+  };
+}
+
+function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?: string }): Partial<HostCapacity> {
+  if (cpus !== undefined && !(Number(cpus) > 0)) throw new Error(`cpus: ${cpus} is no number of CPUs`);
+  const bytes = memory === undefined ? undefined : sizeSchema.safeParse(memory);
+  if (bytes?.success === false) throw new Error(`memory: ${memory}: ${bytes.error.issues[0]?.message}`);
+  return { ...(cpus === undefined ? {} : { cpus: Number(cpus) }), ...(bytes === undefined ? {} : { memoryBytes: bytes.data }) };
+}
+
+/** @throws Error, when it is none of them */
+function oneOf<T extends string>(name: string, value: string | undefined, words: readonly T[]): T | undefined {
+  const word = words.find((one) => one === value);
+  if (value !== undefined && word === undefined) throw new Error(`${name}: ${value} is none of ${words.join(", ")}`);
+  return word;
 }
 
 export function socketsOf({ runDir }: Configuration) {

@@ -1,10 +1,9 @@
 /** From the file to nothing: the first way through everything. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
-import { http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
+import { eventsOf, http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
 
 interface Task {
   readonly id: string;
@@ -101,29 +100,4 @@ function cgroupsOf(task: string): string[] {
   return readdirSync("/sys/fs/cgroup")
     .flatMap((name) => [`/sys/fs/cgroup/${name}${CGROUP_PARENT}/${task}`, `/sys/fs/cgroup${CGROUP_PARENT}/${task}`])
     .filter((path) => existsSync(path));
-}
-
-/** What there is now: the stream is left when it says nothing for a while. */
-async function eventsOf(socketPath: string, after: number): Promise<{ sequence: number; data: Record<string, unknown> }[]> {
-  const text = await new Promise<string>((resolve, reject) => {
-    let received = "";
-    const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
-      const done = () => {
-        call.destroy();
-        resolve(received);
-      };
-      let timer = setTimeout(done, 1_000);
-      response.on("data", (chunk) => {
-        received += chunk;
-        clearTimeout(timer);
-        timer = setTimeout(done, 500);
-      });
-    });
-    call.on("error", (error) => (received === "" ? reject(error) : resolve(received)));
-    call.end();
-  });
-  return text
-    .split("\n\n")
-    .filter(Boolean)
-    .map((block) => ({ sequence: Number(/^id: (\d+)$/m.exec(block)![1]), data: JSON.parse(/^data: (.*)$/m.exec(block)![1]!) }));
 }

@@ -38,15 +38,22 @@ export interface Daemon {
   log(): string;
 }
 
+export interface SpawnOptions {
+  readonly stateDir?: string;
+  readonly runDir?: string;
+  /** More of its command line. */
+  readonly args?: readonly string[];
+}
+
 export interface Scene {
   readonly directory: string;
   readonly stateDir: string;
   readonly socket: string;
   rootfs(): string;
   /** Returns at once. */
-  spawn(options?: { readonly stateDir?: string; readonly runDir?: string }): Daemon;
+  spawn(options?: SpawnOptions): Daemon;
   /** Returns when it answers. */
-  daemon(): Promise<Daemon>;
+  daemon(options?: SpawnOptions): Promise<Daemon>;
   ctl(...args: string[]): Promise<Answer>;
   /** Path of a file with this text. */
   file(name: string, text: string): string;
@@ -95,16 +102,16 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, args: more = [] } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
-      const args = [RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT];
+      const args = [RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT, ...more];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
       const daemon = daemonOf(child, log);
       daemons.push(daemon);
       return daemon;
     },
-    async daemon() {
-      const daemon = scene.spawn();
+    async daemon(options) {
+      const daemon = scene.spawn(options);
       await until(
         () => /"ready"/.test(daemon.log()),
         WAIT_MS,
@@ -189,4 +196,56 @@ export function webTask(rootfs: string, name = "web"): string {
     args: ["-c", "trap 'echo ${one} ends; exit 0' TERM; i=0; while :; do i=$((i+1)); echo ${one} $i; sleep 0.05; done"]
     stopTimeout: 10s${rest}`;
   return `name: ${name}\ncontainers:${container("db", "")}${container("app", "\n    dependsOn: [{ container: db, condition: START }]")}\n`;
+}
+
+export interface ScriptTask {
+  readonly name: string;
+  /** For /bin/sh. */
+  readonly script: string;
+  /** More lines of the task, and of its one container `main`. */
+  readonly task?: string;
+  readonly container?: string;
+  /** Directory of the host that the script has as /shared. */
+  readonly shared?: string;
+}
+
+/** A task of one container that runs a script: its document of a file. */
+export function scriptTask(rootfs: string, { name, script, task = "", container = "", shared }: ScriptTask): string {
+  const mounts = shared === undefined ? "" : `\n    mounts: [{ source: ${shared}, target: /shared }]`;
+  return `---
+name: ${name}
+${task}
+containers:
+  - name: main
+    rootfs: ${rootfs}
+    command: /bin/sh
+    args: ["-c", ${JSON.stringify(script)}]
+    stopTimeout: 5s${mounts}
+    ${container}
+`;
+}
+
+/** What there is now: the stream is left when it says nothing for a while. */
+export async function eventsOf(socketPath: string, after: number): Promise<{ sequence: number; data: Record<string, unknown> }[]> {
+  const text = await new Promise<string>((resolve, reject) => {
+    let received = "";
+    const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
+      const done = () => {
+        call.destroy();
+        resolve(received);
+      };
+      let timer = setTimeout(done, 1_000);
+      response.on("data", (chunk) => {
+        received += chunk;
+        clearTimeout(timer);
+        timer = setTimeout(done, 500);
+      });
+    });
+    call.on("error", (error) => (received === "" ? reject(error) : resolve(received)));
+    call.end();
+  });
+  return text
+    .split("\n\n")
+    .filter(Boolean)
+    .map((block) => ({ sequence: Number(/^id: (\d+)$/m.exec(block)![1]), data: JSON.parse(/^data: (.*)$/m.exec(block)![1]!) }));
 }

@@ -6,6 +6,8 @@ import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 export type Change =
   | { readonly type: "task"; readonly known: TaskStatus; readonly desired: TaskRecord["desired"]; readonly reason: Reason | null }
   | { readonly type: "waiting"; readonly missing: readonly string[] }
+  /** The host has room for it. */
+  | { readonly type: "admitted" }
   | {
       readonly type: "container";
       readonly container: string;
@@ -21,8 +23,9 @@ export type Change =
 
 /** `before` undefined: the task is new. */
 export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, stopTries: number): Change[] {
-  const { known, desired, reason, waiting } = now;
+  const { known, desired, reason, waiting, admission } = now;
   return [
+    ...(before?.admission === "waiting" && admission === "admitted" ? [{ type: "admitted" } as const] : []),
     ...now.resources.flatMap((one): Change[] => {
       const old = before?.resources.find(({ name }) => name === one.name)?.known ?? "NONE";
       return old === one.known ? [] : [{ type: "resource", name: one.name, known: one.known }];

@@ -12,6 +12,11 @@ export function taskId(group: string, name: string, revision: number): string {
   return `${group}.${name}.${revision}`;
 }
 
+/** Ids ascend by it in the order in which their tasks were applied. */
+export function revisionOf(id: string): number {
+  return Number(id.slice(id.lastIndexOf(".") + 1));
+}
+
 /** Fit to be part of paths: no slash, no "..", not too long. */
 export function isTaskId(id: string): boolean {
   return TASK_ID.test(id) && !id.includes("..");

@@ -5,7 +5,7 @@ export { changesBetween } from "./changes.ts";
 export { nextDeadline } from "./deadlines.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { type BundleView, DEFAULT_OPTIONS, type EngineOptions, retryDelayMs } from "./host.ts";
-export { isTaskId, PAUSE_NAME, runtimeId, taskId } from "./ids.ts";
+export { isTaskId, PAUSE_NAME, revisionOf, runtimeId, taskId } from "./ids.ts";
 export {
   type Demand,
   demandOf,

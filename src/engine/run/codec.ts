@@ -1,5 +1,5 @@
 /** Records of the model as rows of the store. */
-import { RECORD_VERSION, type TaskRecord } from "../model/index.ts";
+import { RECORD_VERSION, revisionOf, type TaskRecord } from "../model/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
 /** Facts of the daemon, in one row. */
@@ -26,7 +26,7 @@ export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undef
   return row && (JSON.parse(row.content) as HostFacts);
 }
 
-/** @throws Error: the row was written by a newer program */
+/** In the order in which they were applied. @throws Error: the row was written by a newer program */
 export function tasksIn(records: readonly StoredRecord[]): TaskRecord[] {
   return records
     .filter(({ kind }) => kind === "task")
@@ -35,5 +35,6 @@ export function tasksIn(records: readonly StoredRecord[]): TaskRecord[] {
       if (record.version > RECORD_VERSION)
         throw new Error(`task ${key}: its record is version ${record.version}, and this program knows ${RECORD_VERSION}`);
       return record;
-    });
+    })
+    .sort((a, b) => revisionOf(a.id) - revisionOf(b.id));
 }

@@ -3,8 +3,11 @@ import {
   type Action,
   type BundleView,
   type EngineOptions,
+  type HostCapacity,
   type Instant,
+  type QueuePolicy,
   reconcile,
+  schedule,
   type TaskEvent,
   type TaskRecord,
 } from "../model/index.ts";
@@ -59,6 +62,18 @@ export class Draft {
     for (const action of actions) this.#orders.push({ record: next, action });
     for (const change of changes) this.#events.push({ ...change, ...ofTask(next, this.at.wallMs) });
     return true;
+  }
+
+  /** Admit those that wait and now fit; the others are told what is short. After this, nobody waits who would fit. */
+  admit(capacity: HostCapacity, policy: QueuePolicy): void {
+    // Each pass admits or refuses a task, which can give room to the next one: again until none is left that fits.
+    for (let decided = true; decided; ) {
+      this.settle();
+      const waiting = this.all().some(({ admission, desired }) => admission === "waiting" && desired === "RUNNING");
+      const decisions = waiting ? schedule(this.all(), capacity, policy, this.at) : [];
+      for (const { task, event } of decisions) this.apply(task, event);
+      decided = decisions.some(({ event }) => event.type !== "waiting");
+    }
   }
 
   /** Whoever waits for a container of another task of its group is asked again when that one has changed. */

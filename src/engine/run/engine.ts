@@ -1,9 +1,17 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
-import { DEFAULT_OPTIONS, type EngineOptions, type TaskRecord } from "../model/index.ts";
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_QUEUE,
+  type EngineOptions,
+  type HostCapacity,
+  type QueuePolicy,
+  type TaskRecord,
+} from "../model/index.ts";
 import { unsupportedIn } from "../plan/index.ts";
 import { type Finding, parseTasks } from "../spec/index.ts";
 import { type JournalPage, Store, type StoreError } from "../store/index.ts";
 import { type Applied, planApply } from "./apply.ts";
+import { capacityOf } from "./capacity.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { type HostFacts, hostFactsIn, tasksIn } from "./codec.ts";
 import type { Order } from "./draft.ts";
@@ -15,7 +23,7 @@ import { Paths } from "./paths.ts";
 import { recover } from "./recovery.ts";
 import { ContainerRuntime, exitOf } from "./runtime.ts";
 import { Turns } from "./turn.ts";
-import { type TaskView, viewOf } from "./view.ts";
+import { type LedgerView, ledgerView, type TaskView, viewOf } from "./view.ts";
 
 export interface EngineSettings {
   /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
@@ -25,6 +33,10 @@ export interface EngineSettings {
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
   readonly runtime?: string | undefined;
   readonly options?: Partial<EngineOptions>;
+  /** What tasks may have of the host; default: its CPUs and its memory. */
+  readonly capacity?: Partial<HostCapacity>;
+  /** Who starts first when not all fit; default: in order, and what is larger than the host waits. */
+  readonly queue?: Partial<QueuePolicy>;
   readonly log?: EngineLog;
 }
 
@@ -34,9 +46,10 @@ export interface NodeView {
   readonly epoch: number;
   readonly lastSequence: number;
   readonly tasks: number;
+  readonly ledger: LedgerView;
   /** What is wrong with the host or the store, by name. */
   readonly conditions: readonly {
-    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp";
+    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted";
     readonly message: string;
   }[];
 }
@@ -57,6 +70,7 @@ export class Engine {
   readonly #starts = new Limit(STARTS_AT_ONCE);
   readonly #conditions = new Map<Condition["type"], string>();
   readonly #forgetting = new Set<string>();
+  readonly #capacity: HostCapacity;
   #facts: HostFacts;
 
   /**
@@ -75,7 +89,7 @@ export class Engine {
     }
   }
 
-  private constructor({ stateDir, cgroupParent, runtime, options, log = () => {} }: EngineSettings, store: Store) {
+  private constructor({ stateDir, cgroupParent, runtime, options, capacity, queue, log = () => {} }: EngineSettings, store: Store) {
     this.#log = log;
     this.#store = store;
     this.#paths = new Paths(stateDir);
@@ -92,11 +106,14 @@ export class Engine {
     const tasks = tasksIn(records);
     const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
     this.#facts = { epoch: epoch + 1, bootId: bootId(), revision };
+    this.#capacity = capacityOf(capacity);
     this.#turns = new Turns(
       {
         store,
         clock: systemClock,
         options: { ...DEFAULT_OPTIONS, ...options },
+        capacity: this.#capacity,
+        queue: { ...DEFAULT_QUEUE, ...queue },
         carryOut: (order) => this.#carryOut(order),
         onStore: (error) => this.#storeCondition(error),
       },
@@ -133,10 +150,7 @@ export class Engine {
     await this.#turns.edit((draft) => {
       const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at);
       ({ applied } = plan);
-      for (const record of plan.records) {
-        draft.add(record);
-        draft.apply(record.id, { type: "admitted", at: draft.at });
-      }
+      for (const record of plan.records) draft.add(record);
       // A revision that was given out is gone, also when the transaction fails.
       this.#facts = { ...this.#facts, revision: plan.revision };
       return this.#facts;
@@ -165,12 +179,15 @@ export class Engine {
   }
 
   get node(): NodeView {
+    const { ledger, overcommitted } = ledgerView([...this.#turns.records.values()], this.#capacity);
+    const conditions = [...this.#conditions, ...(overcommitted === "" ? [] : [["Overcommitted", overcommitted] as const])];
     return {
       bootId: this.#facts.bootId,
       epoch: this.#facts.epoch,
       lastSequence: this.#store.lastSequence,
       tasks: this.#turns.records.size,
-      conditions: [...this.#conditions].map(([type, message]) => ({ type, message })),
+      ledger,
+      conditions: conditions.map(([type, message]) => ({ type, message })),
     };
   }
 

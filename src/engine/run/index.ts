@@ -3,4 +3,4 @@ export { Engine, type EngineSettings, type NodeView } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
-export type { ContainerView, TaskView } from "./view.ts";
+export type { ContainerView, LedgerView, TaskView } from "./view.ts";

@@ -2,7 +2,7 @@
  * The heart of the engine. All events that are ready make one turn: each is applied to its task, one after the other; then everything they have changed
  * is stored in one transaction; and only then what they have decided is done. A crash anywhere loses either a whole turn or nothing.
  */
-import type { EngineOptions, TaskEvent, TaskRecord } from "../model/index.ts";
+import type { EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
 import { type HostFacts, hostRow, taskRow } from "./codec.ts";
@@ -26,6 +26,8 @@ export interface TurnsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly options: EngineOptions;
+  readonly capacity: HostCapacity;
+  readonly queue: QueuePolicy;
   /** Called for each action when it is stored. */
   readonly carryOut: (order: Order) => void;
   /** The store cannot be written, or can be again (undefined). */
@@ -120,7 +122,7 @@ export class Turns {
         return false;
       }
     });
-    draft.settle();
+    draft.admit(this.#options.capacity, this.#options.queue);
     if (!this.#commit(draft, host, done)) return;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
     for (const { resolve } of done) resolve?.();

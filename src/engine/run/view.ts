@@ -1,5 +1,13 @@
 /** What the outside sees of a task: nothing of its environment, and no more than a reader may know. Pure. */
-import { type ContainerExit, type ContainerRecord, renderReason, type TaskRecord } from "../model/index.ts";
+import {
+  type ContainerExit,
+  type ContainerRecord,
+  type HostCapacity,
+  ledgerOf,
+  overcommitments,
+  renderReason,
+  type TaskRecord,
+} from "../model/index.ts";
 import type { Paths } from "./paths.ts";
 
 export interface ContainerView {
@@ -26,15 +34,47 @@ export interface TaskView {
   readonly digest: string;
   readonly desired: TaskRecord["desired"];
   readonly known: TaskRecord["known"];
+  readonly admission: TaskRecord["admission"];
+  /** What it waits for before it can begin; null when it does not wait. */
+  readonly waiting: readonly string[] | null;
   readonly reason: string | null;
   readonly createdMs: number;
   readonly containers: readonly ContainerView[];
 }
 
-export function viewOf(record: TaskRecord, paths: Paths): TaskView {
-  const { id, group, name, generation, digest, desired, known, reason, createdAt } = record;
+/** What tasks have of the host. */
+export interface LedgerView {
+  readonly cpus: { readonly capacity: number; readonly used: number };
+  readonly memoryBytes: { readonly capacity: number; readonly used: number };
+  /** "8080/tcp" */
+  readonly ports: readonly string[];
+  /** Tasks that wait for room. */
+  readonly waiting: number;
+}
+
+/** `overcommitted`: what is taken although the host does not have it, in words; "" when all is well. */
+export function ledgerView(
+  records: readonly TaskRecord[],
+  configured: HostCapacity,
+): { readonly ledger: LedgerView; readonly overcommitted: string } {
+  const account = ledgerOf(records, configured);
+  const { capacity, used } = account;
   return {
-    ...{ id, group, name, generation, digest, desired, known },
+    ledger: {
+      cpus: { capacity: capacity.cpuMillis / 1000, used: used.cpuMillis / 1000 },
+      memoryBytes: { capacity: capacity.memoryBytes, used: used.memoryBytes },
+      ports: used.ports,
+      waiting: records.filter(({ waiting }) => waiting !== null).length,
+    },
+    overcommitted: overcommitments(account).join("; "),
+  };
+}
+
+export function viewOf(record: TaskRecord, paths: Paths): TaskView {
+  const { id, group, name, generation, digest, desired, known, admission, waiting, reason, createdAt } = record;
+  return {
+    ...{ id, group, name, generation, digest, desired, known, admission },
+    waiting: waiting?.missing ?? null,
     reason: reason && renderReason(reason),
     createdMs: createdAt.wallMs,
     containers: record.containers.map((container) => ({

@@ -32,11 +32,15 @@ function rowsOf(task: TaskView, now: number): string[][] {
   return task.containers.map((container) => [
     task.name,
     container.name,
-    container.known,
+    stateOf(task, container),
     String(container.restarts),
     container.startedMs === null ? "-" : age(now - container.startedMs),
-    container.reason ?? exitOf(container) ?? task.reason ?? "",
+    container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? "",
   ]);
+}
+
+function stateOf({ waiting }: TaskView, { known }: ContainerView): string {
+  return waiting === null ? known : "WAITING";
 }
 
 function exitOf({ exit }: ContainerView): string | undefined {

@@ -38,6 +38,11 @@ export const taskView = z
     digest: z.string(),
     desired,
     known: z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]),
+    admission: z.enum(["waiting", "admitted", "released"]),
+    waiting: z
+      .array(z.string())
+      .nullable()
+      .describe("What it waits for before it can begin: what is short on the host. null: it does not wait."),
     reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
     createdMs: wallMs,
     containers: z.array(containerView),

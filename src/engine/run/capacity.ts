@@ -1,0 +1,8 @@
+/** What this host has for tasks, where its owner has not said it. */
+import { availableParallelism, totalmem } from "node:os";
+import type { HostCapacity } from "../model/index.ts";
+
+/** The CPUs that this process may use, and all memory: what the kernel says (sched_getaffinity(2), sysinfo(2)). */
+export function capacityOf(configured: Partial<HostCapacity> = {}): HostCapacity {
+  return { cpus: configured.cpus ?? availableParallelism(), memoryBytes: configured.memoryBytes ?? totalmem() };
+}
