@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, rmdirSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { REPOSITORY } from "../support/programs.ts";
+import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import { attempt, until } from "./wait.ts";
 import type { Report, Task } from "./worker.ts";
 
@@ -48,6 +48,8 @@ export function newOutcome(): Outcome {
 
 /** Puts the results into `outcomes`, by scenario. @throws if the worker itself fails */
 export async function runTask(task: Task, outcomes: Map<string, Outcome>, hear: (line: string) => void = () => {}): Promise<void> {
+  // Made here, once: the workers copy of it.
+  sharedRootfs();
   const worker = [process.execPath, "--import", "tsx", "test/faults/worker.ts", JSON.stringify(task)];
   const child = spawn("unshare", [...ALONE, ...worker], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "pipe"] });
   running.set(child, task.cgroups);

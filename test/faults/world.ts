@@ -3,10 +3,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, sampleConfig } from "../support/config.ts";
-import { REPOSITORY } from "../support/programs.ts";
+import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import type { takeSnapshot } from "../support/snapshot.ts";
 
 const WORK = "/tmp/world";
+/** A directory of every host, in which nothing of the tests lies. */
+const ASIDE = "/mnt";
 /** What is written on the way of a test, which no snapshot looks at. */
 const CALLS = "/tmp/calls";
 /** Copies: a build that goes on meanwhile changes nothing. */
@@ -40,7 +42,11 @@ export interface Answer {
 
 /** `cgroups`: the name of the cgroup that all others are below; nobody else's has it. */
 export function makeWorld(cgroups: string): { readonly watched: Parameters<typeof takeSnapshot>[0] } {
+  // The tree under test may lie below one of them: it stays where it is.
+  mustRun("mount", ["--bind", REPOSITORY, ASIDE]);
   for (const place of ["/tmp", "/run", "/dev/shm"]) mustRun("mount", ["-t", "tmpfs", "tmpfs", place]);
+  mkdirSync(REPOSITORY, { recursive: true });
+  mustRun("mount", ["--move", ASIDE, REPOSITORY]);
   mustRun("ip", ["link", "set", "lo", "up"]);
   for (const directory of [CALLS, ROOT, BUNDLE, VOLUME]) mkdirSync(directory, { recursive: true, mode: 0o755 });
   cpSync(join(REPOSITORY, "bin/runt"), PRODUCT);
@@ -54,7 +60,7 @@ export function makeWorld(cgroups: string): { readonly watched: Parameters<typeo
 export function makeRootfs(owner: number): void {
   rmSync(ROOTFS, { recursive: true, force: true });
   for (const directory of ["bin", "etc", "proc", "dev"]) mkdirSync(join(ROOTFS, directory), { recursive: true, mode: 0o755 });
-  cpSync(join(REPOSITORY, "build/test/rootfs/bin/busybox"), `${ROOTFS}/bin/busybox`);
+  cpSync(join(sharedRootfs(), "bin/busybox"), `${ROOTFS}/bin/busybox`);
   for (const applet of ["sh", "sleep", "true", "false"]) symlinkSync("busybox", `${ROOTFS}/bin/${applet}`);
   writeFileSync(`${ROOTFS}/etc/passwd`, "root:x:0:0:root:/root:/bin/sh\n");
   writeFileSync(`${ROOTFS}/etc/group`, "root:x:0:\n");
