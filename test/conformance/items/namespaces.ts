@@ -134,4 +134,8 @@ export const namespaces = group("NSP", "linux.namespaces", ({ must, should }) =>
     // A member of the pid namespace, not only of its future children.
     assert.match((await container.status()).get("NSpid") ?? "", /\s1$/);
   });
+  must(12, "proc, sysfs and mqueue show the new namespaces, and nothing of the host's", async (c) => {
+    const output = await c.output("echo $$ /proc/[0-9]* /sys/class/net/* /dev/mqueue/*");
+    assert.equal(output, "1 /proc/1 /sys/class/net/lo /dev/mqueue/*\n");
+  });
 });
