@@ -28,7 +28,7 @@ extern char **environ;
 static char script[SCRIPT_MAX];
 static const char *made[MAX_MADE];
 static int made_count, sock = -1;
-static pid_t outer = -1, init = -1;
+static pid_t intermediate = -1, init = -1;
 static uint32_t early[MAX_EARLY];
 static int early_count;
 
@@ -57,7 +57,7 @@ static void spawn_helper(char *helper, const char *plan_path) {
   snprintf(plan_text, sizeof plan_text, "%d", plan);
   char plan_word[] = "plan";
   char *argv[] = {helper, plan_word, socket_text, plan_text, NULL};
-  if (posix_spawn(&outer, helper, NULL, NULL, argv, environ) != 0) die(helper);
+  if (posix_spawn(&intermediate, helper, NULL, NULL, argv, environ) != 0) die(helper);
   close(pair[1]);
   close(plan);
   sock = pair[0];
@@ -111,7 +111,7 @@ static void wait_for(uint32_t wanted) {
     }
     if (message.type == MESSAGE_PID) {
       init = message.value;
-      waitpid(outer, NULL, 0);
+      waitpid(intermediate, NULL, 0);
     }
     if (message.type == wanted) return;
     if (early_count < MAX_EARLY) early[early_count++] = message.type;

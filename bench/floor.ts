@@ -15,7 +15,7 @@ import { type Comparison, compare, parseRounds } from "./stats.ts";
 
 interface PrintedOp {
   readonly op: OpName;
-  readonly actor: "runtime" | "outer" | "init";
+  readonly actor: "runtime" | "intermediate" | "init";
   readonly args: Readonly<Record<string, unknown>>;
 }
 

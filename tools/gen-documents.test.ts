@@ -37,7 +37,7 @@ describe("the published schemas", { timeout: 60_000 }, () => {
     const validate = new Ajv2020({ strict: false }).compile(schemaOf("plan"));
     expect(schemaOf("plan").properties.ops.items.oneOf).toHaveLength(Object.keys(OPS).length);
     expect(validate(PLAN)).toBe(true);
-    expect(validate({ ...PLAN, ops: [{ ...PLAN.ops[0], actor: "outer" }] })).toBe(false);
+    expect(validate({ ...PLAN, ops: [{ ...PLAN.ops[0], actor: "intermediate" }] })).toBe(false);
     expect(validate({ ...PLAN, ops: [{ ...PLAN.ops[0], args: { name: 5 } }] })).toBe(false);
     expect(validate({ ...PLAN, ops: [{ ...PLAN.ops[0], op: "hostname.get" }] })).toBe(false);
   });

@@ -1,4 +1,4 @@
-/* The clone: where outer ends and init begins. */
+/* The clone: where the intermediate ends and init begins. */
 #include "../testing/points.h"
 #include "../testing/disabled_defences.h"
 #include "run.h"
@@ -31,7 +31,7 @@ static long clone_old(uint64_t flags) {
   return sys(__NR_clone, flags & ~(uint64_t)CLONE_NEWTIME, 0, 0, 0, 0);
 }
 
-/* Without CLONE_INTO_CGROUP init moves itself through a descriptor opened with outer's rights, and makes the cgroup
+/* Without CLONE_INTO_CGROUP init moves itself through a descriptor opened with the intermediate's rights, and makes the cgroup
  * namespace only then: its root is the cgroup of whoever makes it. */
 static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
   long procs = sys_openat(cgroup, "cgroup.procs", O_WRONLY, 0);
@@ -48,7 +48,7 @@ static long clone_then_join(struct run *run, uint64_t flags, int cgroup) {
   return pid < 0 ? fail(run, pid, NULL, "clone") : pid;
 }
 
-static _Noreturn void end_outer(struct run *run, long init) {
+static _Noreturn void end_intermediate(struct run *run, long init) {
   long error = send_message(run, MESSAGE_PID, 0, (int32_t)init, NULL, NULL, -1);
   // Nobody knows of it.
   if (error < 0) sys_kill(init, SIGKILL);
@@ -66,7 +66,7 @@ void clone_early(struct run *run, uint64_t flags) {
   if (is_refused(pid)) pid = clone_old(left);
   // process.clone tries again, and its error has a reader.
   if (pid < 0) return;
-  if (pid > 0) end_outer(run, pid);
+  if (pid > 0) end_intermediate(run, pid);
   run->is_init = true;
   run->cloned_early = flags;
   TESTING_BECOME("init");
@@ -88,5 +88,5 @@ long op_process_clone(struct run *run, const struct op_process_clone *op) {
     if (op->cgroup != NO_SLOT) slot_close(run, op->cgroup);
     return 0;
   }
-  end_outer(run, pid);
+  end_intermediate(run, pid);
 }

@@ -34,7 +34,7 @@ long plan_check_clone(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
   while (plan_next(&run->plan, &cursor, &operation)) {
-    if (operation.actor != ACTOR_OUTER) continue;
+    if (operation.actor != ACTOR_INTERMEDIATE) continue;
     const struct op_process_clone *op = &operation.arguments.process_clone;
     if (operation.number != OP_process_clone || op->flags != run->cloned_early || op->cgroup != NO_SLOT)
       return fail(run, -EINVAL, NULL, "the plan wants another clone than was made");

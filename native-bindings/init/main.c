@@ -97,14 +97,14 @@ static void hide_init(struct run *run) {
   if (!init_waits_for(run, MESSAGE_GO)) sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
 }
 
-/* outer leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
+/* The intermediate leaves this loop by ending in process.clone; init returns from there and goes on with its own operations. */
 static long execute_all(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
   while (plan_next(&run->plan, &cursor, &operation)) {
     if ((operation.actor == ACTOR_INIT) != run->is_init) continue;
     run->index = operation.index;
-    if (run->progress != NULL) run->progress[run->is_init ? PAGE_INIT : PAGE_OUTER] = operation.index + 1;
+    if (run->progress != NULL) run->progress[run->is_init ? PAGE_INIT : PAGE_INTERMEDIATE] = operation.index + 1;
     if (run->trace != NULL) trace_begin(run, &operation);
     run->failed_path = NULL;
     run->failed_text[0] = 0;
@@ -144,7 +144,7 @@ static void begin(struct run *run, int socket, int progress_fd, int trace_fd, ch
   trace_map(run, trace_fd);
 }
 
-/* Returns the exit status of outer, or of an init that failed. */
+/* Returns the exit status of the intermediate, or of an init that failed. */
 static int run_plan(struct run *run, int plan_fd) {
   const char *reason;
   long error = plan_map(plan_fd, &run->plan, &reason);
@@ -191,7 +191,7 @@ static int plan_main(int count, char **arguments, char **environment) {
 }
 
 int helper_main(int count, char **arguments, char **environment) {
-  TESTING_BEGIN(environment, count > 1 && text_equal(arguments[1], "monitor") ? "monitor" : "outer");
+  TESTING_BEGIN(environment, count > 1 && text_equal(arguments[1], "monitor") ? "monitor" : "intermediate");
   if (count > 1 && text_equal(arguments[1], "plan")) {
     int status = plan_main(count - 2, arguments + 2, environment);
     if (status >= 0) return status;

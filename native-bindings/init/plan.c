@@ -122,8 +122,8 @@ static bool check_operations(const struct plan *plan) {
   bool cloned = false, has_init = false;
   for (uint32_t i = 0; i < plan->op_count; i++) {
     if (!read_operation(&in, plan->slot_count, &operation)) return false;
-    // outer ends with the clone, so nothing of it may stand behind.
-    if (operation.actor == ACTOR_OUTER && cloned) return false;
+    // The intermediate ends with the clone, so nothing of it may stand behind.
+    if (operation.actor == ACTOR_INTERMEDIATE && cloned) return false;
     cloned |= operation.number == OP_process_clone;
     has_init |= operation.actor == ACTOR_INIT;
   }

@@ -71,7 +71,7 @@ long op_process_rlimit(struct run *run, const struct op_process_rlimit *op) {
   return error < 0 ? fail(run, error, NULL, "prlimit") : 0;
 }
 
-/* outer's own, which init inherits: the container's processes cannot be in its way yet. */
+/* The intermediate's own, which init inherits: the container's processes cannot be in its way yet. */
 long op_process_oom_score_adj(struct run *run, const struct op_process_oom_score_adj *op) {
   static const char *const path = "self/oom_score_adj";
   char text[24];

@@ -18,7 +18,7 @@ struct slot {
   /* mount.open: where open_tree is refused, `fd` is only an O_PATH descriptor and the bind goes by this path. */
   const char *source;
   bool recursive, is_detached;
-  /* Opened by outer, in the host's mount namespace. */
+  /* Opened by the intermediate, in the host's mount namespace. */
   bool is_foreign;
   /* No path leads to the same: it was made, mapped, or is a link that a bind by path would follow. */
   bool is_unique;
@@ -35,11 +35,11 @@ struct run {
   bool waits_for_start;
   /* Operation being executed, for reports; UINT32_MAX before the first. */
   uint32_t index;
-  /* Page shared with the runtime, where whoever asks reads what init and outer are doing (src/shared/protocol/page.ts); NULL = none. */
+  /* Page shared with the runtime, where whoever asks reads what init and the intermediate are doing (src/shared/protocol/page.ts); NULL = none. */
   volatile uint32_t *progress;
   /* Messages that have been waited for. */
   uint32_t heard;
-  /* reset_signals has been called, by this process or by outer before the clone. */
+  /* reset_signals has been called, by this process or by the intermediate before the clone. */
   bool has_plain_signals;
   /* The message `cgroup` has come: all of the container's cgroups are made and limited. */
   bool has_cgroups;
@@ -58,7 +58,7 @@ struct run {
   /* root.open, root.propagation: what later operations need to know of them. */
   const char *rootfs;
   uint32_t propagation;
-  /* source.serve: init's end of the socket to it, -1 = none; its pid, for outer; whether it is in init's mount namespace. */
+  /* source.serve: init's end of the socket to it, -1 = none; its pid, for the intermediate; whether it is in init's mount namespace. */
   int sources;
   long source_server;
   bool has_entered_sources;
@@ -66,7 +66,7 @@ struct run {
   int mask_directory, mask_file;
   /* What mount_table_read has read; NULL = nothing yet. */
   char *mount_table;
-  /* plan_await: the namespaces (CLONE_NEW*) that outer is in already, and that init is not to get anew. */
+  /* plan_await: the namespaces (CLONE_NEW*) that the intermediate is in already, and that init is not to get anew. */
   uint64_t made_early;
   /* clone_early: the flags that init was cloned with before there was a plan; 0 = it was not. */
   uint64_t cloned_early;
@@ -93,9 +93,9 @@ int helper_main(int count, char **arguments, char **environment);
 /* What can be done before there is a plan: waits to be told what that is, makes the namespaces that are worth it, and init if nothing has to be
  * done before it, and waits for the plan's descriptor. */
 long plan_await(struct run *run, int *plan_fd);
-/* The clone with these flags (CLONE_NEW*): returns in init, and in outer where it failed. */
+/* The clone with these flags (CLONE_NEW*): returns in init, and in the intermediate where it failed. */
 void clone_early(struct run *run, uint64_t flags);
-/* What was cloned early must be all that the plan has for outer. */
+/* What was cloned early must be all that the plan has for the intermediate. */
 long plan_check_clone(struct run *run);
 /* Sets IFF_UP on lo of the caller's network namespace, if it is not set (namespace.c). */
 long loopback_raise(void);

@@ -1,6 +1,6 @@
 /*
  * Sources of binds in a user namespace. Init opens them itself, in its own mount namespace: there are the mounts that it has made so far, and
- * there the kernel has locked the flags of the host's. Where it may not go it asks a process that outer has left behind: in the same mount
+ * there the kernel has locked the flags of the host's. Where it may not go it asks a process that the intermediate has left behind: in the same mount
  * namespace, with the rights of the host. The process ends when init enters its root, or ends.
  */
 #include "source.h"
@@ -126,7 +126,7 @@ static void answer(struct run *run, struct server *server, int socket, uint32_t 
 }
 
 static _Noreturn void serve(struct run *run, int socket) {
-  // The runtime is to see when outer and init are gone.
+  // The runtime is to see when the intermediate and init are gone.
   sys_close(run->socket);
   run->socket = -1;
   run->progress = NULL;
@@ -145,7 +145,7 @@ static _Noreturn void serve(struct run *run, int socket) {
   sys_exit(0);
 }
 
-/* ---- outer and init */
+/* ---- the intermediate and init */
 
 long op_source_serve(struct run *run, const struct op_source_serve *op) {
   (void)op;

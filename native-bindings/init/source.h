@@ -9,6 +9,6 @@ long source_open(struct run *run, uint32_t slot, const char *path);
 long source_map(struct run *run, int mount);
 /* Init needs no more sources: the process ends. */
 void sources_close(struct run *run);
-/* Of outer, after the clone: stays until that process has ended. */
+/* Of the intermediate, after the clone: stays until that process has ended. */
 void sources_end(struct run *run);
 #endif

@@ -31,7 +31,7 @@ void trace_map(struct run *run, int fd) {
     volatile struct trace_area *area = (volatile struct trace_area *)address;
     if ((address >= 0 || address < -4095) && area->count <= (info.st_size - sizeof *area) / sizeof *area->operations) {
       run->trace = area;
-      note_both(&area->outer, &area->outer_realtime);
+      note_both(&area->intermediate, &area->intermediate_realtime);
     }
   }
   sys_close(fd);

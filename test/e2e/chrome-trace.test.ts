@@ -59,10 +59,10 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
       "monitor",
     ]);
     expect(spans(trace, "monitor").map(({ name }) => name)).toEqual(["monitor", "watch", "cleanup"]);
-    expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["outer", "init"]);
+    expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["intermediate", "init"]);
     const names = trace.events.filter(({ name }) => name === "thread_name").map(({ args }) => args["name"]);
     // With the schedule alone switched off, the head start does not fit.
-    expect(names.filter((name) => name !== "early helper")).toEqual(["runtime", "outer", "init"]);
+    expect(names.filter((name) => name !== "early helper")).toEqual(["runtime", "intermediate", "init"]);
   });
 
   // Without systemd init is only cloned early on cgroup v1. Before the plan an id-mapped mount is not known to need the helper before the clone.
@@ -79,7 +79,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
     const { ops } = await planOf(path, "--run");
     const trace = await traced(["run", "-b", path, id()]);
     expect(indexes(operations(trace))).toEqual(ops.map((_, index) => index));
-    expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["outer", "init"]);
+    expect(spans(trace, "helper").map(({ name }) => name)).toEqual(["intermediate", "init"]);
     const ended = trace.events.filter(({ cat, ph }) => cat === "helper" && ph === "i");
     expect(ended.map(({ name, args }) => [name, args["state"]])).toEqual(
       isSwitchedOff("head-start") ? [] : [["helper", "ended without a plan"]],
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
       expect(own.length, name).toBeGreaterThan(0);
       expect(sum, name).toBeLessThanOrEqual(thread.dur + 0.01 * own.length);
     }
-    expect(threads.get("init")!.ts).toBeGreaterThan(threads.get("outer")!.ts);
+    expect(threads.get("init")!.ts).toBeGreaterThan(threads.get("intermediate")!.ts);
     expect(spans(trace, "monitor")[0]!.ts).toBeGreaterThan(endOf(whole));
   });
 
@@ -131,7 +131,7 @@ describe.skipIf(!isRoot || !isRunt)("traces (needs root)", () => {
       expect.arrayContaining(["helper.spawn", "namespace.enter", "process.clone", "process.exec", "sync.end"]),
     );
     expect(new Set(indexes(operations(trace))).size).toBe(operations(trace).length);
-    expect(spans(trace, "helper").map((span) => span.name)).toEqual(["outer", "init"]);
+    expect(spans(trace, "helper").map((span) => span.name)).toEqual(["intermediate", "init"]);
     expect(spans(trace, "monitor")).toHaveLength(3);
   });
 

@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   fchdir: ["root.pivot"],
   fchown: ["process.stdioOwner", "device.create"],
   umask: ["process.umask"],
-  // Back to where it may run: the runtime had kept outer away from its own processor.
+  // Back to where it may run: the runtime had kept the intermediate away from its own processor.
   sched_setaffinity: ["process.clone"],
   setgroups: ["process.user"],
   setresgid: ["process.user"],
@@ -91,7 +91,7 @@ describe.skipIf(!isRoot || !isRunt)("the effects of run (needs root)", () => {
   let helper: Call[];
   let program: Call[];
   /** The helper before the clone. */
-  let outer: string | undefined;
+  let intermediate: string | undefined;
 
   beforeAll(async () => {
     const path = bundle((config) => {
@@ -110,7 +110,7 @@ describe.skipIf(!isRoot || !isRunt)("the effects of run (needs root)", () => {
     const start = calls.findIndex(({ text }) => text.startsWith('execve("/bin/ls"'));
     const init = calls[start]?.pid;
     helper = calls.slice(0, start + 1).filter(({ pid }) => pid === init);
-    outer = calls.find(({ text }) => /^execveat\(.*"runt-init"/.test(text))?.pid;
+    intermediate = calls.find(({ text }) => /^execveat\(.*"runt-init"/.test(text))?.pid;
     program = calls.slice(start + 1).filter(({ pid }) => pid === init);
   });
 
@@ -136,7 +136,8 @@ describe.skipIf(!isRoot || !isRunt)("the effects of run (needs root)", () => {
     // The masks' shared tmpfs is the one file system that is not a mount of its own in the plan.
     const masks = name === "fsopen" && helper.some(({ text }) => text.startsWith('fsopen("tmpfs"')) ? 1 : 0;
     // On cgroup v2 without systemd, the helper has made the usual ones before it cloned init.
-    const before = name === "fsopen" && isUnified ? calls.filter(({ pid, text }) => pid === outer && text.startsWith("fsopen(")) : [];
+    const before =
+      name === "fsopen" && isUnified ? calls.filter(({ pid, text }) => pid === intermediate && text.startsWith("fsopen(")) : [];
     expect(helper.filter((entry) => entry.name === name).length + before.length).toBe((counts.get(op) ?? 0) + masks);
   });
 

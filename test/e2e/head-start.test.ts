@@ -148,10 +148,10 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || isDisabled)(`the he
     const path = bundle((config) => shell(config, "true"));
     const messages = (lines: readonly string[]) => {
       const clone = place(lines, /clone3\(\{flags=CLONE_PARENT/);
-      const outer = lines[clone]!.split(" ")[0]!;
-      return lines.slice(0, clone).filter((line) => line.startsWith(`${outer} `) && line.includes("recvmsg(")).length;
+      const intermediate = lines[clone]!.split(" ")[0]!;
+      return lines.slice(0, clone).filter((line) => line.startsWith(`${intermediate} `) && line.includes("recvmsg(")).length;
     };
-    // Of the namespaces alone: outer has told of init and ended before there was a plan.
+    // Of the namespaces alone: the intermediate has told of init and ended before there was a plan.
     expect(messages(await trace(id(), path))).toBe(1);
     const timed = bundle((config) => {
       shell(config, "true");

@@ -148,7 +148,7 @@ describe.skipIf(!isRoot)("the log (needs root)", () => {
       await runtime(["run", "-d", "-b", bundle((config) => shell(config, "sleep 1000")), name]);
       const [text, json] = [join(directory, "debug.txt"), join(directory, "debug.json")];
       expect((await runtime(["--debug", "--log", text, "exec", name, "true"])).stderr).toBe("");
-      expect(content(text)).toMatch(/level=debug msg="outer: namespace\.enter /);
+      expect(content(text)).toMatch(/level=debug msg="intermediate: namespace\.enter /);
       for (const words of ["nsexec container setup: the helper", "child process in init()", "setns_init: about to exec"])
         expect(content(text)).toContain(` level=debug msg="${words}"\n`);
       const affine = join(directory, "affine.json");

@@ -103,7 +103,7 @@ describe.skipIf(!isRoot || !isRunt)("words of mount options (needs root)", () =>
       expect(await run("cat /tmp/link", ROOM, link, bind(["dest-nofollow"], join(source, "file"), "/tmp/link"))).toBe("content\n");
     });
 
-    test("with a user namespace too, where outer opens the sources", async () => {
+    test("with a user namespace too, where intermediate opens the sources", async () => {
       const mounts = [
         ROOM,
         bind(["copy-symlink"], join(source, "dangling"), "/tmp/a"),

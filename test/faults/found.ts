@@ -1,11 +1,11 @@
 /** Faults that have shown a defect: they are in every sample. Scenario, and how the fault's description starts. */
 export const FOUND: readonly (readonly [scenario: string, fault: string])[] = [
   // create waited for ever: init alone kept the rendezvous open.
-  ["create", "kill in outer before sending pid"],
-  ["create", "EIO in outer before sending pid"],
+  ["create", "kill in intermediate before sending pid"],
+  ["create", "EIO in intermediate before sending pid"],
   // The program ran on although exec had failed.
-  ["exec-detached", "kill in outer before sending pid"],
-  ["exec-detached", "EIO in outer before sending pid"],
+  ["exec-detached", "kill in intermediate before sending pid"],
+  ["exec-detached", "EIO in intermediate before sending pid"],
   // The end of the rendezvous was taken for execve: status 0, and no program.
   ["exec-detached", "kill in init after process.user"],
   ["run-detached", "kill in init before process.exec"],

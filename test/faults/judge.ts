@@ -21,7 +21,7 @@ const HARMLESS: readonly (readonly [RegExp, why: string, action?: string])[] = [
     "freezing for a kill, level by level: without it there is another round",
   ],
   [/^runtime before pidfdOpen$/, "a process that was listed for a signal is listed once more, and signalled by its number", "EMFILE"],
-  [/^outer after sending pid/, "its last act: init is on its own, and outer is only waited for"],
+  [/^intermediate after sending pid/, "its last act: init is on its own, and intermediate is only waited for"],
 ];
 
 /** Behind `ready` the runtime hears no more of init: `start` does. */
@@ -34,7 +34,7 @@ function isLate({ point }: Fault, passed: readonly string[]): boolean {
 
 /** The helper of the head start failed, or was not what the plan wants, and another was started: what became of the first and its init does not matter. */
 function isOfDropped({ point }: Fault, passed: readonly string[]): boolean {
-  return ["outer", "init"].includes(point.process) && passed.filter((line) => line.startsWith("outer 1 ")).length > 1;
+  return ["intermediate", "init"].includes(point.process) && passed.filter((line) => line.startsWith("intermediate 1 ")).length > 1;
 }
 
 /** A write knows only its descriptor: with what was passed before it. */

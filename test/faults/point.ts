@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 export interface Point {
-  /** runtime, outer, init or monitor. */
+  /** runtime, intermediate, init or monitor. */
   readonly process: string;
   readonly number: number;
   /** "before mkdir /path", "after mount.bind", "before sending ready". */

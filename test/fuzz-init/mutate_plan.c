@@ -113,7 +113,7 @@ static uint8_t scratch[CASE_MAX];
 /* An operation of an actor that may do it, in `scratch`. */
 static struct bytes make_operation(bool after_clone) {
   struct bytes out = {scratch, 0, sizeof scratch};
-  uint32_t actor = after_clone ? ACTOR_INIT : ACTOR_OUTER;
+  uint32_t actor = after_clone ? ACTOR_INIT : ACTOR_INTERMEDIATE;
   const struct shape *shape;
   do shape = &SHAPES[choose(SHAPE_COUNT)];
   while ((shape->actors >> actor & 1) == 0);

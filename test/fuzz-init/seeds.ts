@@ -10,7 +10,7 @@ import { compile, type Invocation } from "../../src/runtime/plan/index.ts";
 import { parseSpec } from "../../src/runtime/spec/index.ts";
 import { MESSAGES, OPS, type OpName } from "../../src/shared/protocol/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
-import { init, outer, packPlan, type TestOp } from "../support/pack.ts";
+import { init, intermediate, packPlan, type TestOp } from "../support/pack.ts";
 import { container } from "../support/plans.ts";
 
 /** Bundled by fuzz.mk, and started in the repository. */
@@ -103,11 +103,14 @@ const SAMPLES = {
 function planOfOne(op: OpName): readonly TestOp[] {
   const { actors, fields } = OPS[op];
   const args = Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, SAMPLES[type]]));
-  const actor = (actors as readonly string[]).includes("init") ? "init" : "outer";
-  const before = [outer("mount.open", { source: "/source", slot: 5 }), outer("file.open", { path: "/run/exec.fifo", slot: 3 })];
-  const clone = outer("process.clone", { flags: 0x2_0000 });
+  const actor = (actors as readonly string[]).includes("init") ? "init" : "intermediate";
+  const before = [
+    intermediate("mount.open", { source: "/source", slot: 5 }),
+    intermediate("file.open", { path: "/run/exec.fifo", slot: 3 }),
+  ];
+  const clone = intermediate("process.clone", { flags: 0x2_0000 });
   const root = [init("root.propagation", { flags: 0x8_4000 }), init("root.open", { path: "/bundle/rootfs" })];
-  return actor === "outer" ? [...before, { op, actor, args }, clone] : [...before, clone, ...root, { op, actor, args }];
+  return actor === "intermediate" ? [...before, { op, actor, args }, clone] : [...before, clone, ...root, { op, actor, args }];
 }
 
 function words(...values: readonly string[]): Buffer {
@@ -143,7 +146,7 @@ function allCases(): Map<string, Buffer> {
     cases.set(name, caseOf("plan", packPlan(ops), rules));
 
   const hook = [
-    outer("process.clone", {}),
+    intermediate("process.clone", {}),
     init("hook.run", {
       kind: "createContainer",
       path: "/bin/hook",
@@ -163,7 +166,7 @@ function allCases(): Map<string, Buffer> {
   addRules("hook-missing", hook, data("read", "\xfe\xff\xff\xff"));
 
   const copy = [
-    outer("process.clone", {}),
+    intermediate("process.clone", {}),
     init("root.open", { path: "/bundle/rootfs", inPlace: true }),
     init("directory.open", { path: "/var", slot: 5 }),
     init("directory.copy", { path: "/var", slot: 5 }),
@@ -172,8 +175,8 @@ function allCases(): Map<string, Buffer> {
   addRules("copy", copy, data("getdents64", "link\0file\0dir\0fifo\0.\0..\0"), data("getdents64", "file\0", 1), value("sendfile", 9));
 
   const enter = (flags: number) => [
-    outer("namespace.enter", { pid: 77, startTime: 12345n, flags }),
-    outer("process.clone", {}),
+    intermediate("namespace.enter", { pid: 77, startTime: 12345n, flags }),
+    intermediate("process.clone", {}),
     init("root.current", { path: "/" }),
     init("sync.send", { message: MESSAGES.ready }),
   ];
@@ -184,11 +187,11 @@ function allCases(): Map<string, Buffer> {
   const sameInode = data("fstat", Buffer.from([0xa4, 0x81, 0, 0, 0, 0, 9, 0, 0, 0]));
   addRules("enter-own-user", enter(0x7c02_0080), sameInode, sameInode);
 
-  const join = [0x1000_0000, 0x2_0000].map((flag) => outer("namespace.join", { flag, path: `/proc/1/ns/${flag}` }));
+  const join = [0x1000_0000, 0x2_0000].map((flag) => intermediate("namespace.join", { flag, path: `/proc/1/ns/${flag}` }));
   const joined = [
     ...join,
-    outer("time.offsets", { monotonicSeconds: -1n }),
-    outer("process.clone", {}),
+    intermediate("time.offsets", { monotonicSeconds: -1n }),
+    intermediate("process.clone", {}),
     init("loopback.up"),
     init("keyring.join", { name: "k" }),
   ];
@@ -199,8 +202,8 @@ function allCases(): Map<string, Buffer> {
   addRules("idmap-child", planOfOne("idmap.open"), value("clone", 0));
   addRules("source-child", planOfOne("source.serve"), value("clone", 0));
   const asked = [
-    outer("source.serve"),
-    outer("process.clone", {}),
+    intermediate("source.serve"),
+    intermediate("process.clone", {}),
     init("mount.open", { source: "/host/closed", slot: 5 }),
     init("mount.idmap", { slot: 5, userNamespace: 6 }),
   ];
@@ -211,7 +214,7 @@ function allCases(): Map<string, Buffer> {
   addRules("old-kernel", planOfOne("mount.bind"), refuse("open_tree"), refuse("mount_setattr"), refuse("openat2"), refuse("move_mount"));
   addRules("old-filesystem", planOfOne("mount.filesystem"), refuse("fsopen"), refuse("mount_setattr"), refuse("openat2"));
   addRules("filter", [
-    outer("process.clone", {}),
+    intermediate("process.clone", {}),
     init("seccomp.receive"),
     init("seccomp.load", { flags: 8, listener: true, raise: true }),
     init("process.program", { name: "sh", path: "/bin:/usr/bin" }),
@@ -221,13 +224,13 @@ function allCases(): Map<string, Buffer> {
 
   const fail = (call: string, errno: keyof typeof ERRNO, skip = 0): Rule => ({ ...refuse(call, errno), skip, action: "errno" });
   const inside = (...ops: readonly TestOp[]) => [
-    outer("process.clone", {}),
+    intermediate("process.clone", {}),
     init("root.open", { path: "/bundle/rootfs", inPlace: true }),
     ...ops,
     init("sync.send", { message: MESSAGES.ready }),
   ];
   addPlan("link", [
-    outer("mount.openLink", { source: "/host/link", copy: true, slot: 5 }),
+    intermediate("mount.openLink", { source: "/host/link", copy: true, slot: 5 }),
     ...inside(init("mount.bind", { slot: 5, target: "/a/b" })),
   ]);
   addPlan("read-only", inside(init("root.readonly"), init("mount.remount", { target: "/a", attrSet: 0x1fn, attrClear: 0x70n })));
@@ -246,8 +249,8 @@ function allCases(): Map<string, Buffer> {
   addRules(
     "hook-report",
     [
-      outer("file.open", { path: "/run/exec.fifo", slot: 3 }),
-      outer("process.clone", {}),
+      intermediate("file.open", { path: "/run/exec.fifo", slot: 3 }),
+      intermediate("process.clone", {}),
       ...started,
       init("hook.run", { kind: "startContainer", path: "/bin/hook", args: ["hook"], report: 3 }),
     ],
@@ -256,10 +259,14 @@ function allCases(): Map<string, Buffer> {
 
   // What the fuzzer has found, each as small as it can be said: they also stand in regressions.pack.
   const idMap = { uidMap: [0, 1, 1], gidMap: [0, 1, 1], slot: 5 };
-  addRules("finding-idmap-path", [outer("idmap.open", idMap), outer("process.clone", {})], fail("openat", "EACCES", 3));
+  addRules("finding-idmap-path", [intermediate("idmap.open", idMap), intermediate("process.clone", {})], fail("openat", "EACCES", 3));
   addRules("finding-terminal-name", inside(init("console.open", { bindConsole: false })), fail("fchmod", "EPERM"));
   addPlan("finding-copy-of-nothing", inside(init("directory.copy", { path: "/var" })));
-  addPlan("finding-move-without-root", [outer("file.open", { path: "/x", slot: 0 }), outer("process.clone", {}), init("root.move")]);
+  addPlan("finding-move-without-root", [
+    intermediate("file.open", { path: "/x", slot: 0 }),
+    intermediate("process.clone", {}),
+    init("root.move"),
+  ]);
   addRules(
     "finding-unasked-descriptor",
     inside(init("sync.wait", { message: MESSAGES.resume })),
@@ -267,12 +274,12 @@ function allCases(): Map<string, Buffer> {
   );
   addRules("finding-mask-descriptor", inside(init("path.mask", { path: "/proc/acpi" })), refuse("move_mount"));
   addPlan("finding-mask-twice", [
-    outer("mask.open"),
+    intermediate("mask.open"),
     ...inside(init("path.mask", { path: "/proc/kcore" }), init("descriptors.sweep", { first: 3 })),
   ]);
   addRules(
     "finding-bind-without-source",
-    [outer("file.open", { path: "/x", slot: 5 }), ...inside(init("mount.bind", { slot: 5, target: "/a" }))],
+    [intermediate("file.open", { path: "/x", slot: 5 }), ...inside(init("mount.bind", { slot: 5, target: "/a" }))],
     refuse("open_tree"),
   );
   addPlan("finding-no-listener", inside(init("seccomp.receive"), init("seccomp.load", { flags: 0, listener: true })));

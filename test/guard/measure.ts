@@ -152,7 +152,7 @@ function helperInstructions(step: string): Instrument {
     execFileSync("cp", [step, join(setup.work, "step")]);
     const text = await setup.run(["/guard/step", ...setup.runt, ...underValgrind]);
     return Object.fromEntries(
-      [...text.matchAll(/^(outer|init) (\d+)$/gm)].map(([, who, count]) => [`instructions ${verb} ${who}`, Number(count)]),
+      [...text.matchAll(/^(intermediate|init) (\d+)$/gm)].map(([, who, count]) => [`instructions ${verb} ${who}`, Number(count)]),
     );
   };
 }

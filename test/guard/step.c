@@ -1,7 +1,7 @@
 /*
  * Instructions of the helper, counted one by one: step COMMAND...
  * The command itself runs freely; a process that replaces itself by the helper is single-stepped, and with it what it clones, until it ends,
- * becomes another program, or does nothing any more. Prints "outer N" and "init N" on stderr.
+ * becomes another program, or does nothing any more. Prints "intermediate N" and "init N" on stderr.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@ static struct tracee *find(pid_t pid) {
   for (int i = 0; i < count; i++)
     if (tracees[i].pid == pid) return &tracees[i];
   if (count == MOST) exit(2);
-  tracees[count] = (struct tracee){.pid = pid, .steps = -1, .name = "outer"};
+  tracees[count] = (struct tracee){.pid = pid, .steps = -1, .name = "intermediate"};
   return &tracees[count++];
 }
 

@@ -124,7 +124,7 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
         found = launchers(one.id);
       }
       await sleep(moment * 0.7);
-      // The one that waits, the one that becomes the monitor, and outer: or only the first, every other time.
+      // The one that waits, the one that becomes the monitor, and the intermediate: or only the first, every other time.
       for (const pid of moment % 2 ? launchers(one.id) : found.slice(0, 1)) kill(pid);
       const result = await launching;
       if (result instanceof Error) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { ATTR, CLONE_NEW, container, NAMESPACES, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -19,7 +19,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("cgroup2 mounts: %s", (_, options) => {
   function mounted(mount: TestOp, user: boolean, cgroup: boolean): string {
     const plan = container({
       root,
-      outer: [outer("mount.open", { source: "/etc", slot: 5 })],
+      intermediate: [intermediate("mount.open", { source: "/etc", slot: 5 })],
       namespaces: NAMESPACES | (user ? CLONE_NEW.user : 0),
       first: [
         ...(cgroup ? [init("namespace.unshare", { flags: CLONE_NEW.cgroup })] : []),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MESSAGES, type OpArgs, SLOT } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer } from "../support/pack.ts";
+import { init, intermediate } from "../support/pack.ts";
 import { container, DEV, DEVPTS, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -26,7 +26,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("console: %s", (_, options) => {
   function run(script: string, args: Partial<OpArgs<"console.open">>, socket?: string): Outcome {
     const plan = container({
       root,
-      outer: socket === undefined ? [] : [outer("console.connect", { path: socket })],
+      intermediate: socket === undefined ? [] : [intermediate("console.connect", { path: socket })],
       mounts: [PROC, DEV, DEVPTS, init("console.open", { rows: 33, columns: 77, uid: 12, bindConsole: true, ...args })],
       script,
     });
@@ -55,7 +55,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("console: %s", (_, options) => {
   });
 
   test("a console socket that is not there", () => {
-    const plan = container({ root, outer: [outer("console.connect", { path: join(directory, "none") })] });
+    const plan = container({ root, intermediate: [intermediate("console.connect", { path: join(directory, "none") })] });
     expect(runPlan(plan, options).error).toMatchObject({ errno: ENOENT, path: join(directory, "none"), text: "console socket" });
   });
 });

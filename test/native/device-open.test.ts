@@ -1,9 +1,9 @@
-/** Device nodes for user namespaces: made by outer with the rights of the host. */
+/** Device nodes for user namespaces: made by the intermediate with the rights of the host. */
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, runPlan } from "../support/helper.ts";
 import { hostMounts } from "../support/host-mounts.ts";
-import { init, outer } from "../support/pack.ts";
+import { init, intermediate } from "../support/pack.ts";
 import { container, PROC, S_IFCHR } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -17,7 +17,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("device.open: %s", (name, options) => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   const run = (args: object, script: string) => {
-    const open = outer("device.open", {
+    const open = intermediate("device.open", {
       path: "/dev/null",
       type: S_IFCHR,
       major: 1,
@@ -30,7 +30,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("device.open: %s", (name, options) => {
     });
     const bind = init("mount.bind", { slot: 5, target: "/made/node", create: 1 });
     const verify = init("device.create", { path: "/made/node", type: S_IFCHR, major: 1, minor: 3 });
-    return runPlan(container({ root, outer: [open], mounts: [PROC, bind, verify], script }), options);
+    return runPlan(container({ root, intermediate: [open], mounts: [PROC, bind, verify], script }), options);
   };
 
   test("a node of its own, with owner and mode; nothing of it stays on the host", () => {
@@ -53,9 +53,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("device.open: %s", (name, options) => {
   });
 
   test.runIf(hasCalls)("large numbers and set-id bits", () => {
-    const open = outer("device.open", { path: "/x", type: S_IFCHR, major: 259, minor: 70_000, mode: 0o4600, slot: 5 });
+    const open = intermediate("device.open", { path: "/x", type: S_IFCHR, major: 259, minor: 70_000, mode: 0o4600, slot: 5 });
     const bind = init("mount.bind", { slot: 5, target: "/node", create: 1 });
-    const plan = container({ root, outer: [open], mounts: [PROC, bind], script: "stat -c '%t:%T %a' /node" });
+    const plan = container({ root, intermediate: [open], mounts: [PROC, bind], script: "stat -c '%t:%T %a' /node" });
     expect(runPlan(plan, options)).toMatchObject({ error: undefined, stdout: "103:11170 4600\n" });
   });
 });

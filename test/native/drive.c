@@ -175,8 +175,8 @@ int main(int count, char **arguments) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) die("socketpair");
   int plan = sealed_plan(arguments[count - 1]);
 
-  pid_t outer = fork();
-  if (outer == 0) {
+  pid_t intermediate = fork();
+  if (intermediate == 0) {
     char socket_text[16], plan_text[16], page_text[16];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (soft != 0) {
@@ -241,7 +241,7 @@ int main(int count, char **arguments) {
         answer(pair[0], MESSAGE_CGROUP);
       }
     }
-    // outer's `pid` and init's `ready` race.
+    // The intermediate's `pid` and init's `ready` race.
     if (message.type == MESSAGE_READY) is_ready = true;
     if (is_ready && init > 0) {
       is_ready = false;
@@ -264,6 +264,6 @@ int main(int count, char **arguments) {
   }
   if (master >= 0) read_terminal(master);
   pid_t ended;
-  while ((ended = waitpid(-1, &status, __WALL)) > 0) finish(ended == outer ? "outer" : ended == init ? "init" : "orphan", ended, status);
+  while ((ended = waitpid(-1, &status, __WALL)) > 0) finish(ended == intermediate ? "intermediate" : ended == init ? "init" : "orphan", ended, status);
   return 0;
 }

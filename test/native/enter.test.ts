@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeRootfs, type Options, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -56,10 +56,10 @@ describe.skipIf(!isRoot).each([...VARIANTS, ...WITHOUT_PIDFD])("namespace.enter:
   ): Outcome {
     const flags = kinds.reduce((sum, kind) => sum | CLONE_NEW[kind], 0);
     const plan = [
-      outer("proc.open"),
-      outer("process.oomScoreAdj", { value: 321n }),
-      outer("namespace.enter", { pid, startTime: args.startTime ?? startTime(pid), flags }),
-      outer("process.clone", { flags: 0 }),
+      intermediate("proc.open"),
+      intermediate("process.oomScoreAdj", { value: 321n }),
+      intermediate("namespace.enter", { pid, startTime: args.startTime ?? startTime(pid), flags }),
+      intermediate("process.clone", { flags: 0 }),
       ...(args.first ?? []),
       init("session.create"),
       init("root.current", { path: "/" }),

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { call, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { makeRootfs, runPlan } from "../support/helper.ts";
-import { outer } from "../support/pack.ts";
+import { intermediate } from "../support/pack.ts";
 import { container } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -100,7 +100,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("procfs: %s", (_, options) => {
 
   const withProc = (mount: string) => {
     const prefix = ["unshare", "--mount", "--propagation", "private", "sh", "-c", `${mount} && exec "$@"`, "sh"];
-    return runPlan(container({ root, outer: [outer("proc.open")] }), { ...options, prefix });
+    return runPlan(container({ root, intermediate: [intermediate("proc.open")] }), { ...options, prefix });
   };
 
   test("another file system in its place, or a directory of one, is refused", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type OpArgs, SLOT } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { container, type Parts, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -115,7 +115,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("hooks: %s", (_, options) => {
   test("an LSM attribute goes to the process's own file; the error names it as Podman expects", () => {
     const label = (file: string, fallback: string) =>
       run({
-        outer: [outer("proc.open")],
+        intermediate: [intermediate("proc.open")],
         process: [init("process.cwd", { path: "/" }), init("label.set", { file, fallback, value: "exec none" })],
       });
     // Without a security module the kernel has the files and refuses what is written (EINVAL).

@@ -4,16 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { ATTR, container, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
 const IDS = 5;
 const MOUNT = 6;
-const openIds = (uidMap = [0, 1000, 65_536], gidMap = [0, 2000, 65_536]): TestOp => outer("idmap.open", { uidMap, gidMap, slot: IDS });
-const mapIds = (recursive = false): TestOp => outer("mount.idmap", { slot: MOUNT, userNamespace: IDS, recursive });
+const openIds = (uidMap = [0, 1000, 65_536], gidMap = [0, 2000, 65_536]): TestOp =>
+  intermediate("idmap.open", { uidMap, gidMap, slot: IDS });
+const mapIds = (recursive = false): TestOp => intermediate("mount.idmap", { slot: MOUNT, userNamespace: IDS, recursive });
 const attach = (args: object = {}): TestOp => init("mount.bind", { slot: MOUNT, target: "/mapped", create: 2, ...args });
-const makeTmpfs = (args: object = {}): TestOp => outer("mount.make", { fstype: "tmpfs", source: "tmpfs", slot: MOUNT, ...args });
+const makeTmpfs = (args: object = {}): TestOp => intermediate("mount.make", { fstype: "tmpfs", source: "tmpfs", slot: MOUNT, ...args });
 
 /** Pids of the processes that were started with this in their environment. */
 function withEnvironment(mark: string): string[] {
@@ -43,9 +44,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("id maps: %s", (name, options) => {
     for (const path of [root, host]) rmSync(path, { recursive: true, force: true });
   });
 
-  const openHost = (): TestOp => outer("mount.open", { source: host, slot: MOUNT });
-  const run = (outerOps: readonly TestOp[], mounts: readonly TestOp[], script = ":"): Outcome =>
-    runPlan(container({ root, outer: outerOps, mounts: [PROC, ...mounts], script }), options);
+  const openHost = (): TestOp => intermediate("mount.open", { source: host, slot: MOUNT });
+  const run = (intermediateOps: readonly TestOp[], mounts: readonly TestOp[], script = ":"): Outcome =>
+    runPlan(container({ root, intermediate: intermediateOps, mounts: [PROC, ...mounts], script }), options);
 
   function lines(...parts: Parameters<typeof run>): string[] {
     const { stdout, stderr, error, status } = run(...parts);
@@ -93,7 +94,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("id maps: %s", (name, options) => {
   test("the process behind the user namespace is gone when the operation ends", () => {
     const mark = `RUNT_TEST_MARK=${process.pid}-${Math.random()}`;
     const [key = "", value = ""] = mark.split("=");
-    const plan = container({ root, outer: [openIds(), openIds()], mounts: [PROC], script: ":" });
+    const plan = container({ root, intermediate: [openIds(), openIds()], mounts: [PROC], script: ":" });
     expect(runPlan(plan, { ...options, env: { [key]: value } }).error).toBeUndefined();
     expect(withEnvironment(mark)).toEqual([]);
   });
@@ -106,13 +107,13 @@ describe.skipIf(!isRoot).each(VARIANTS)("id maps: %s", (name, options) => {
   });
 
   test.runIf(hasMaps)("a filesystem that knows no maps, one that is its own user namespace's, and maps the kernel refuses", () => {
-    const sysfs = outer("mount.make", { fstype: "sysfs", source: "sysfs", slot: MOUNT });
+    const sysfs = intermediate("mount.make", { fstype: "sysfs", source: "sysfs", slot: MOUNT });
     expect(run([openIds(), sysfs, mapIds()], [attach()]).error).toMatchObject({
       errno: 22,
       path: "sysfs",
       text: "mount_setattr: the filesystem cannot be id-mapped on this kernel",
     });
-    const own = outer("file.open", { path: "/proc/self/ns/user", flags: 0, slot: IDS });
+    const own = intermediate("file.open", { path: "/proc/self/ns/user", flags: 0, slot: IDS });
     expect(run([own, openHost(), mapIds()], [attach()]).error).toMatchObject({
       errno: 1,
       text: expect.stringContaining("no right to map ids"),
@@ -124,7 +125,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("id maps: %s", (name, options) => {
 
   test.runIf(hasMaps)("what cannot be attached by descriptor is not bound by its path instead", () => {
     const refuse = { errno: "EPERM" as const, calls: ["move_mount", ...(options.refuse?.calls ?? [])] };
-    const plan = container({ root, outer: [openIds(), openHost(), mapIds()], mounts: [PROC, attach()], script: "echo ran" });
+    const plan = container({ root, intermediate: [openIds(), openHost(), mapIds()], mounts: [PROC, attach()], script: "echo ran" });
     // root.open has its own fallback.
     const { error, stdout } = runPlan(plan, { ...options, refuse });
     expect(error).toMatchObject({ errno: 1, path: "/mapped", text: "move_mount" });

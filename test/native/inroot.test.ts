@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CREATE } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { ATTR, container, DEV, DEVPTS, NULL_DEVICE, PROC, S_IFCHR, S_IFIFO } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("paths in the root: %s", (_, options) =>
   });
 
   function run(mounts: readonly TestOp[], script = ":", paths: readonly TestOp[] = []): Outcome {
-    return runPlan(container({ root, outer: [outer("mask.open")], mounts: [PROC, ...mounts], paths, script }), options);
+    return runPlan(container({ root, intermediate: [intermediate("mask.open")], mounts: [PROC, ...mounts], paths, script }), options);
   }
   const tmpfs = (target: string): TestOp => init("mount.filesystem", { fstype: "tmpfs", source: "tmpfs", target });
   /** The same path under the root as the victim has on the host. */
@@ -227,7 +227,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("paths in the root: %s", (_, options) =>
     const { error, stdout } = runPlan(
       container({
         root,
-        outer: [outer("mount.open", { slot: 5, source })],
+        intermediate: [intermediate("mount.open", { slot: 5, source })],
         mounts: [PROC, init("mount.bind", { slot: 5, target: "/link", create: CREATE.likeSource })],
         script: `cat ${victim}/made`,
       }),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { container, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -28,11 +28,12 @@ describe.skipIf(!isRoot).each(VARIANTS)("links: %s", (name, options) => {
     for (const path of [root, host]) rmSync(path, { recursive: true, force: true });
   });
 
-  const openLink = (source: string, copy: boolean): TestOp => outer("mount.openLink", { source: join(host, source), copy, slot: SLOT });
-  const open = (source: string): TestOp => outer("mount.open", { source: join(host, source), slot: SLOT });
+  const openLink = (source: string, copy: boolean): TestOp =>
+    intermediate("mount.openLink", { source: join(host, source), copy, slot: SLOT });
+  const open = (source: string): TestOp => intermediate("mount.open", { source: join(host, source), slot: SLOT });
   const bind = (target: string, create = 2): TestOp => init("mount.bind", { slot: SLOT, target, create });
   const run = (opened: TestOp, bound: TestOp, script = ":"): Outcome =>
-    runPlan(container({ root, outer: [opened], mounts: [PROC, bound], script }), options);
+    runPlan(container({ root, intermediate: [opened], mounts: [PROC, bound], script }), options);
 
   test("a link is copied, into directories that are made; the same link again is fine", () => {
     for (let time = 0; time < 2; time++) {
@@ -59,9 +60,14 @@ describe.skipIf(!isRoot).each(VARIANTS)("links: %s", (name, options) => {
   });
 
   test("a link has no ids to map", () => {
-    const ids = outer("idmap.open", { uidMap: [0, 1, 1], gidMap: [0, 1, 1], slot: 6 });
-    const map = outer("mount.idmap", { slot: SLOT, userNamespace: 6 });
-    const plan = container({ root, outer: [openLink("link", true), ids, map], mounts: [PROC, bind("/copy")], script: "readlink /copy" });
+    const ids = intermediate("idmap.open", { uidMap: [0, 1, 1], gidMap: [0, 1, 1], slot: 6 });
+    const map = intermediate("mount.idmap", { slot: SLOT, userNamespace: 6 });
+    const plan = container({
+      root,
+      intermediate: [openLink("link", true), ids, map],
+      mounts: [PROC, bind("/copy")],
+      script: "readlink /copy",
+    });
     expect(runPlan(plan, options)).toMatchObject({ error: undefined, stdout: "file\n" });
   });
 

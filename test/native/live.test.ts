@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { container, MS, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -25,8 +25,8 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts of a running container: %s", (na
     for (const path of [root, host]) rmSync(path, { recursive: true, force: true });
   });
 
-  const open = (): TestOp => outer("mount.open", { source: host, slot: SLOT });
-  const propagation = (flags: number): TestOp => outer("mount.propagation", { slot: SLOT, flags });
+  const open = (): TestOp => intermediate("mount.open", { source: host, slot: SLOT });
+  const propagation = (flags: number): TestOp => intermediate("mount.propagation", { slot: SLOT, flags });
   const bind = init("mount.bind", { slot: SLOT, target: "/bound", create: 2 });
   const detach = (target: string): TestOp => init("mount.detach", { target });
 
@@ -34,7 +34,13 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts of a running container: %s", (na
     const fields = "grep ' /bound ' /proc/self/mountinfo | grep -o 'shared:\\|master:' || echo none";
     const withFlags = (flags: number) =>
       runPlan(
-        container({ root, propagation: MS.shared | MS.rec, outer: [open(), propagation(flags)], mounts: [PROC, bind], script: fields }),
+        container({
+          root,
+          propagation: MS.shared | MS.rec,
+          intermediate: [open(), propagation(flags)],
+          mounts: [PROC, bind],
+          script: fields,
+        }),
         options,
       ).stdout;
     expect(withFlags(MS.private | MS.rec)).toBe("none\n");
@@ -42,15 +48,15 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts of a running container: %s", (na
   });
 
   test.runIf(!hasNewCalls)("without the newer calls it is an error, and not a mount by a path that means something else inside", () => {
-    const { error } = runPlan(container({ root, outer: [open(), propagation(MS.slave | MS.rec)], mounts: [PROC, bind] }), options);
+    const { error } = runPlan(container({ root, intermediate: [open(), propagation(MS.slave | MS.rec)], mounts: [PROC, bind] }), options);
     expect([ENOSYS, EPERM]).toContain(error?.errno);
     expect(error?.text).toContain("a mount for a running container needs it");
   });
 
   test("a link to copy has no propagation", () => {
     symlinkSync("nowhere", join(host, "link"));
-    const link = outer("mount.openLink", { source: join(host, "link"), copy: true, slot: SLOT });
-    const plan = container({ root, outer: [link, propagation(MS.slave)], mounts: [PROC, bind], script: "readlink /bound" });
+    const link = intermediate("mount.openLink", { source: join(host, "link"), copy: true, slot: SLOT });
+    const plan = container({ root, intermediate: [link, propagation(MS.slave)], mounts: [PROC, bind], script: "readlink /bound" });
     expect(runPlan(plan, options)).toMatchObject({ error: undefined, stdout: "nowhere\n" });
   });
 
@@ -58,7 +64,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts of a running container: %s", (na
     mkdirSync(join(root, "bound"));
     const plan = container({
       root,
-      outer: [open()],
+      intermediate: [open()],
       mounts: [PROC, bind, detach("/bound")],
       script: "ls /bound; grep -c ' /bound ' /proc/self/mountinfo",
     });
@@ -73,7 +79,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts of a running container: %s", (na
   ])("%s is refused", (_, target, errno, text) => {
     mkdirSync(join(root, "plain"));
     symlinkSync("/", join(root, "link"));
-    const plan = container({ root, outer: [open()], mounts: [PROC, bind, detach(target)] });
+    const plan = container({ root, intermediate: [open()], mounts: [PROC, bind, detach(target)] });
     expect(runPlan(plan, options).error).toMatchObject({ errno, path: target, text });
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRootfs, runPlan } from "../support/helper.ts";
 import { hostMounts } from "../support/host-mounts.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { ATTR, CLONE_NEW, container, DEV, MS, NAMESPACES, NULL_DEVICE, type Parts, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -37,7 +37,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
   }
   const mountInfo = (path: string): string => `grep ' ${path} ' /proc/self/mountinfo`;
 
-  test.each(["outer", "init"] as const)("binds opened by %s: file and directory, made like the source", (actor) => {
+  test.each(["intermediate", "init"] as const)("binds opened by %s: file and directory, made like the source", (actor) => {
     const open = (source: string, slot: number): TestOp => ({ op: "mount.open", actor, args: { source, slot } });
     const opens = [open(join(host, "file"), 5), open(join(host, "directory"), 6)];
     const binds = [
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
       init("mount.bind", { slot: 6, target: "/new/directory", create: 2, attrSet: ATTR.nosuid, propagation: [MS.private] }),
     ];
     const out = lines({
-      outer: actor === "outer" ? opens : [],
+      intermediate: actor === "intermediate" ? opens : [],
       mounts: [PROC, ...(actor === "init" ? opens : []), ...binds],
       script:
         "cat /new/file; ls /new/directory; grep -c ' /new/.* shared:\\| /new/directory .* master:' /proc/self/mountinfo; for p in file directory; do grep \" /new/$p \" /proc/self/mountinfo; done",
@@ -59,7 +59,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     const targets = ["/new/a", "/new/b", "/link/c", "/new", "/new/d", "/link/e", "/new/a/sub/f"];
     symlinkSync("new", join(root, "link"));
     const out = lines({
-      outer: targets.map((_, index) => outer("mount.open", { source: join(host, "directory"), slot: 5 + index })),
+      intermediate: targets.map((_, index) => intermediate("mount.open", { source: join(host, "directory"), slot: 5 + index })),
       mounts: [PROC, ...targets.map((target, index) => init("mount.bind", { slot: 5 + index, target, create: 0 }))],
       script: "grep -o ' /new[^ ]* ' /proc/self/mountinfo; ls /new",
     });
@@ -73,9 +73,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
 
   test("a read-only bind refuses writes, and clearing attributes works", () => {
     const out = lines({
-      outer: [
-        outer("mount.open", { source: join(host, "directory"), slot: 5 }),
-        outer("mount.open", { source: join(host, "directory"), slot: 6 }),
+      intermediate: [
+        intermediate("mount.open", { source: join(host, "directory"), slot: 5 }),
+        intermediate("mount.open", { source: join(host, "directory"), slot: 6 }),
       ],
       mounts: [
         PROC,
@@ -132,7 +132,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
 
   test("nosymfollow, whatever the kernel calls know of it", () => {
     const out = lines({
-      outer: [outer("mount.open", { source: join(host, "directory"), slot: 5 })],
+      intermediate: [intermediate("mount.open", { source: join(host, "directory"), slot: 5 })],
       mounts: [
         PROC,
         tmpfs("/t", { attrSet: ATTR.nosymfollow | ATTR.nosuid }),
@@ -235,7 +235,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     writeFileSync(join(root, "file"), "secret");
     mkdirSync(join(root, "keep"));
     const out = lines({
-      outer: [outer("proc.open"), outer("mask.open")],
+      intermediate: [intermediate("proc.open"), intermediate("mask.open")],
       mounts: [PROC, DEV, NULL_DEVICE],
       paths: [
         ...["/keep", "/proc/sys", "/missing", "/file/below"].map((path) => init("path.readonly", { path })),
@@ -268,7 +268,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
 
   test("without pivot_root: moved, and no procfs or sysfs is left outside", () => {
     const out = lines({
-      outer: [outer("proc.open")],
+      intermediate: [intermediate("proc.open")],
       pivot: [init("root.move")],
       script: "cut -d' ' -f5 /proc/self/mountinfo 2>/dev/null || cat /proc/self/mountinfo; readlink /proc/1/root",
     });

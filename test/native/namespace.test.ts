@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MESSAGES } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
 import { hostMounts } from "../support/host-mounts.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW, container, MS, NAMESPACES, type Parts, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -65,34 +65,36 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
   test("joined by path, all opened before the first is joined", () => {
     const path = (kind: string): string => `/proc/${process.pid}/ns/${kind}`;
     const joins: TestOp[] = [
-      outer("namespace.join", { flag: CLONE_NEW.uts, path: path("uts") }),
-      outer("namespace.join", { flag: CLONE_NEW.network, path: path("net") }),
-      outer("namespace.join", { flag: CLONE_NEW.user, path: path("user") }),
+      intermediate("namespace.join", { flag: CLONE_NEW.uts, path: path("uts") }),
+      intermediate("namespace.join", { flag: CLONE_NEW.network, path: path("net") }),
+      intermediate("namespace.join", { flag: CLONE_NEW.user, path: path("user") }),
     ];
-    expect(output("readlink /proc/self/ns/uts", { namespaces: CLONE_NEW.mount, outer: joins })).toEqual([
+    expect(output("readlink /proc/self/ns/uts", { namespaces: CLONE_NEW.mount, intermediate: joins })).toEqual([
       readlinkSync("/proc/self/ns/uts"),
     ]);
     for (const wrong of [path("ipc"), "/etc/passwd", "/proc/self/exe"]) {
-      expect(run(":", { outer: [outer("namespace.join", { flag: CLONE_NEW.uts, path: wrong })] }).error).toMatchObject({
+      expect(run(":", { intermediate: [intermediate("namespace.join", { flag: CLONE_NEW.uts, path: wrong })] }).error).toMatchObject({
         errno: EINVAL,
         path: wrong,
         op: 0,
       });
     }
-    expect(run(":", { outer: [outer("namespace.join", { flag: CLONE_NEW.uts, path: "/nope" })] }).error).toMatchObject({
+    expect(run(":", { intermediate: [intermediate("namespace.join", { flag: CLONE_NEW.uts, path: "/nope" })] }).error).toMatchObject({
       errno: 2,
       path: "/nope",
     });
   });
 
   test.skipIf(!existsSync("/proc/self/timens_offsets"))("time offsets, negative ones too", () => {
-    const offsets = outer("time.offsets", {
+    const offsets = intermediate("time.offsets", {
       monotonicSeconds: 86_400n,
       monotonicNanoseconds: 5,
       boottimeSeconds: -1n,
       boottimeNanoseconds: 7,
     });
-    const out = output("cat /proc/self/timens_offsets", { outer: [outer("namespace.unshare", { flags: TIME_NAMESPACE }), offsets] });
+    const out = output("cat /proc/self/timens_offsets", {
+      intermediate: [intermediate("namespace.unshare", { flags: TIME_NAMESPACE }), offsets],
+    });
     expect(out.map((line) => line.replace(/ +/g, " "))).toEqual(["monotonic 86400 5", "boottime -1 7"]);
   });
 
@@ -102,9 +104,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
     try {
       const plan = container({
         root,
-        outer: [outer("cgroup.openDirectory", { path: cgroup, slot: 6 })],
+        intermediate: [intermediate("cgroup.openDirectory", { path: cgroup, slot: 6 })],
         script: "grep ^0: /proc/self/cgroup",
-      }).map((op) => (op.op === "process.clone" ? outer("process.clone", { flags: NAMESPACES | CLONE_NEW.cgroup, cgroup: 6 }) : op));
+      }).map((op) => (op.op === "process.clone" ? intermediate("process.clone", { flags: NAMESPACES | CLONE_NEW.cgroup, cgroup: 6 }) : op));
       const { stdout, error } = runPlan(plan, options);
       expect(error).toBeUndefined();
       expect(stdout).toBe("0::/\n");
@@ -118,7 +120,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
     for (const cgroup of cgroups) mkdirSync(cgroup);
     try {
       const out = output(`grep -c /runt-native-${process.pid}$ /proc/self/cgroup`, {
-        outer: [outer("cgroup.open", { files: cgroups.map((cgroup) => join(cgroup, "tasks")), slot: 7 })],
+        intermediate: [intermediate("cgroup.open", { files: cgroups.map((cgroup) => join(cgroup, "tasks")), slot: 7 })],
         first: [init("cgroup.join", { slot: 7, count: cgroups.length })],
       });
       expect(out).toEqual([String(cgroups.length)]);
@@ -134,7 +136,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
     try {
       const start = () =>
         run(":", {
-          outer: [outer("cgroup.open", { files: [join(cgroup, "tasks")], slot: 7 })],
+          intermediate: [intermediate("cgroup.open", { files: [join(cgroup, "tasks")], slot: 7 })],
           first: [init("cgroup.join", { slot: 7, count: 1 })],
         });
       // So much is what the kernel keeps aside for one processor: one start in six is killed, whatever the runtime.
@@ -166,7 +168,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
     const source = join(directory, "source");
     mkdirSync(source);
     const { error } = run(":", {
-      outer: [outer("mount.open", { source: directory, recursive: true, slot: 5 })],
+      intermediate: [intermediate("mount.open", { source: directory, recursive: true, slot: 5 })],
       mounts: [
         PROC,
         init("mount.bind", { slot: 5, target: "/host", create: 0 }),
@@ -183,7 +185,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
       const plan = container({
         root,
         propagation,
-        outer: [outer("mount.open", { source: directory, slot: 5 })],
+        intermediate: [intermediate("mount.open", { source: directory, slot: 5 })],
         mounts: [PROC, init("mount.bind", { slot: 5, target: "/bound", create: 0 })],
         script: "grep ' /bound ' /proc/self/mountinfo",
       });
@@ -202,7 +204,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
       const marker = join(directory, "ran");
       const plan = container({
         root,
-        outer: [outer("mount.open", { source: directory, slot: 5 })],
+        intermediate: [intermediate("mount.open", { source: directory, slot: 5 })],
         first: [init("sync.wait", { message: MESSAGES.go })],
         mounts: [PROC, init("mount.bind", { slot: 5, target: "/host", create: 0 })],
         script: "touch /host/ran",
@@ -215,7 +217,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("namespaces: %s", (name, options) => {
   });
 
   test("an unexpected message is refused", () => {
-    const plan = [outer("process.clone"), init("sync.wait", { message: MESSAGES.commit })];
+    const plan = [intermediate("process.clone"), init("sync.wait", { message: MESSAGES.commit })];
     expect(runPlan(plan, { ...options, driver: ["--go"] }).error).toMatchObject({ errno: 71, text: "unexpected rendezvous message" });
   });
 });

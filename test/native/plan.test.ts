@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Actor, OPS } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, runPlan } from "../support/helper.ts";
-import { init, outer, packPlan } from "../support/pack.ts";
+import { init, intermediate, packPlan } from "../support/pack.ts";
 import { container, PROC } from "../support/plans.ts";
 import { isRoot } from "../support/variants.ts";
 
@@ -15,7 +15,7 @@ const EPROTONOSUPPORT = 93;
 const DECODE = join(import.meta.dirname, "../../build/test/decode");
 
 function patched(offset: number, value: number): Buffer {
-  const plan = packPlan([init("hostname.set", { name: "x" }), outer("process.clone")]);
+  const plan = packPlan([init("hostname.set", { name: "x" }), intermediate("process.clone")]);
   plan.writeUInt32LE(value, offset);
   return plan;
 }
@@ -36,12 +36,12 @@ describe.skipIf(!isRoot)("a broken plan is refused", () => {
     ["string without its NUL", patched(36, 0), EBADMSG],
     ["nothing at all", Buffer.alloc(0), EBADMSG],
     ["header only, counting one", packPlan([]).fill(1, 12, 13), EBADMSG],
-    ["NUL inside a string", packPlan([outer("process.clone"), init("hostname.set", { name: "a\0b" })]), EBADMSG],
+    ["NUL inside a string", packPlan([intermediate("process.clone"), init("hostname.set", { name: "a\0b" })]), EBADMSG],
     ["init without a clone", packPlan([init("session.create")]), EBADMSG],
-    ["two clones", packPlan([outer("process.clone"), outer("process.clone")]), EBADMSG],
-    ["outer after the clone", packPlan([outer("process.clone"), outer("proc.open")]), EBADMSG],
-    ["slot out of range", packPlan([outer("file.open", { path: "/", slot: 9 })], 9), EBADMSG],
-    ["bool of 2", packPlan([outer("mount.open", { source: "/", recursive: 2 as unknown as boolean, slot: 5 })]), EBADMSG],
+    ["two clones", packPlan([intermediate("process.clone"), intermediate("process.clone")]), EBADMSG],
+    ["intermediate after the clone", packPlan([intermediate("process.clone"), intermediate("proc.open")]), EBADMSG],
+    ["slot out of range", packPlan([intermediate("file.open", { path: "/", slot: 9 })], 9), EBADMSG],
+    ["bool of 2", packPlan([intermediate("mount.open", { source: "/", recursive: 2 as unknown as boolean, slot: 5 })]), EBADMSG],
   ])("%s", (_, plan, errno) => {
     const { error, status } = runPlan(plan);
     expect(error).toMatchObject({ errno, op: -1 });
@@ -49,7 +49,7 @@ describe.skipIf(!isRoot)("a broken plan is refused", () => {
   });
 
   test("not sealed", () => {
-    expect(runPlan([outer("process.clone")], { env: { DRIVE_UNSEALED: "1" } }).error).toMatchObject({
+    expect(runPlan([intermediate("process.clone")], { env: { DRIVE_UNSEALED: "1" } }).error).toMatchObject({
       errno: 1,
       text: "plan is not a sealed memfd",
     });
@@ -58,14 +58,14 @@ describe.skipIf(!isRoot)("a broken plan is refused", () => {
   test("every truncation, and a hundred thousand mutations under the sanitizers", () => {
     const directory = mkdtempSync(join(tmpdir(), "runt-decode-"));
     const one = Object.entries(OPS).flatMap(([op, { actors, fields }]) => {
-      const actor = (["outer", "init"] as const).find((name) => (actors as readonly Actor[]).includes(name));
+      const actor = (["intermediate", "init"] as const).find((name) => (actors as readonly Actor[]).includes(name));
       if (actor === undefined || op === "process.clone") return [];
       const args = Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, SAMPLES[type]]));
       return [{ op: op as keyof typeof OPS, actor, args }];
     });
     const plan = [
-      ...one.filter(({ actor }) => actor === "outer"),
-      outer("process.clone", { flags: 1 }),
+      ...one.filter(({ actor }) => actor === "intermediate"),
+      intermediate("process.clone", { flags: 1 }),
       ...one.filter(({ actor }) => actor === "init"),
     ];
     writeFileSync(join(directory, "plan"), packPlan(plan));
@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)("size has no limit of ours", () => {
     const slots = Array.from({ length: 2000 }, (_, index) => index + 5);
     const plan = container({
       root,
-      outer: slots.map((slot) => outer("mount.open", { source: "/etc/hostname", slot })),
+      intermediate: slots.map((slot) => intermediate("mount.open", { source: "/etc/hostname", slot })),
       mounts: [PROC, ...slots.map((slot) => init("mount.bind", { slot, target: `/many/${slot}`, create: 2 }))],
       script: "ulimit -n; grep -c /many/ /proc/self/mountinfo",
     });
@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)("size has no limit of ours", () => {
     const slots = Array.from({ length: 400 }, (_, index) => index + 5);
     const plan = container({
       root,
-      outer: slots.map((slot) => outer("file.open", { path: "/dev/null", flags: 0, slot })),
+      intermediate: slots.map((slot) => intermediate("file.open", { path: "/dev/null", flags: 0, slot })),
       script: "ulimit -n",
     });
     expect(runPlan(plan, { soft: 128, driver: ["--rlimit", "77"] }).stdout.trim()).toBe("77");

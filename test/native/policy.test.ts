@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { OpArgs } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW, container, NAMESPACES } from "../support/plans.ts";
 import { program } from "../support/programs.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
@@ -36,7 +36,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("policies: %s", (_, options) => {
   const run = (
     process: readonly TestOp[],
     script: string,
-    parts: { namespaces?: number; first?: TestOp[]; outer?: TestOp[] } = {},
+    parts: { namespaces?: number; first?: TestOp[]; intermediate?: TestOp[] } = {},
   ): Outcome => runPlan(container({ root, process: [...process, init("process.cwd", { path: "/" })], script, ...parts }), options);
   function output(...args: Parameters<typeof run>): string {
     const { error, stdout, stderr } = run(...args);
@@ -110,13 +110,13 @@ describe.skipIf(!isRoot).each(VARIANTS)("policies: %s", (_, options) => {
     expect(machine(8)).toBe("i686\n00000008");
   });
 
-  test("CPUs, of init and of outer", () => {
+  test("CPUs, of init and of intermediate", () => {
     const allowed = /^Cpus_allowed_list:\s*(.*)$/m;
     const last = allowed.exec(readFileSync("/proc/self/status", "utf8"))?.[1]?.split(/[-,]/).at(-1) ?? "";
     const affinity = { cpus: [Number(last)] };
     const script = "cat /proc/self/status";
     expect(allowed.exec(output([init("process.affinity", affinity)], script))?.[1]).toBe(last);
-    expect(allowed.exec(output([], script, { outer: [outer("process.affinity", affinity)] }))?.[1]).toBe(last);
+    expect(allowed.exec(output([], script, { intermediate: [intermediate("process.affinity", affinity)] }))?.[1]).toBe(last);
     for (const cpu of [8191, 8192]) {
       expect(run([init("process.affinity", { cpus: [cpu] })], ":").error).toMatchObject({ errno: EINVAL, text: "sched_setaffinity" });
     }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MESSAGES, type OpArgs } from "../../src/shared/protocol/index.ts";
 import { makeRootfs, type Outcome, runPlan } from "../support/helper.ts";
-import { init, outer, type TestOp } from "../support/pack.ts";
+import { init, intermediate, type TestOp } from "../support/pack.ts";
 import { CLONE_NEW, container, NAMESPACES, type Parts, PROC } from "../support/plans.ts";
 import { isRoot, VARIANTS } from "../support/variants.ts";
 
@@ -97,10 +97,10 @@ describe.skipIf(!isRoot).each(VARIANTS)("process: %s", (_, options) => {
   test("no descriptor beyond stdio reaches the program, not even one without close-on-exec", () => {
     const plan = container({
       root,
-      outer: [
-        outer("proc.open"),
-        outer("file.open", { path: "/etc", flags: 0, slot: 5 }),
-        outer("mount.open", { source: "/etc", slot: 6 }),
+      intermediate: [
+        intermediate("proc.open"),
+        intermediate("file.open", { path: "/etc", flags: 0, slot: 5 }),
+        intermediate("mount.open", { source: "/etc", slot: 6 }),
       ],
       script: "ls /proc/$$/fd; true",
     });
@@ -225,9 +225,9 @@ describe.skipIf(!isRoot).each(VARIANTS)("process: %s", (_, options) => {
   });
 
   test("a working directory outside of the root is refused (CVE-2024-21626)", () => {
-    const opened = [5, 6].map((slot) => outer("file.open", { path: "/", flags: 0, slot }));
+    const opened = [5, 6].map((slot) => intermediate("file.open", { path: "/", flags: 0, slot }));
     const outcomes = Array.from({ length: 16 }, (_, fd) =>
-      run([init("process.cwd", { path: `/proc/self/fd/${fd}` })], "stat -c %d:%i . /", { outer: opened }),
+      run([init("process.cwd", { path: `/proc/self/fd/${fd}` })], "stat -c %d:%i . /", { intermediate: opened }),
     );
     expect(
       outcomes.filter(({ error }) => error?.text === "current working directory is outside of the root filesystem").length,
@@ -242,7 +242,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("process: %s", (_, options) => {
     spawnSync("mkfifo", [fifo]);
     writeFileSync(join(root, "run.sh"), "#!/nope\n", { mode: 0o755 });
     const plan = (wait: boolean): TestOp[] =>
-      container({ root, outer: wait ? [outer("file.open", { path: fifo, flags: 2, slot: 3 })] : [] }).flatMap((op) => {
+      container({ root, intermediate: wait ? [intermediate("file.open", { path: fifo, flags: 2, slot: 3 })] : [] }).flatMap((op) => {
         if (op.op === "process.program") return [init("process.program", { name: "/run.sh" })];
         if (op.op === "process.exec" && wait) return [init("process.wait"), init("process.exec", { args: ["/run.sh"] })];
         return [op];

@@ -28,7 +28,7 @@ export interface Outcome {
   /** The error message, if there was one. */
   readonly error: Report | undefined;
   readonly warnings: readonly Report[];
-  /** Exit status of init (or of outer when it did not get so far). */
+  /** Exit status of init (or of the intermediate when it did not get so far). */
   readonly status: number | undefined;
 }
 
@@ -77,7 +77,7 @@ export function runPlan(plan: Buffer | readonly TestOp[], options: Options = {})
       stderr: result.stderr,
       error: reports.find(({ type }) => type === ERROR),
       warnings: reports.filter(({ type }) => type === WARNING),
-      status: (reports.find(({ type }) => type === "init") ?? reports.find(({ type }) => type === "outer"))?.status,
+      status: (reports.find(({ type }) => type === "init") ?? reports.find(({ type }) => type === "intermediate"))?.status,
     };
   } finally {
     rmSync(directory, { recursive: true, force: true });

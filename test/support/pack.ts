@@ -5,7 +5,7 @@ const MAGIC = 0x544e_5552;
 
 export interface TestOp {
   readonly op: OpName;
-  readonly actor: "outer" | "init";
+  readonly actor: "intermediate" | "init";
   readonly args: Readonly<Record<string, unknown>>;
 }
 
@@ -21,8 +21,8 @@ const DEFAULTS: Readonly<Record<FieldType, unknown>> = {
   u32s: [],
 };
 
-export function outer<K extends OpName>(op: K, args: Partial<OpArgs<K>> = {}): TestOp {
-  return { op, actor: "outer", args };
+export function intermediate<K extends OpName>(op: K, args: Partial<OpArgs<K>> = {}): TestOp {
+  return { op, actor: "intermediate", args };
 }
 
 export function init<K extends OpName>(op: K, args: Partial<OpArgs<K>> = {}): TestOp {

@@ -78,7 +78,7 @@ export function comparePlan(ops: readonly PlannedOp[], calls: readonly TracedCal
   const branches: Branches = new Map();
   const hasHeadStart = calls.some(({ name, text }) => name === "execveat" && text.includes('"plan"') && text.includes('"early"'));
   const inTurn = (pattern: CallPattern) => (pattern.name === "sendmsg" ? { ...pattern, early: false } : pattern);
-  const differences = (["runtime", "outer", "init"] as const).flatMap((actor) => {
+  const differences = (["runtime", "intermediate", "init"] as const).flatMap((actor) => {
     const steps = stepsOf(ops, actor).map((step) => (hasHeadStart ? step : { ...step, patterns: step.patterns.map(inTurn) }));
     return align(steps, streams[actor], branches).map((words) => `${actor}: ${words}`);
   });
@@ -90,20 +90,20 @@ function stepsOf(ops: readonly PlannedOp[], actor: string): Step[] {
     const label = `${index + 1} ${op.op}`;
     const patterns = patternsOf(op.op);
     if (op.actor === actor) return [{ op, label, patterns: patterns.filter(({ child }) => !child) }];
-    const made = op.op === "helper.spawn" ? "outer" : op.op === "process.clone" ? "init" : "";
+    const made = op.op === "helper.spawn" ? "intermediate" : op.op === "process.clone" ? "init" : "";
     return made === actor ? [{ op, label, patterns: patterns.filter(({ child }) => child) }] : [];
   });
   if (actor === "runtime") steps.push({ op: { op: "sync.end", actor, args: {} }, label: "monitor", patterns: MONITOR });
   return steps;
 }
 
-type Streams = Record<"runtime" | "outer" | "init", TracedCall[]>;
+type Streams = Record<"runtime" | "intermediate" | "init", TracedCall[]>;
 
 /** The calls of each actor. Children that an operation needs belong to their actor until they execute a program. */
 function streamsOf(calls: readonly TracedCall[], program: string): Streams {
   const actors = new Map<number, keyof Streams>();
   const ended = new Set<number>();
-  const streams: Streams = { runtime: [], outer: [], init: [] };
+  const streams: Streams = { runtime: [], intermediate: [], init: [] };
   const runtime = calls[0]!.pid;
   /** A helper in init's namespaces makes file systems for it. */
   let inInitsPlace = false;
@@ -116,13 +116,13 @@ function streamsOf(calls: readonly TracedCall[], program: string): Streams {
       const from = maker && actors.get(maker.pid);
       if (maker === undefined || from === undefined) throw new Error(`no parent of ${call.pid}: ${call.text}`);
       actor = from;
-      if (from === "runtime" && streams.outer.length === 0 && spawnsHelper(calls, call.pid)) actor = "outer";
-      if (from === "outer" && maker.text.includes("CLONE_PARENT")) actor = "init";
+      if (from === "runtime" && streams.intermediate.length === 0 && spawnsHelper(calls, call.pid)) actor = "intermediate";
+      if (from === "intermediate" && maker.text.includes("CLONE_PARENT")) actor = "init";
       actors.set(call.pid, actor);
     }
     if (ended.has(call.pid)) continue;
-    inInitsPlace ||= actor === "outer" && /^unshare\(.*CLONE_NEWNS/.test(call.text);
-    streams[inInitsPlace && actor === "outer" && /^fs(open|config|mount)$/.test(call.name) ? "init" : actor].push(call);
+    inInitsPlace ||= actor === "intermediate" && /^unshare\(.*CLONE_NEWNS/.test(call.text);
+    streams[inInitsPlace && actor === "intermediate" && /^fs(open|config|mount)$/.test(call.name) ? "init" : actor].push(call);
     if (replacesItself(call, actor, call.pid === runtime, program)) ended.add(call.pid);
   }
   return streams;

@@ -2,7 +2,7 @@
 
 import { CLONE_NEW, MS as LINUX_MS, MOUNT_ATTR, S } from "../../src/shared/linux/index.ts";
 import { MESSAGES } from "../../src/shared/protocol/index.ts";
-import { init, outer, type TestOp } from "./pack.ts";
+import { init, intermediate, type TestOp } from "./pack.ts";
 
 export { CLONE_NEW };
 export const NAMESPACES = CLONE_NEW.mount | CLONE_NEW.uts | CLONE_NEW.ipc | CLONE_NEW.pid;
@@ -23,7 +23,7 @@ export const S_IFIFO = S.IFIFO;
 export interface Parts {
   readonly root: string;
   /** Before the clone. */
-  readonly outer?: readonly TestOp[];
+  readonly intermediate?: readonly TestOp[];
   readonly namespaces?: number;
   /** After the clone, before anything else. */
   readonly first?: readonly TestOp[];
@@ -52,8 +52,8 @@ export const NULL_DEVICE = init("device.create", { path: "/dev/null", type: S_IF
 export function container(parts: Parts): TestOp[] {
   const { root, namespaces = NAMESPACES, propagation = MS.slave | MS.rec, script = ":" } = parts;
   return [
-    ...(parts.outer ?? []),
-    outer("process.clone", { flags: namespaces }),
+    ...(parts.intermediate ?? []),
+    intermediate("process.clone", { flags: namespaces }),
     init("process.deathSignal", { signal: 9 }),
     ...(parts.first ?? []),
     init("session.create"),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodePlan } from "../../src/runtime/plan/decode.ts";
-import { init, outer, packPlan } from "../support/pack.ts";
+import { init, intermediate, packPlan } from "../support/pack.ts";
 
 const bytesOf = (buffer: Buffer): ArrayBuffer =>
   buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength) as ArrayBuffer;
@@ -8,7 +8,7 @@ const decodeText = (bytes: ArrayBuffer, offset: number, length: number) => Buffe
 
 describe("decodePlan", () => {
   const plan = packPlan([
-    outer("mount.open", { source: "/srv/dätä", recursive: true, slot: 5 }),
+    intermediate("mount.open", { source: "/srv/dätä", recursive: true, slot: 5 }),
     init("capability.bounding", { mask: 1n << 40n }),
     init("process.exec", { args: ["/bin/sh", "-c", ""], env: ["A=1"] }),
     init("process.user", { uid: 1, gid: 2, groups: [3, 4], setgroups: true }),
@@ -16,7 +16,7 @@ describe("decodePlan", () => {
 
   it("gives back what was encoded", () => {
     expect(decodePlan(bytesOf(plan), decodeText)).toEqual([
-      { index: 0, actor: "outer", op: "mount.open", args: { source: "/srv/dätä", recursive: true, slot: 5 } },
+      { index: 0, actor: "intermediate", op: "mount.open", args: { source: "/srv/dätä", recursive: true, slot: 5 } },
       { index: 1, actor: "init", op: "capability.bounding", args: { mask: 1n << 40n } },
       { index: 2, actor: "init", op: "process.exec", args: { args: ["/bin/sh", "-c", ""], env: ["A=1"] } },
       { index: 3, actor: "init", op: "process.user", args: { uid: 1, gid: 2, groups: [3, 4], setgroups: true } },

@@ -69,8 +69,8 @@ describe("exec", () => {
     const process = { ...PROCESS, execAffinity: { initial: [0], final: [] } };
     const { ops } = compileExec({ ...INPUT, process, join: { directory: "/sys/fs/cgroup/runt/c" } });
     expect(ops[0]).toMatchObject({ op: "helper.spawn", args: { cgroup: "" } });
-    const outer = ops.filter(({ actor }) => actor === "outer").map(({ op }) => op);
-    expect(outer.slice(outer.indexOf("process.affinity"))).toEqual([
+    const intermediate = ops.filter(({ actor }) => actor === "intermediate").map(({ op }) => op);
+    expect(intermediate.slice(intermediate.indexOf("process.affinity"))).toEqual([
       "process.affinity",
       "cgroup.open",
       "cgroup.join",

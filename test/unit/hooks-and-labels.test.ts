@@ -192,13 +192,13 @@ describe("a cgroup mount of v2", () => {
   it("is the host's mount in the host's cgroup namespace: another would set the options of that one", () => {
     expect(namesOf(["mount"])).not.toContain("mount.cgroup");
     expect(sources(["mount"], { cgroup })).toMatchObject({ actor: "init", args: { source: "/sys/fs/cgroup" } });
-    expect(sources(["mount", "user"], { cgroup })).toMatchObject({ actor: "outer", args: { source: "/sys/fs/cgroup" } });
+    expect(sources(["mount", "user"], { cgroup })).toMatchObject({ actor: "intermediate", args: { source: "/sys/fs/cgroup" } });
     const caller = { uid: 0, gid: 0 };
     expect(sources(["mount", "user"], { rootless: true, caller })).toMatchObject({ actor: "init", args: { source: "/sys/fs/cgroup" } });
   });
 
   it("falls back on the own directory in a user namespace", () => {
-    expect(sources(["mount", "user", "cgroup"], { cgroup })).toMatchObject({ actor: "outer", args: { source: "/sys/fs/cgroup/c" } });
+    expect(sources(["mount", "user", "cgroup"], { cgroup })).toMatchObject({ actor: "intermediate", args: { source: "/sys/fs/cgroup/c" } });
   });
 
   it("is one of its own in a cgroup namespace that is joined", () => {

@@ -40,7 +40,7 @@ function tellOperation({ ops }: Pick<Plan, "ops">, index: number, isExec: boolea
 function runcsWords({ op, actor, args }: Op, isExec: boolean): string | undefined {
   // Without TSYNC, which it does not pass on: one thread is all there is.
   if (op === "seccomp.load") return `seccomp filter flags: ${args.flags & ~SECCOMP_FLAGS.SECCOMP_FILTER_FLAG_TSYNC}`;
-  if (op === "process.affinity" && actor === "outer") return `nsexec: affinity: 0x${maskOf(args.cpus).toString(16)}`;
+  if (op === "process.affinity" && actor === "intermediate") return `nsexec: affinity: 0x${maskOf(args.cpus).toString(16)}`;
   if (op === "process.exec") return isExec ? "setns_init: about to exec" : "init: closing the pipe to signal completion";
   return undefined;
 }

@@ -49,7 +49,7 @@ export interface Execution {
   blueprint?: Blueprint;
   lock: number;
   helper: number;
-  /** outer, when it stays for source.serve until init is in its root; 0: it does not. */
+  /** The intermediate, when it stays for source.serve until init is in its root; 0: it does not. */
   server: number;
   socket: number;
   pid: number;
@@ -64,7 +64,7 @@ export interface Execution {
   netDevices?: NetDeviceMoves;
   /** The container's notification socket and the host's, when this process is the one that listens. */
   notification?: NotificationSockets;
-  /** Received before it was waited for: outer's `pid` and init's first message race. */
+  /** Received before it was waited for: the intermediate's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
   /** Those of the warnings that the specification wants told to everybody: capabilities that the process does not get. */

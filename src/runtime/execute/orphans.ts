@@ -1,4 +1,4 @@
-/** What an exec has started and knows no number of: outer died between its clone and its message. Only for an exec that has failed. */
+/** What an exec has started and knows no number of: the intermediate died between its clone and its message. Only for an exec that has failed. */
 import * as host from "../host/index.ts";
 import { endChildren } from "./reap.ts";
 

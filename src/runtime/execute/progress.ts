@@ -14,7 +14,7 @@ export interface Progress {
   helper(pid: number): void;
   init(pid: number): void;
   /**
-   * What is to be made before there is a plan: CLONE_NEW* of the namespaces that outer unshares, and of the clone of init (0: none), and the file
+   * What is to be made before there is a plan: CLONE_NEW* of the namespaces that the intermediate unshares, and of the clone of init (0: none), and the file
    * systems that this init makes (head-start/file-systems.ts).
    */
   hint(unshared: number, clone: number, fileSystems: number): void;

@@ -40,7 +40,7 @@ function end(child: number, milliseconds: number): void {
   host.waitpid(child, host.WAIT.NOHANG);
 }
 
-/** The init that outer has told of, and nobody has heard; 0: none. One that it could not tell of ends with the socket. */
+/** The init that the intermediate has told of, and nobody has heard; 0: none. One that it could not tell of ends with the socket. */
 function pidFromPendingMessage(socket: number): number {
   for (;;) {
     const message = nextMessage(socket);

@@ -1,4 +1,4 @@
-/** Messages to and from the helper: outer until it has cloned, then init. */
+/** Messages to and from the helper: the intermediate until it has cloned, then init. */
 
 import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
@@ -28,7 +28,7 @@ export function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">):
   if (message === MESSAGES.pid) {
     execution.pid = received.value;
     execution.progress?.init(execution.pid);
-    // outer has nothing more to do, or will not when init is ready; it must be gone before create returns.
+    // The intermediate has nothing more to do, or will not when init is ready; it must be gone before create returns.
     if (host.findNext(execution.plan.ops, "op", "source.serve", 0) >= 0) execution.server = execution.helper;
     else if (execution.helper > 0) host.waitpid(execution.helper, 0);
     execution.helper = 0;
@@ -53,7 +53,7 @@ function take(execution: Execution, type: number): host.Message {
 /** How long a message may be on its way before somebody looks what is in its way. */
 const LOOK_MS = 200;
 
-/** `page`: where the message is told of before it comes. undefined: there will be no more. As long as there is outer its end is looked for, for init alone keeps the socket open too. */
+/** `page`: where the message is told of before it comes. undefined: there will be no more. As long as there is the intermediate its end is looked for, for init alone keeps the socket open too. */
 function receive(execution: Execution, page: ArrayBuffer | undefined): host.Message | undefined {
   for (;;) {
     const { deadline } = execution.patience ?? {};

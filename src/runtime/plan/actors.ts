@@ -1,8 +1,8 @@
-/** Which of the helper's two processes has to do something: outer, with the host's view and rights, or init. */
+/** Which of the helper's two processes has to do something: the intermediate, with the host's view and rights, or init. */
 import type { ContainerConfig, NamespaceConfig } from "../config/index.ts";
 import type { Invocation } from "./input.ts";
 
-/** What of a configuration outer may have to do before the clone. */
+/** What of a configuration the intermediate may have to do before the clone. */
 export interface BeforeClone {
   readonly namespaces: readonly NamespaceConfig[];
   readonly hasNetDevices: boolean;
@@ -12,7 +12,7 @@ export interface BeforeClone {
 }
 
 /** Whether something has to be done before the clone, with rights or in namespaces that init does not have. */
-export function needsOuter(
+export function needsIntermediate(
   { consoleSocket, mode }: Pick<Invocation, "consoleSocket" | "mode">,
   { namespaces, hasNetDevices, hasStartContainer, hasIdMaps }: BeforeClone,
 ): boolean {

@@ -14,7 +14,7 @@ import {
 export interface DecodedOp {
   /** In the whole plan. */
   readonly index: number;
-  readonly actor: "outer" | "init";
+  readonly actor: "intermediate" | "init";
   readonly op: OpName;
   readonly args: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-export { needsOuter } from "./actors.ts";
+export { needsIntermediate } from "./actors.ts";
 export { compileExec, type ExecInput } from "./compile/exec.ts";
 export { fifoPath } from "./compile/fifo.ts";
 export { type HookSubject, hookState } from "./compile/hook-state.ts";

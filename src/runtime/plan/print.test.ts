@@ -110,7 +110,7 @@ describe("every operation", () => {
 describe("printMermaid", () => {
   const plan = planOf(
     { op: "helper.spawn", actor: "runtime", phase: "spawn", from: "", args: { cgroup: "" } },
-    { op: "process.clone", actor: "outer", phase: "namespaces", from: "", args: { flags: 0, cgroup: NO_SLOT } },
+    { op: "process.clone", actor: "intermediate", phase: "namespaces", from: "", args: { flags: 0, cgroup: NO_SLOT } },
     { op: "hostname.set", actor: "init", phase: "namespaces", from: "", args: { name: 'a"b|c' } },
     { op: "sync.send", actor: "init", phase: "commit", from: "", args: { message: MESSAGES.ready } },
     { op: "sync.wait", actor: "runtime", phase: "commit", from: "", args: { message: MESSAGES.ready } },
@@ -119,7 +119,8 @@ describe("printMermaid", () => {
   it("has a lane for each actor, its phases, and the arrows between them", () => {
     const lines = printMermaid(plan).split("\n");
     expect(lines[0]).toBe("flowchart TB");
-    for (const actor of ["runtime", "outer", "init"]) expect(lines.some((line) => line.startsWith(`  subgraph ${actor}[`))).toBe(true);
+    for (const actor of ["runtime", "intermediate", "init"])
+      expect(lines.some((line) => line.startsWith(`  subgraph ${actor}[`))).toBe(true);
     expect(lines).toContain("  n1 --> n5");
     expect(lines).toContain("  n1 -. starts .-> n2");
     expect(lines).toContain("  n2 -. clones .-> n3");

@@ -4,15 +4,15 @@ import { areaSize, type Helper, helperSpans, prepareArea } from "./helper.ts";
 
 const op = (name: string, actor: string, args: object = {}): Op => ({ op: name, actor, phase: "process", from: "", args }) as unknown as Op;
 const OPS = [
-  op("proc.open", "outer"),
-  op("process.clone", "outer", { flags: 0, cgroup: 0xffff_ffff }),
+  op("proc.open", "intermediate"),
+  op("process.clone", "intermediate", { flags: 0, cgroup: 0xffff_ffff }),
   op("session.create", "init"),
   op("seccomp.load", "init", { flags: 0, listener: false }),
   op("process.exec", "init", { args: ["true"] }),
 ];
 const SECOND = 1_000_000_000n;
 
-/** As native-bindings/init/trace.c stores: births of outer and init on both clocks, then begin and end of each operation. */
+/** As native-bindings/init/trace.c stores: births of the intermediate and init on both clocks, then begin and end of each operation. */
 function helperOf(births: readonly bigint[], times: readonly (readonly [bigint, bigint])[]): Helper {
   const plan = { ops: OPS };
   const page = new ArrayBuffer(areaSize(plan));
@@ -20,10 +20,10 @@ function helperOf(births: readonly bigint[], times: readonly (readonly [bigint, 
   const words = new BigUint64Array(page);
   words.set(births, 0);
   for (const [index, entry] of times.entries()) words.set(entry, 8 + index * 2);
-  return { plan, page, outer: 10, init: 11 };
+  return { plan, page, intermediate: 10, init: 11 };
 }
 
-test("an operation lasts from its begin to its end, outer's clone to init's birth", () => {
+test("an operation lasts from its begin to its end, intermediate's clone to init's birth", () => {
   const helper = helperOf(
     [1000n, 5000n, 3000n, 7000n],
     [
@@ -37,7 +37,7 @@ test("an operation lasts from its begin to its end, outer's clone to init's birt
     ["proc.open", 10, 1.2, 1.5],
     ["process.clone", 10, 2, 3],
     ["session.create", 11, 3.2, 3.3],
-    ["outer", 10, 1, 3],
+    ["intermediate", 10, 1, 3],
     ["init", 11, 3, 3.3],
   ]);
   expect(instants.map(({ name, at }) => [name, at])).toEqual([

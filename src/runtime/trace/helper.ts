@@ -16,7 +16,7 @@ export interface Helper {
   /** undefined: it was started early, and has got none (yet). */
   plan: Pick<Plan, "ops"> | undefined;
   readonly page: ArrayBuffer;
-  outer: number;
+  intermediate: number;
   init: number;
 }
 
@@ -35,7 +35,7 @@ export function operationArgs(op: Op, index: number): Record<string, unknown> {
 }
 
 /**
- * What outer and init did. `ended`: when this call saw what it waited for, at most; an operation under way then goes on to there.
+ * What the intermediate and init did. `ended`: when this call saw what it waited for, at most; an operation under way then goes on to there.
  * Those of init that it has not come to are instants: `create` leaves them to `start`, a failure leaves them undone.
  */
 export function helperSpans(helper: Helper, ended: number): { readonly spans: Span[]; readonly instants: Instant[] } {
@@ -44,14 +44,15 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
   const words = new Uint32Array(helper.page);
   // Of a plan with more operations than there is room for, the last have no times.
   const at = (index: number): number => ((words[index * 2] ?? 0) + (words[index * 2 + 1] ?? 0) * 2 ** 32) / 1000;
-  const [outerBirth, initBirth] = [at(TRACE_HEAD.outer), at(TRACE_HEAD.init)];
-  if (outerBirth === 0) return { spans, instants };
+  const [intermediateBirth, initBirth] = [at(TRACE_HEAD.intermediate), at(TRACE_HEAD.init)];
+  if (intermediateBirth === 0) return { spans, instants };
   if (helper.plan === undefined) {
     const args = { state: "ended without a plan" };
-    return { spans, instants: [{ name: "helper", category: "helper", thread: helper.outer, at: outerBirth, args }] };
+    return { spans, instants: [{ name: "helper", category: "helper", thread: helper.intermediate, at: intermediateBirth, args }] };
   }
-  const shift = initBirth === 0 ? 0 : timeShift(initBirth - at(TRACE_HEAD.initRealtime), outerBirth - at(TRACE_HEAD.outerRealtime));
-  const last = { outer: outerBirth, init: initBirth - shift };
+  const shift =
+    initBirth === 0 ? 0 : timeShift(initBirth - at(TRACE_HEAD.initRealtime), intermediateBirth - at(TRACE_HEAD.intermediateRealtime));
+  const last = { intermediate: intermediateBirth, init: initBirth - shift };
   helper.plan.ops.forEach((op, index) => {
     const { actor } = op;
     if (actor === "runtime") return;
@@ -81,14 +82,14 @@ export function helperSpans(helper: Helper, ended: number): { readonly spans: Sp
     });
     last[actor] = end;
   });
-  spans.push(span("outer", helper.outer, outerBirth, last.outer));
+  spans.push(span("intermediate", helper.intermediate, intermediateBirth, last.intermediate));
   if (initBirth !== 0) spans.push(span("init", helper.init, initBirth - shift, last.init));
   return { spans, instants };
 }
 
 /** By how much init's CLOCK_MONOTONIC is ahead: each time namespace has its own, and the difference to CLOCK_REALTIME tells. */
-function timeShift(init: number, outer: number): number {
-  const shift = init - outer;
+function timeShift(init: number, intermediate: number): number {
+  const shift = init - intermediate;
   return Math.abs(shift) < SAME_CLOCK ? 0 : shift;
 }
 

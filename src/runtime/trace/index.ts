@@ -156,10 +156,10 @@ function spawnHelper(recording: Recording, call: AnyFunction, [args, inherit, ..
   const { fd, page } = host.sharedPage(AREA_NAME, areaSize(plan));
   prepareArea(page);
   const own = args as string[];
-  const helper: Helper = { plan, page, outer: 0, init: 0 };
+  const helper: Helper = { plan, page, intermediate: 0, init: 0 };
   recording.helpers.push(helper);
   const pid = call([...own, ...(own.length < 4 ? ["-1"] : []), String(fd)], [...(inherit as number[]), fd], ...rest) as number;
-  helper.outer = pid;
+  helper.intermediate = pid;
   host.close(fd);
   return pid;
 }
@@ -214,8 +214,8 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
   const instants: Instant[] = recording.instants.map((instant) => ({ ...instant, thread: pid }));
   for (const helper of recording.helpers) {
     const found = helperSpans(helper, recording.executed === 0 ? now : recording.executed);
-    if (found.spans.length > 0) threads.set(helper.outer, "outer");
-    else if (found.instants.length > 0) threads.set(helper.outer, "early helper");
+    if (found.spans.length > 0) threads.set(helper.intermediate, "intermediate");
+    else if (found.instants.length > 0) threads.set(helper.intermediate, "early helper");
     if (helper.init !== 0 && helper.plan) threads.set(helper.init, "init");
     spans.push(...found.spans);
     instants.push(...found.instants);

@@ -1,13 +1,13 @@
 /** What an operation is made of, and how its fields are written. */
 
 /**
- * runtime: the TypeScript process (`bin/runt`). outer: the helper before the clone, with the host's view and rights. init: the helper after the
+ * runtime: the TypeScript process (`bin/runt`). intermediate: the helper before the clone, with the host's view and rights. init: the helper after the
  * clone, which becomes the container's process by execve.
  */
-export type Actor = "runtime" | "outer" | "init";
+export type Actor = "runtime" | "intermediate" | "init";
 
 /** Those of the helper; their numbers on the wire are their places here. */
-export const HELPER_ACTORS = ["outer", "init"] as const satisfies readonly Actor[];
+export const HELPER_ACTORS = ["intermediate", "init"] as const satisfies readonly Actor[];
 
 /**
  * Field types and their wire forms (little endian, unaligned).

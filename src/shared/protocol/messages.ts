@@ -31,9 +31,9 @@ export const MESSAGES = {
   cgroup: 11,
   /** runtime -> init: a descriptor of the seccomp filter's BPF program. */
   filter: 12,
-  /** runtime -> outer: the plan's descriptor, for a helper that was started before there was a plan. */
+  /** runtime -> intermediate: the plan's descriptor, for a helper that was started before there was a plan. */
   plan: 13,
-  /** runtime -> outer, before the plan: which namespaces to make is told in the shared page (page.ts). */
+  /** runtime -> intermediate, before the plan: which namespaces to make is told in the shared page (page.ts). */
   namespaces: 14,
 } as const;
 export type MessageName = keyof typeof MESSAGES;

@@ -13,7 +13,7 @@ export const PAGE_BYTES = 4096;
 export const PAGE_WORD = {
   /** The operation that each actor is in: its index in the plan + 1; 0: none yet. */
   runtime: 0,
-  outer: 1,
+  intermediate: 1,
   init: 2,
   helperPid: 3,
   initPid: 4,
@@ -27,7 +27,7 @@ export const PAGE_WORD = {
   spins: 9,
   /** How many of the container's cgroups the runtime has made. */
   cgroups: 11,
-  /** What is made before there is a plan: CLONE_NEW* that outer unshares and that init is cloned with (0: none), and file systems (prepared.ts). */
+  /** What is made before there is a plan: CLONE_NEW* that the intermediate unshares and that init is cloned with (0: none), and file systems (prepared.ts). */
   namespaces: 12,
   clone: 13,
   fileSystems: 14,

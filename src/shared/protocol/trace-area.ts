@@ -5,9 +5,9 @@
 
 /** Words of the head by their places: CLOCK_MONOTONIC, and for a start CLOCK_REALTIME beside it, for init may be in another time namespace. */
 export const TRACE_HEAD = {
-  /** The start of outer. */
-  outer: 0,
-  outerRealtime: 1,
+  /** The start of the intermediate. */
+  intermediate: 0,
+  intermediateRealtime: 1,
   /** The birth of init. */
   init: 2,
   initRealtime: 3,

@@ -30,7 +30,7 @@ export const bytesTests: readonly Test[] = [
     () => {
       const ops = ["runtime", "init"].map((actor) => ({ op: "x", actor, args: { a: 5 } }));
       const words = [0x11, 2, 40, 1, 3, 7, 1, 1, 4, 5];
-      equal(hex(host.packPlan(0x11, 2, 3, { x: [7, "u", "a"] }, ["outer", "init"], ops)), hex(Uint32Array.from(words).buffer));
+      equal(hex(host.packPlan(0x11, 2, 3, { x: [7, "u", "a"] }, ["intermediate", "init"], ops)), hex(Uint32Array.from(words).buffer));
     },
   ],
   ["packPlan u", () => equal(hex(fields("uu", 1, 0xffff_ffff)), "01000000ffffffff")],

@@ -7,7 +7,7 @@ import { names } from "../../prepare/index.ts";
 import { holdersOf } from "../../state/index.ts";
 
 export interface CurrentOperation {
-  readonly actor: "runtime" | "outer" | "init";
+  readonly actor: "runtime" | "intermediate" | "init";
   readonly pid: number;
   /** As `runt plan` numbers it. */
   readonly number: number;
@@ -64,10 +64,10 @@ function describe(runtime: number, words: Uint32Array, plan: ArrayBuffer | undef
   const own = (Object.entries(OPS) as [string, OpDefinition][]).find(([, { id }]) => id === word(PAGE_WORD.runtimeOperation))?.[0];
   const rows: CurrentOperation[] = [];
   if (own !== undefined) rows.push({ actor: "runtime", pid: runtime, number: word(PAGE_WORD.runtime), op: own });
-  // outer has ended once init is known.
-  const helper = word(PAGE_WORD.initPid) === 0 ? ({ actor: "outer", pid: word(PAGE_WORD.helperPid) } as const) : undefined;
+  // The intermediate has ended once init is known.
+  const helper = word(PAGE_WORD.initPid) === 0 ? ({ actor: "intermediate", pid: word(PAGE_WORD.helperPid) } as const) : undefined;
   for (const { actor, pid, at } of [
-    ...(helper ? [{ ...helper, at: PAGE_WORD.outer }] : []),
+    ...(helper ? [{ ...helper, at: PAGE_WORD.intermediate }] : []),
     { actor: "init", pid: word(PAGE_WORD.initPid), at: PAGE_WORD.init } as const,
   ]) {
     const op = ops.get(word(at) - 1);

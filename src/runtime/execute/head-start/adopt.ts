@@ -37,13 +37,13 @@ function fits({ namespaces, clone }: EarlyHelper, ops: Plan["ops"]): boolean {
   const planned = ops[host.findNext(ops, "op", "process.clone", 0)];
   const flags = planned ? (planned.args as OpArgs<"process.clone">).flags : 0;
   if (clone !== 0) return clone === flags && onlyClones(ops, false);
-  // What outer does beside the clone is meant for the namespaces that it was started in.
+  // What the intermediate does beside the clone is meant for the namespaces that it was started in.
   return (namespaces & ~flags) === 0 && ((namespaces & ~CLONE_NEW.network) === 0 || onlyClones(ops, true));
 }
 
 /** `opens`: it may open the cgroup that it clones into, before. */
 function onlyClones(ops: Plan["ops"], opens: boolean): boolean {
-  let at = host.findNext(ops, "actor", "outer", 0);
-  if (opens && ops[at]?.op === "cgroup.openDirectory") at = host.findNext(ops, "actor", "outer", at + 1);
-  return ops[at]?.op === "process.clone" && host.findNext(ops, "actor", "outer", at + 1) < 0;
+  let at = host.findNext(ops, "actor", "intermediate", 0);
+  if (opens && ops[at]?.op === "cgroup.openDirectory") at = host.findNext(ops, "actor", "intermediate", at + 1);
+  return ops[at]?.op === "process.clone" && host.findNext(ops, "actor", "intermediate", at + 1) < 0;
 }

@@ -5,7 +5,7 @@ import { deriveNamespaces, type NamespaceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { observe } from "../../host/index.ts";
-import { cloneFlags, needsOuter } from "../../plan/index.ts";
+import { cloneFlags, needsIntermediate } from "../../plan/index.ts";
 import { member, NAMESPACE_TYPES, type SpecNamespace } from "../../spec/index.ts";
 import type { HeadStart } from "../execution.ts";
 import { usualFileSystems } from "./file-systems.ts";
@@ -85,5 +85,5 @@ function onlyClones({ rootless }: HintOptions, request: HintRequest, value: unkn
   if (rootless || host.geteuid() !== 0) return false;
   const hasNetDevices = Boolean(member(member(value, "linux"), "netDevices"));
   const hasStartContainer = Boolean(member(member(value, "hooks"), "startContainer"));
-  return !needsOuter(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false });
+  return !needsIntermediate(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false });
 }

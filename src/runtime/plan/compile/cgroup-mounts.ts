@@ -21,14 +21,14 @@ export function addCgroupMount(scope: Scope, mount: CgroupMount): void {
 }
 
 /**
- * The directories that init could not open itself, opened by outer (mount.open into slots that the mounts look up). A unit's are not
+ * The directories that init could not open itself, opened by the intermediate (mount.open into slots that the mounts look up). A unit's are not
  * there yet: init opens them once it has been moved.
  */
 export function openCgroupSources(scope: Scope, mount: CgroupMount): void {
   if (scope.host.cgroup && "unit" in scope.host.cgroup.join) return;
   for (const source of scope.host.cgroupSources) {
     if (!isBound(scope)) continue;
-    openDirectory(scope, "outer", mount, source);
+    openDirectory(scope, "intermediate", mount, source);
   }
 }
 
@@ -57,7 +57,7 @@ function keyOf({ from }: CgroupMount, { name }: CgroupMountSource): string {
   return `${from} ${name}`;
 }
 
-function openDirectory(scope: Scope, actor: "outer" | "init", mount: CgroupMount, source: CgroupMountSource): number {
+function openDirectory(scope: Scope, actor: "intermediate" | "init", mount: CgroupMount, source: CgroupMountSource): number {
   const { builder } = scope;
   const slot = builder.slotFor(keyOf(mount, source));
   const unified = scope.host.cgroupVersion === 2;
@@ -68,7 +68,7 @@ function openDirectory(scope: Scope, actor: "outer" | "init", mount: CgroupMount
   }
   builder.add(
     actor,
-    actor === "outer" ? "namespaces" : "mounts",
+    actor === "intermediate" ? "namespaces" : "mounts",
     "mount.open",
     { source: directory, recursive: unified, slot },
     mount.from,

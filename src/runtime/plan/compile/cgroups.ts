@@ -52,7 +52,7 @@ export function addUnit(scope: Scope): void {
 }
 
 /** v1: the actor opens the tasks files. Returns their first slot. */
-export function addTasksFiles({ builder }: Scope, actor: "outer" | "init", tasks: readonly string[]): number {
+export function addTasksFiles({ builder }: Scope, actor: "intermediate" | "init", tasks: readonly string[]): number {
   const slot = builder.slot(tasks.length);
   builder.add(actor, "cgroups", "cgroup.open", { files: tasks, slot }, "/linux/cgroupsPath");
   return slot;

@@ -65,26 +65,27 @@ function configOf({ process, namespaces, seccomp, memoryPolicy, personality }: E
   };
 }
 
-/** outer opens what only the host has, enters everything at once, and clones into the PID namespace. */
+/** The intermediate opens what only the host has, enters everything at once, and clones into the PID namespace. */
 function addEntry(scope: Scope, { target, namespaces, join, process, resctrl }: ExecInput): void {
   const { builder, invocation } = scope;
   const { initial, final } = process.execAffinity ?? { initial: [], final: [] };
   const place = joinPlace(join, initial.length > 0);
   builder.add("runtime", "spawn", "helper.spawn", { cgroup: place.spawn });
-  builder.add("outer", "namespaces", "proc.open", {});
+  builder.add("intermediate", "namespaces", "proc.open", {});
   if (invocation.consoleSocket !== undefined) {
-    builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
+    builder.add("intermediate", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
   if (process.oomScoreAdj !== undefined) {
-    builder.add("outer", "namespaces", "process.oomScoreAdj", { value: BigInt(process.oomScoreAdj) }, "/process/oomScoreAdj");
+    builder.add("intermediate", "namespaces", "process.oomScoreAdj", { value: BigInt(process.oomScoreAdj) }, "/process/oomScoreAdj");
   }
-  if (initial.length > 0) builder.add("outer", "namespaces", "process.affinity", { cpus: initial }, "/process/execCPUAffinity/initial");
+  if (initial.length > 0)
+    builder.add("intermediate", "namespaces", "process.affinity", { cpus: initial }, "/process/execCPUAffinity/initial");
   const slot = builder.slot(place.files.length);
-  if (place.files.length > 0) builder.add("outer", "namespaces", "cgroup.open", { files: place.files, slot });
-  if (place.joiner === "outer") builder.add("outer", "namespaces", "cgroup.join", { slot, count: place.files.length });
+  if (place.files.length > 0) builder.add("intermediate", "namespaces", "cgroup.open", { files: place.files, slot });
+  if (place.joiner === "intermediate") builder.add("intermediate", "namespaces", "cgroup.join", { slot, count: place.files.length });
   const flags = namespaces.reduce((sum, type) => sum | CLONE_NEW[type], 0);
-  builder.add("outer", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
-  builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
+  builder.add("intermediate", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
+  builder.add("intermediate", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   if (resctrl) addResctrlJoin(scope, resctrl);
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
@@ -101,14 +102,16 @@ interface JoinPlace {
   readonly spawn: string;
   /** Files that take the process otherwise, and who writes to them. */
   readonly files: readonly string[];
-  readonly joiner?: "outer" | "init";
+  readonly joiner?: "intermediate" | "init";
 }
 
 /** v2: the helper is started in the cgroup, but not before it has its initial CPUs. */
 function joinPlace(join: ExecInput["join"], hasInitialCpus: boolean): JoinPlace {
   if (!join || "attach" in join) return { spawn: "", files: [] };
   if ("tasks" in join) return join.tasks.length === 0 ? { spawn: "", files: [] } : { spawn: "", files: join.tasks, joiner: "init" };
-  return hasInitialCpus ? { spawn: "", files: [`${join.directory}/cgroup.procs`], joiner: "outer" } : { spawn: join.directory, files: [] };
+  return hasInitialCpus
+    ? { spawn: "", files: [`${join.directory}/cgroup.procs`], joiner: "intermediate" }
+    : { spawn: join.directory, files: [] };
 }
 
 function addAttach(builder: Builder, args: OpArgs<"systemd.attach">): void {

@@ -14,7 +14,7 @@ export function makeFifo({ builder, host, invocation }: Scope): void {
 /** Before the pivot hides it. */
 export function openFifo({ builder, host, invocation }: Scope): void {
   if (invocation.mode !== "create") return;
-  builder.add("outer", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
+  builder.add("intermediate", "namespaces", "file.open", { path: fifoPath(host.stateDirectory), flags: O.RDWR, slot: SLOT.FIFO });
 }
 
 export function fifoPath(stateDirectory: string): string {

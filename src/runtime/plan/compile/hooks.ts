@@ -31,12 +31,12 @@ export function startReportPath(stateDirectory: string): string {
   return `${stateDirectory}/start.error`;
 }
 
-/** outer opens the report before the clone, if such a hook can outlive the runtime. */
+/** The intermediate opens the report before the clone, if such a hook can outlive the runtime. */
 export function addStartReport({ builder, config, host, invocation }: Scope): void {
   if (!config.hooks.startContainer || invocation.mode !== "create") return;
   const slot = builder.slotFor(START_REPORT);
   const path = startReportPath(host.stateDirectory);
-  builder.add("outer", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT, slot }, "/hooks/startContainer");
+  builder.add("intermediate", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT, slot }, "/hooks/startContainer");
 }
 
 /** The slot of that report. */

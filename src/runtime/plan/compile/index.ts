@@ -13,7 +13,7 @@ import { addDevices } from "./devices.ts";
 import { addCreateHooks, addPoststartHooks } from "./hooks.ts";
 import { addHostPreparation } from "./host.ts";
 import { addMounts } from "./mounts.ts";
-import { addClone, addIdentity, addOuterPreparation } from "./namespaces.ts";
+import { addClone, addIdentity, addIntermediatePreparation } from "./namespaces.ts";
 import { withNotification } from "./notify.ts";
 import { addPaths } from "./paths.ts";
 import { addExecve, addProcess } from "./process.ts";
@@ -27,7 +27,7 @@ export function compile(given: CompileInput, order: "scheduled" | "natural" = "s
   const builder = createBuilder(order === "natural" ? undefined : scheduleOf(input));
   const scope = createScope(input, builder);
   addHostPreparation(scope);
-  addOuterPreparation(scope);
+  addIntermediatePreparation(scope);
   addClone(scope);
   addIdentity(scope);
   addUnit(scope);

@@ -29,11 +29,11 @@ export function compileMounts(input: MountsInput): Plan {
   const builder = createBuilder();
   const scope = scopeOf(input, builder);
   builder.add("runtime", "spawn", "helper.spawn", { cgroup: "" });
-  builder.add("outer", "namespaces", "proc.open", {});
+  builder.add("intermediate", "namespaces", "proc.open", {});
   openSources(scope);
   for (const { from } of input.add) {
     const slot = builder.slotOf(from)!;
-    builder.add("outer", "namespaces", "mount.propagation", { slot, flags: MS.SLAVE | MS.REC }, from);
+    builder.add("intermediate", "namespaces", "mount.propagation", { slot, flags: MS.SLAVE | MS.REC }, from);
   }
   addEntry(scope, input);
   for (const mount of input.add) attach(scope, mount);
@@ -53,8 +53,8 @@ function scopeOf({ id, add, hasUserNamespace, host }: MountsInput, builder: Retu
 /** No further than needed: what is entered cannot see the PID namespace's processes, nor they this one. */
 function addEntry({ builder, inUserNamespace }: Scope, { target, hasUserNamespace }: MountsInput): void {
   const flags = CLONE_NEW.mount | (hasUserNamespace ? CLONE_NEW.user : 0);
-  builder.add("outer", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
-  builder.add("outer", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
+  builder.add("intermediate", "namespaces", "namespace.enter", { pid: target.pid, startTime: target.startTime, flags });
+  builder.add("intermediate", "namespaces", "process.clone", { flags: 0, cgroup: NO_SLOT });
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
   if (inUserNamespace) builder.add("init", "namespaces", "process.becomeRoot", { keepGroups: false });

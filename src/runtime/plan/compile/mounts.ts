@@ -71,7 +71,7 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
   );
 }
 
-/** outer has made it, with its attributes. */
+/** The intermediate has made it, with its attributes. */
 function attachFilesystem(scope: Scope, mount: FilesystemMount, slot: number): void {
   const { fstype, target, propagation } = mount;
   const inheritsMode = fstype === "tmpfs" && !mount.data.some((option) => option.startsWith("mode="));

@@ -18,7 +18,7 @@ const JOIN_ORDER_PRIVILEGED: readonly NamespaceType[] = ["ipc", "uts", "network"
 /** Without them, the user namespace is what gives the right to join the others. */
 const JOIN_ORDER_ROOTLESS: readonly NamespaceType[] = ["user", "ipc", "uts", "network", "cgroup", "time", "pid", "mount"];
 
-export function addOuterPreparation(scope: Scope): void {
+export function addIntermediatePreparation(scope: Scope): void {
   const { builder, invocation } = scope;
   builder.begin("hostFiles");
   openHostFiles(scope);
@@ -26,7 +26,7 @@ export function addOuterPreparation(scope: Scope): void {
   openFifo(scope);
   builder.begin("clone");
   if (invocation.consoleSocket !== undefined) {
-    builder.add("outer", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
+    builder.add("intermediate", "namespaces", "console.connect", { path: invocation.consoleSocket }, "/process/terminal");
   }
   addStartReport(scope);
   openSources(scope);
@@ -35,26 +35,26 @@ export function addOuterPreparation(scope: Scope): void {
 /** What of the host the root is put together with. */
 function openHostFiles(scope: Scope): void {
   const { builder, config, host } = scope;
-  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add("outer", "namespaces", "proc.open", {});
-  if (config.maskedPaths.length > 0 && !host.rootless) builder.add("outer", "namespaces", "mask.open", {});
+  if (config.sysctl.length > 0 || needsProcForLabels(scope)) builder.add("intermediate", "namespaces", "proc.open", {});
+  if (config.maskedPaths.length > 0 && !host.rootless) builder.add("intermediate", "namespaces", "mask.open", {});
 }
 
 export function addClone(scope: Scope): void {
   const { builder, config, host } = scope;
   const join = host.cgroup?.join;
   let slot = NO_SLOT;
-  if (join && "tasks" in join && !scope.opensTasks) slot = addTasksFiles(scope, "outer", join.tasks);
+  if (join && "tasks" in join && !scope.opensTasks) slot = addTasksFiles(scope, "intermediate", join.tasks);
   else if (join && "directory" in join) {
     slot = builder.slot();
-    builder.add("outer", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
+    builder.add("intermediate", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
   }
   for (const type of host.rootless ? JOIN_ORDER_ROOTLESS : JOIN_ORDER_PRIVILEGED) joinByPath(scope, scope.namespace(type));
   if (scope.isNew("time")) {
-    builder.add("outer", "namespaces", "namespace.unshare", { flags: CLONE_NEW.time }, scope.namespace("time")?.from);
+    builder.add("intermediate", "namespaces", "namespace.unshare", { flags: CLONE_NEW.time }, scope.namespace("time")?.from);
     if (config.timeOffsets) {
       const { monotonic, boottime } = config.timeOffsets;
       builder.add(
-        "outer",
+        "intermediate",
         "namespaces",
         "time.offsets",
         {
@@ -69,7 +69,7 @@ export function addClone(scope: Scope): void {
   }
   const flags = cloneFlags(config.namespaces);
   const viaClone = join !== undefined && "directory" in join;
-  builder.add("outer", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
+  builder.add("intermediate", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
   if (join && "tasks" in join) {
@@ -89,7 +89,7 @@ export function cloneFlags(namespaces: readonly NamespaceConfig[]): number {
 
 function joinByPath({ builder }: Scope, namespace: NamespaceConfig | undefined): void {
   if (namespace?.path === undefined) return;
-  builder.add("outer", "namespaces", "namespace.join", { flag: CLONE_NEW[namespace.type], path: namespace.path }, namespace.from);
+  builder.add("intermediate", "namespaces", "namespace.join", { flag: CLONE_NEW[namespace.type], path: namespace.path }, namespace.from);
 }
 
 export function addIdentity(scope: Scope): void {

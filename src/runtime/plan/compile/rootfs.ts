@@ -4,7 +4,7 @@ import type { Scope } from "./scope.ts";
 /** Cut the mount namespace off and open the root file system. */
 export function addRoot(scope: Scope): void {
   const { builder, config, host } = scope;
-  // open_tree needs rights over the mount namespace: outer has them unless rootless, then init has them here.
+  // open_tree needs rights over the mount namespace: the intermediate has them unless rootless, then init has them here.
   if (config.maskedPaths.length > 0 && host.rootless) builder.add("init", "rootfs", "mask.open", {});
   if (scope.isNew("mount")) {
     const flags = startPropagation(config.rootfsPropagation);

@@ -12,14 +12,14 @@ export interface Scope {
   namespace(type: NamespaceType): NamespaceConfig | undefined;
   /** True if the container gets a new namespace of this type. */
   isNew(type: NamespaceType): boolean;
-  /** Inside a user namespace init lacks rights on host objects; outer opens them before the clone. */
+  /** Inside a user namespace init lacks rights on host objects; the intermediate opens them before the clone. */
   readonly inUserNamespace: boolean;
   /** The mount namespace is somebody else's, which does not show the host's files. */
   readonly joinsMount: boolean;
   /** It shares the caller's mount namespace, and something is mounted for it: all of that in the root, which the runtime binds on itself. */
   readonly bindsRoot: boolean;
-  /** outer opens cgroups and devices whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
-  readonly sourceActor: "outer" | "init";
+  /** The intermediate opens cgroups and devices whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
+  readonly sourceActor: "intermediate" | "init";
   /** v1: init opens the `tasks` files that it joins by itself, when it is told that its cgroups are there. */
   readonly opensTasks: boolean;
 }
@@ -50,7 +50,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     inUserNamespace,
     joinsMount,
     bindsRoot: byType.mount === undefined && mounts(input, inUserNamespace),
-    sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "outer" : "init",
+    sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "intermediate" : "init",
     opensTasks: join !== undefined && "tasks" in join && opensHostFiles(input.config),
   };
 }

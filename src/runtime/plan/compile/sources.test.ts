@@ -40,7 +40,7 @@ describe("mounts", () => {
     const mounts = [bind(["idmap"], MAPPED), bind(["ridmap"], MAPPED), bind(["idmap=uids=0-1-1;gids=0-1-1"])];
     const ops = ofMounts(mounts);
     expect(ops.map(({ op }) => op)).toEqual([
-      ...["outer idmap.open", "outer idmap.open"],
+      ...["intermediate idmap.open", "intermediate idmap.open"],
       ...[0, 1, 2].flatMap(() => ["init mount.open", "init mount.idmap", "init mount.bind"]),
     ]);
     expect(ops[0]).toMatchObject({ uidMap: TRIPLES, gidMap: TRIPLES, slot: 5 });
@@ -63,14 +63,14 @@ describe("mounts", () => {
   it("opens before the clone what a joined mount namespace would not show", () => {
     const joined = { ...USER, namespaces: [{ type: "mount", path: "/m" }, { type: "user" }] };
     expect(ofMounts([bind(["idmap"])], joined).map(({ op }) => op)).toEqual([
-      ...["outer mount.open", "outer idmap.open", "outer mount.idmap", "init mount.bind"],
+      ...["intermediate mount.open", "intermediate idmap.open", "intermediate mount.idmap", "init mount.bind"],
     ]);
   });
 
   it("opens the joined user namespace itself", () => {
     const joined = { namespaces: [{ type: "mount" }, { type: "user", path: "/proc/7/ns/user" }] };
     expect(ofMounts([bind(["idmap"])], joined)).toMatchObject([
-      { op: "outer file.open", path: "/proc/7/ns/user", flags: 0, slot: 5 },
+      { op: "intermediate file.open", path: "/proc/7/ns/user", flags: 0, slot: 5 },
       { op: "init mount.open" },
       { op: "init mount.idmap", userNamespace: 5 },
       { op: "init mount.bind" },
@@ -80,9 +80,9 @@ describe("mounts", () => {
   it("makes a mapped filesystem with the rights of the host; init attaches it, and seals a read-only tmpfs at the end", () => {
     const tmpfs: SpecMount = { destination: "/t", type: "tmpfs", source: "t", options: ["ro", "nosuid", "size=1k", "tmpcopyup", "idmap"] };
     expect(ofMounts([tmpfs], USER)).toMatchObject([
-      { op: "outer mount.make", fstype: "tmpfs", data: ["size=1k"], superFlags: 0n, attrSet: 2n, slot: 5 },
-      { op: "outer idmap.open", slot: 6 },
-      { op: "outer mount.idmap", slot: 5, userNamespace: 6 },
+      { op: "intermediate mount.make", fstype: "tmpfs", data: ["size=1k"], superFlags: 0n, attrSet: 2n, slot: 5 },
+      { op: "intermediate idmap.open", slot: 6 },
+      { op: "intermediate mount.idmap", slot: 5, userNamespace: 6 },
       { op: "init directory.open" },
       { op: "init mount.bind", slot: 5, create: CREATE.withMode, attrSet: 0n },
       { op: "init directory.copy" },
@@ -118,9 +118,9 @@ describe("devices", () => {
     expect(own({ namespaces: [{ type: "mount" }] }).map(({ op }) => op)).toEqual(["init device.create", "init device.create"]);
   });
 
-  it("are made by outer for a user namespace, with ids of the host, and verified", () => {
+  it("are made by intermediate for a user namespace, with ids of the host, and verified", () => {
     expect(own(USER)).toMatchObject([
-      { op: "outer device.open", path: "/dev/x", major: 10, minor: 1, mode: 0o600, uid: 100_003, gid: 100_004 },
+      { op: "intermediate device.open", path: "/dev/x", major: 10, minor: 1, mode: 0o600, uid: 100_003, gid: 100_004 },
       { op: "init mount.bind", target: "/dev/x" },
       { op: "init device.create", path: "/dev/x" },
       { op: "init device.create", path: "/dev/p" },
@@ -130,8 +130,8 @@ describe("devices", () => {
   it("are the host's own in a joined user namespace and without rights, and verified", () => {
     const joined = { namespaces: [{ type: "mount" }, { type: "user", path: "/x" }] };
     const bound = (actor: string) => [`${actor} mount.open`, "init mount.bind", "init device.create", "init device.create"];
-    expect(own(joined).map(({ op }) => op)).toEqual(bound("outer"));
-    expect(own({ ...joined, ...MAPPED })[0]).toMatchObject({ op: "outer device.open", uid: 100_003 });
+    expect(own(joined).map(({ op }) => op)).toEqual(bound("intermediate"));
+    expect(own({ ...joined, ...MAPPED })[0]).toMatchObject({ op: "intermediate device.open", uid: 100_003 });
     const caller = { uid: 100_000, gid: 100_000, newuidmap: "/x", newgidmap: "/x" };
     expect(own(USER, { rootless: true, caller }).map(({ op }) => op)).toEqual(bound("init"));
   });

@@ -1,4 +1,4 @@
-/** What outer opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
+/** What the intermediate opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
 
 import { O } from "../../../shared/linux/index.ts";
 import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/index.ts";
@@ -11,31 +11,31 @@ import type { Scope } from "./scope.ts";
 import { unsealedAttributes, unsealedFlags } from "./seal.ts";
 
 export function openSources(scope: Scope): void {
-  const all = scope.sourceActor === "outer";
+  const all = scope.sourceActor === "intermediate";
   for (const mount of scope.config.mounts) {
     if (mount.kind === "cgroup" && all) openCgroupSources(scope, mount);
-    else if (mount.kind === "bind" && scope.joinsMount) openBind(scope, "outer", mount);
+    else if (mount.kind === "bind" && scope.joinsMount) openBind(scope, "intermediate", mount);
     else if (mount.kind === "bind" && mount.idmap) openIdMap(scope, mount, mount.idmap);
-    else if (mount.kind === "filesystem" && mount.idmap) mapIds(scope, "outer", mount, makeFilesystem(scope, mount), mount.idmap);
+    else if (mount.kind === "filesystem" && mount.idmap) mapIds(scope, "intermediate", mount, makeFilesystem(scope, mount), mount.idmap);
   }
   if (all && scope.inUserNamespace) for (const device of scope.config.devices) openDevice(scope, device);
   if (all && !scope.joinsMount && scope.config.mounts.some(({ kind }) => kind === "bind"))
-    scope.builder.add("outer", "namespaces", "source.serve", {});
+    scope.builder.add("intermediate", "namespaces", "source.serve", {});
 }
 
 /**
  * init opens a source when its turn comes: it may be below an earlier mount of the container's. In a mount namespace of somebody else's it could
- * not see the host's files, and outer opens all of them before. Returns the slot of the source, with its ids mapped.
+ * not see the host's files, and the intermediate opens all of them before. Returns the slot of the source, with its ids mapped.
  */
-export function openBind(scope: Scope, actor: "outer" | "init", mount: BindMount): number {
+export function openBind(scope: Scope, actor: "intermediate" | "init", mount: BindMount): number {
   const slot = openUnmapped(scope, actor, mount);
   if (mount.idmap) mapIds(scope, actor, mount, slot, mount.idmap);
   return slot;
 }
 
-function openUnmapped({ builder }: Scope, actor: "outer" | "init", mount: BindMount): number {
+function openUnmapped({ builder }: Scope, actor: "intermediate" | "init", mount: BindMount): number {
   const slot = builder.slotFor(mount.from);
-  const phase = actor === "outer" ? "namespaces" : "mounts";
+  const phase = actor === "intermediate" ? "namespaces" : "mounts";
   const { source, recursive, sourceLink } = mount;
   if (sourceLink === undefined) builder.add(actor, phase, "mount.open", { source, recursive, slot }, mount.from);
   else builder.add(actor, phase, "mount.openLink", { source, recursive, copy: sourceLink === "copy", slot }, mount.from);
@@ -49,13 +49,13 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
   const data = contextData(scope, fstype, mount.data);
   const { attrSet, recursiveSet } = unsealedAttributes(mount);
   const flags = { superFlags: unsealedFlags(mount), attrSet: attrSet | recursiveSet };
-  scope.builder.add("outer", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
+  scope.builder.add("intermediate", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);
   return slot;
 }
 
-function mapIds(scope: Scope, actor: "outer" | "init", mount: BindMount | FilesystemMount, slot: number, idmap: MountIdMap): void {
+function mapIds(scope: Scope, actor: "intermediate" | "init", mount: BindMount | FilesystemMount, slot: number, idmap: MountIdMap): void {
   const userNamespace = openIdMap(scope, mount, idmap);
-  const phase = actor === "outer" ? "namespaces" : "mounts";
+  const phase = actor === "intermediate" ? "namespaces" : "mounts";
   scope.builder.add(actor, phase, "mount.idmap", { slot, userNamespace, recursive: idmap.recursive }, mount.from);
 }
 
@@ -72,10 +72,10 @@ function openIdMap({ builder, host }: Scope, mount: BindMount | FilesystemMount,
   if (opened !== undefined) return opened;
   const slot = builder.slotFor(name);
   if ("path" in source) {
-    builder.add("outer", "namespaces", "file.open", { path: source.path, flags: O.RDONLY, slot }, from);
+    builder.add("intermediate", "namespaces", "file.open", { path: source.path, flags: O.RDONLY, slot }, from);
   } else {
     const maps = { uidMap: triples(source.uidMappings), gidMap: triples(source.gidMappings) };
-    builder.add("outer", "namespaces", "idmap.open", { ...maps, slot }, from);
+    builder.add("intermediate", "namespaces", "idmap.open", { ...maps, slot }, from);
   }
   return slot;
 }
@@ -92,10 +92,10 @@ function openDevice(scope: Scope, device: DeviceNode): void {
   if (type === "p") return;
   const slot = builder.slotFor(openedDevice(path));
   if (from === "" || !hasIdMaps(scope)) {
-    builder.add("outer", "namespaces", "mount.open", { source: path, recursive: false, slot }, from);
+    builder.add("intermediate", "namespaces", "mount.open", { source: path, recursive: false, slot }, from);
     return;
   }
   const uid = hostId(config.uidMappings, device.uid, `${from}/uid`);
   const gid = hostId(config.gidMappings, device.gid, `${from}/gid`);
-  builder.add("outer", "namespaces", "device.open", { path, type: DEVICE_TYPE[type], major, minor, mode, uid, gid, slot }, from);
+  builder.add("intermediate", "namespaces", "device.open", { path, type: DEVICE_TYPE[type], major, minor, mode, uid, gid, slot }, from);
 }

@@ -5,10 +5,10 @@ import { describeOperation } from "../describe.ts";
 import { messageName } from "../names.ts";
 import type { Op, Plan } from "../plan.ts";
 
-const ACTORS: readonly Actor[] = ["runtime", "outer", "init"];
+const ACTORS: readonly Actor[] = ["runtime", "intermediate", "init"];
 const TITLES: Readonly<Record<Actor, string>> = {
   runtime: "runtime (bin/runt)",
-  outer: "outer (helper, on the host)",
+  intermediate: "intermediate (helper, on the host)",
   init: "init (helper, becomes the program)",
 };
 /** Longest text of one box; a whole list of device rules helps nobody in a picture. */
@@ -62,7 +62,7 @@ function arrows(steps: readonly Step[]): string[] {
   const first = (actor: Actor) => steps.find(({ op }) => op.actor === actor);
   const spawn = steps.find(({ op }) => op.op === "helper.spawn");
   const clone = steps.find(({ op }) => op.op === "process.clone");
-  if (spawn && first("outer")) lines.push(`  n${spawn.index + 1} -. starts .-> n${first("outer")!.index + 1}`);
+  if (spawn && first("intermediate")) lines.push(`  n${spawn.index + 1} -. starts .-> n${first("intermediate")!.index + 1}`);
   if (clone && first("init")) lines.push(`  n${clone.index + 1} -. clones .-> n${first("init")!.index + 1}`);
   for (const { op, index } of steps) {
     if (op.op !== "sync.send") continue;

@@ -101,7 +101,7 @@ export const NEEDS: Declarations = {
   "pidfd.send": { needs: ["commit"] },
   "sync.end": { needs: ["commit"] },
 
-  // outer, before the clone; some of it init can do as well.
+  // The intermediate, before the clone; some of it init can do as well.
   "file.open": { needs: ({ path }) => ["host view", `file ${path}`], provides: opened },
   "proc.open": { needs: ["host view"], provides: [`slot ${SLOT.PROC}`] },
   "mask.open": { needs: ["host view", "rights"], provides: [`slot ${SLOT.NULL}`] },

@@ -10,7 +10,7 @@ export type Part =
   /** What of the host init needs beside its mounts: procfs, /dev/null. */
   | "hostFiles"
   | "fifo"
-  /** What else outer does, up to the clone, and what both sides do first after it. */
+  /** What else the intermediate does, up to the clone, and what both sides do first after it. */
   | "clone"
   /** Where init is told that its cgroups are there, waits for that, opens the files to join by, and joins. */
   | "told"

@@ -167,7 +167,7 @@ describe("an init that is ready before it is done", () => {
 describe("who is told of the cgroups, and when", () => {
   const place = (change: Change, name: string, actor = "runtime") =>
     opsOf(change).findIndex(({ op, actor: who }) => op === name && who === actor);
-  const outer = (change: Change) => opsOf(change).flatMap(({ op, actor }) => (actor === "outer" ? [op] : []));
+  const intermediate = (change: Change) => opsOf(change).flatMap(({ op, actor }) => (actor === "intermediate" ? [op] : []));
 
   it("tells init after the limits and before the device rules", () => {
     const ops = opsOf({});
@@ -181,7 +181,7 @@ describe("who is told of the cgroups, and when", () => {
   it("hands the plan over before the record, and init opens the fifo when it is told", () => {
     expect(place({}, "helper.spawn")).toBe(0);
     expect(place({}, "state.intent")).toBe(1);
-    expect(outer({})).toEqual(["process.clone"]);
+    expect(intermediate({})).toEqual(["process.clone"]);
     expect(place({}, "file.open", "init")).toBeGreaterThan(place({}, "cgroup.openTree", "init"));
   });
 
@@ -195,12 +195,12 @@ describe("who is told of the cgroups, and when", () => {
     ["a rootless caller", { facts: { rootless: true } }],
   ])("writes the record first with %s", (_, change) => {
     expect(place(change, "state.intent")).toBe(0);
-    expect(outer(change).length).toBeGreaterThan(1);
+    expect(intermediate(change).length).toBeGreaterThan(1);
   });
 
   it("makes the socket for notifications before init can want it", () => {
     const change = { invocation: { notifySocket: "/n" } };
-    expect(outer(change)).toEqual(["process.clone"]);
+    expect(intermediate(change)).toEqual(["process.clone"]);
     expect(place(change, "helper.spawn")).toBeGreaterThan(place(change, "notify.prepare"));
   });
 });

@@ -2,7 +2,7 @@
  * Where each part of a plan goes: init does what it can while the runtime makes its cgroups, and joins them as late as possible. Pure. What every
  * operation needs is in needs.ts, which the tests hold against the plans that come out.
  */
-import { needsOuter, opensHostFiles } from "../actors.ts";
+import { needsIntermediate, opensHostFiles } from "../actors.ts";
 import type { CompileInput } from "../input.ts";
 import type { Part } from "./parts.ts";
 import { workBefore } from "./work-before.ts";
@@ -34,7 +34,7 @@ const PROCESS = 22;
 
 export interface Schedule {
   readonly places: Readonly<Record<Part, number>>;
-  /** Places of what outer would do beside the clone, and init does instead. */
+  /** Places of what the intermediate would do beside the clone, and init does instead. */
   readonly handedOver: readonly number[];
 }
 
@@ -47,7 +47,7 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
   const isUnit = join !== undefined && "unit" in join;
   const joinsLate = opensTasks || isUnit;
-  const onlyClones = !host.rootless && !hasOuterWork(input);
+  const onlyClones = !host.rootless && !hasIntermediateWork(input);
   const rulesWait = rulesCanWait(input);
   if (!joinsLate && !onlyClones && !(isBorn && rulesWait)) return undefined;
   // Until it waits for its cgroups init finds all that it needs of the host there already.
@@ -88,9 +88,9 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   return { places, handedOver: onlyClones ? [HOST_FILES, fifo] : [] };
 }
 
-function hasOuterWork({ config, invocation }: CompileInput): boolean {
+function hasIntermediateWork({ config, invocation }: CompileInput): boolean {
   const { hooks, mounts, namespaces, netDevices } = config;
-  return needsOuter(invocation, {
+  return needsIntermediate(invocation, {
     namespaces,
     hasNetDevices: netDevices.length > 0,
     hasStartContainer: hooks.startContainer !== undefined,

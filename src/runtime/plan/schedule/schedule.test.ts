@@ -54,7 +54,7 @@ function precedence(ops: readonly Op[]): readonly number[][] {
     const before: number[] = [];
     const own = last[op.actor];
     if (own !== undefined) before.push(own);
-    else if (op.actor === "outer") before.push(find((other) => other.op === "helper.spawn"));
+    else if (op.actor === "intermediate") before.push(find((other) => other.op === "helper.spawn"));
     else if (op.actor === "init") before.push(find((other) => other.op === "process.clone"));
     last[op.actor] = index;
     if (op.op === "sync.wait") {
@@ -162,13 +162,13 @@ describe(`the schedule of ${SEEDS} random plans`, () => {
     expect(failures(({ natural, scheduled }) => (kinds(natural) === kinds(scheduled) ? [] : ["another order"]))).toEqual([]);
   });
 
-  it("hands over from outer to init alone", () => {
+  it("hands over from intermediate to init alone", () => {
     expect(
       failures(({ natural, scheduled }) => {
         const places = numbered(scheduled);
         return [...numbered(natural)].flatMap(([key, index]) => {
           const [before, after] = [natural[index]!.actor, scheduled[places.get(key)!]!.actor];
-          return before === after || (before === "outer" && after === "init") ? [] : [key];
+          return before === after || (before === "intermediate" && after === "init") ? [] : [key];
         });
       }),
     ).toEqual([]);

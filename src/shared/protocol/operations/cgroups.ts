@@ -23,13 +23,13 @@ export const CGROUPS = {
   },
   "cgroup.open": {
     id: 32,
-    actors: ["outer", "init"],
-    doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots; in a user namespace outer does, for its credentials count (cgroup_procs_write_permission).",
+    actors: ["intermediate", "init"],
+    doc: "Open cgroup v1 `tasks` files (O_WRONLY) into consecutive slots; in a user namespace the intermediate does, for its credentials count (cgroup_procs_write_permission).",
     fields: { files: "strs", slot: "slot" },
   },
   "cgroup.openDirectory": {
     id: 33,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Open a cgroup v2 directory (O_PATH|O_DIRECTORY) for CLONE_INTO_CGROUP.",
     fields: { path: "str", slot: "slot" },
   },
@@ -41,7 +41,7 @@ export const CGROUPS = {
   },
   "cgroup.join": {
     id: 51,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "Write 0 to each opened tasks file (exec with an initial CPU affinity on v2: cgroup.procs) and close it.",
     fields: { slot: "slot", count: "u32" },
   },

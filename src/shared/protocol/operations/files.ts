@@ -4,25 +4,25 @@ import type { OpDefinition } from "../fields.ts";
 export const FILES = {
   "file.open": {
     id: 30,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "open(2) a host path into a slot (O_CLOEXEC is added; a file that it makes has mode 0600).",
     fields: { path: "str", flags: "u32", slot: "slot" },
   },
   "proc.open": {
     id: 31,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "Open the host's /proc O_PATH into slot PROC and verify it is the root of a procfs.",
     fields: {},
   },
   "console.connect": {
     id: 37,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Connect to a unix stream socket by path (any length) into slot CONSOLE.",
     fields: { path: "str" },
   },
   "mask.open": {
     id: 39,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "Open the host's /dev/null, verify it is the character device 1:3, and keep a detached clone of it in slot NULL.",
     fields: {},
   },
@@ -77,7 +77,7 @@ export const FILES = {
   },
   "device.open": {
     id: 126,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Make a device node with the rights of the host on a tmpfs of its own, and keep a detached mount of the node in a slot, for a user namespace, where mknod(2) is refused. uid and gid are host ids. Outcome where the newer system calls are refused: the host's node at the path is opened, with a warning.",
     fields: { path: "str", type: "u32", major: "u32", minor: "u32", mode: "u32", uid: "u32", gid: "u32", slot: "slot" },
   },

@@ -10,14 +10,14 @@ export const HELPER = {
   },
   "process.clone": {
     id: 40,
-    actors: ["outer"],
-    doc: "clone3(2) with these CLONE_NEW* flags, CLONE_PARENT and exit_signal 0, into the cgroup of `cgroup` if given (v2). The child goes on as init; outer sends `pid` and exits 0.",
+    actors: ["intermediate"],
+    doc: "clone3(2) with these CLONE_NEW* flags, CLONE_PARENT and exit_signal 0, into the cgroup of `cgroup` if given (v2). The child goes on as init; the intermediate sends `pid` and exits 0.",
     fields: { flags: "u32", cgroup: "slot" },
   },
   "source.serve": {
     id: 150,
-    actors: ["outer"],
-    doc: "Start a process that opens sources of binds, and maps the ids of mounts, for an init in a user namespace: with the rights of the host, in init's mount namespace, when init's mount.open, mount.openLink or mount.idmap asks. It ends when init enters its root, and outer with it.",
+    actors: ["intermediate"],
+    doc: "Start a process that opens sources of binds, and maps the ids of mounts, for an init in a user namespace: with the rights of the host, in init's mount namespace, when init's mount.open, mount.openLink or mount.idmap asks. It ends when init enters its root, and the intermediate with it.",
     fields: {},
   },
 } as const satisfies Record<string, OpDefinition>;

@@ -10,7 +10,7 @@ export const IDS = {
   },
   "idmap.open": {
     id: 122,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Open a user namespace that has these maps into a slot, for mount.idmap; triples are id in the filesystem, host id, size. The process it is made with is gone when the operation ends.",
     fields: { uidMap: "u32s", gidMap: "u32s", slot: "slot" },
   },

@@ -21,7 +21,7 @@ const MOUNT_ATTRIBUTES = {
 export const MOUNTS = {
   "mount.open": {
     id: 38,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "open_tree(OPEN_TREE_CLONE) of a host path into a slot: a detached copy of the mount, with submounts if recursive. Outcome of EACCES and EINVAL (mounts that are locked below it) in init, where there is a source.serve: that opens it; without submounts from the host's mount namespace, if the mount has no flag that would have to be locked.",
     fields: { source: "str", recursive: "bool", slot: "slot" },
   },
@@ -60,25 +60,25 @@ export const MOUNTS = {
   },
   "mount.idmap": {
     id: 123,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "Map the ids of a detached mount by the user namespace of a slot (MOUNT_ATTR_IDMAP), with recursive those of the mounts below it too. Outcome: a link to copy has no ids to map.",
     fields: { slot: "slot", userNamespace: "slot", recursive: "bool" },
   },
   "mount.make": {
     id: 124,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "Make a new filesystem instance as mount.filesystem does, and keep its detached mount in a slot.",
     fields: { fstype: "str", source: "str", data: "strs", superFlags: "u64", attrSet: "u64", slot: "slot" },
   },
   "mount.openLink": {
     id: 125,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
     fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
   },
   "mount.propagation": {
     id: 142,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Change the propagation of a slot's detached mount and of all below it (MS_* flags), so that it is no peer of the host's mounts when it appears in a running container. Outcome where open_tree(2) or mount_setattr(2) is refused: an error.",
     fields: { slot: "slot", flags: "u32" },
   },

@@ -4,14 +4,19 @@ import type { OpDefinition } from "../fields.ts";
 export const NAMESPACES = {
   "namespace.join": {
     id: 34,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Open a namespace file, verify its type and setns(2) into it. Outcome: joining the user namespace one is already in is skipped.",
     fields: { flag: "u32", path: "str" },
   },
-  "namespace.unshare": { id: 35, actors: ["outer", "init"], doc: "unshare(2) with these CLONE_NEW* flags.", fields: { flags: "u32" } },
+  "namespace.unshare": {
+    id: 35,
+    actors: ["intermediate", "init"],
+    doc: "unshare(2) with these CLONE_NEW* flags.",
+    fields: { flags: "u32" },
+  },
   "time.offsets": {
     id: 36,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "Write /proc/self/timens_offsets after the unshare and before the clone.",
     fields: { monotonicSeconds: "i64", monotonicNanoseconds: "u32", boottimeSeconds: "i64", boottimeNanoseconds: "u32" },
   },
@@ -20,7 +25,7 @@ export const NAMESPACES = {
   "domainname.set": { id: 57, actors: ["init"], doc: "setdomainname(2).", fields: { name: "str" } },
   "namespace.enter": {
     id: 105,
-    actors: ["outer"],
+    actors: ["intermediate"],
     doc: "setns(2) into several namespaces of one process at once, by its pidfd; the start time (clock ticks) guards against a reused pid.",
     fields: { pid: "u32", startTime: "u64", flags: "u32" },
   },

@@ -4,8 +4,8 @@ import type { OpDefinition } from "../fields.ts";
 export const PROCESS = {
   "process.oomScoreAdj": {
     id: 8,
-    actors: ["runtime", "outer"],
-    doc: "Write /proc/PID/oom_score_adj of init; exec: outer writes its own, which init inherits.",
+    actors: ["runtime", "intermediate"],
+    doc: "Write /proc/PID/oom_score_adj of init; exec: the intermediate writes its own, which init inherits.",
     fields: { value: "i64" },
   },
   "process.rlimit": {
@@ -80,7 +80,7 @@ export const PROCESS = {
   },
   "process.affinity": {
     id: 113,
-    actors: ["outer", "init"],
+    actors: ["intermediate", "init"],
     doc: "sched_setaffinity(2) of this process to these CPUs.",
     fields: { cpus: "u32s" },
   },

@@ -2,7 +2,7 @@
 import type { OpDefinition } from "../fields.ts";
 
 export const RENDEZVOUS = {
-  "sync.send": { id: 20, actors: ["runtime", "outer", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
+  "sync.send": { id: 20, actors: ["runtime", "intermediate", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
   "sync.wait": {
     id: 21,
     actors: ["runtime", "init"],

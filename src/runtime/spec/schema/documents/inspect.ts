@@ -17,7 +17,7 @@ const setting = z.object({
 });
 
 const operation = z.object({
-  actor: z.enum(["runtime", "outer", "init"]),
+  actor: z.enum(["runtime", "intermediate", "init"]),
   pid: uint32,
   /** As `runt plan` numbers it. */
   number: uint32,
