@@ -8,6 +8,8 @@ export interface FakeBus extends Stream {
   readonly calls: readonly Received[];
   /** The lines of the authentication. */
   readonly lines: readonly string[];
+  /** How often something was sent. */
+  sent(): number;
   /** Delivered at the next wait. */
   later(outgoing: Outgoing): void;
 }
@@ -29,6 +31,7 @@ export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INF
   const lines: string[] = [];
   const origin = sender === undefined ? {} : { sender };
   let waiting: Uint8Array[] = [];
+  let sent = 0;
   let clock = 0;
   let serial = 0;
 
@@ -42,20 +45,25 @@ export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INF
     calls,
     lines,
     later: (outgoing) => deliver(encodeOutgoing(outgoing, ++serial, undefined, origin)),
+    sent: () => sent,
     send(bytes) {
+      sent++;
+      let rest = bytes;
       if (bytes[0] === 0) {
-        lines.push(
-          ...String.fromCharCode(...bytes.subarray(1))
-            .split("\r\n")
-            .slice(0, -1),
-        );
+        const text = String.fromCharCode(...bytes.subarray(1));
+        const end = text.indexOf("BEGIN\r\n") + "BEGIN\r\n".length;
+        lines.push(...text.slice(0, end).split("\r\n").slice(0, -1));
         deliver(Uint8Array.from(welcome, (character) => character.charCodeAt(0)));
-        return;
+        rest = bytes.slice(1 + end);
       }
-      if (messageLength(bytes) !== bytes.length) throw new Error("a message in pieces");
-      const call = received(decodeMessage(bytes));
-      calls.push(call);
-      for (const outgoing of answer(call)) deliver(encodeOutgoing(outgoing, ++serial, call.message, origin));
+      while (rest.length > 0) {
+        const length = messageLength(rest);
+        if (length === undefined || length > rest.length) throw new Error("a message in pieces");
+        const call = received(decodeMessage(rest.slice(0, length)));
+        rest = rest.slice(length);
+        calls.push(call);
+        for (const outgoing of answer(call)) deliver(encodeOutgoing(outgoing, ++serial, call.message, origin));
+      }
     },
     receive(timeoutMs) {
       clock += 1;

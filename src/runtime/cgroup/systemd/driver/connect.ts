@@ -40,7 +40,7 @@ export function readSystemd(user: boolean): SystemdFacts {
 }
 
 function ask(socket: ManagerSocket): Pick<SystemdFacts, "version" | "root"> {
-  return withManager(socket, (manager) => ({ version: manager.version(), root: manager.controlGroup() }));
+  return withManager(socket, (manager) => manager.facts());
 }
 
 /** Nobody listens there. */

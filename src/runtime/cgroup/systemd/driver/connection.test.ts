@@ -17,6 +17,8 @@ describe("opening", () => {
     const bus = fakeBus({ answer: () => [{ reply: [":1.5"], signature: "s" }] });
     openConnection(bus, false);
     expect(bus.calls.map(({ member, message }) => [member, message.destination])).toEqual([["Hello", "org.freedesktop.DBus"]]);
+    // With the authentication.
+    expect(bus.sent()).toBe(1);
   });
 
   test.each([
@@ -44,6 +46,17 @@ describe("calls", () => {
     const connection = openConnection(bus, true);
     bus.later({ reply: ["stale"], signature: "s" });
     expect(connection.call(CALL).values).toEqual(["x"]);
+  });
+
+  test("several at once: one message after the other, each with its own answer", () => {
+    const bad = { error: "a.b.Bad", text: "it is bad" };
+    const bus = fakeBus({ answer: (call) => (call.values[0] === "b" ? [bad] : echo.answer(call)) });
+    const connection = openConnection(bus, true);
+    const before = bus.sent();
+    const answers = connection.callAll(["a", "b", "c"].map((value) => ({ ...CALL, values: [value] })));
+    expect(bus.sent() - before).toBe(1);
+    expect(answers.map((answer) => (answer instanceof BusError ? answer.code : answer.values[0]))).toEqual(["a", "a.b.Bad", "c"]);
+    expect(connection.callAll([])).toEqual([]);
   });
 
   test("an error has its name and its text", () => {
@@ -100,6 +113,6 @@ describe("signals", () => {
 
 test("a match rule is the bus' business", () => {
   const bus = fakeBus({ answer: () => [{ reply: [] }] });
-  addMatch(openConnection(bus, true), "type='signal'");
+  openConnection(bus, true).call(addMatch("type='signal'"));
   expect(bus.calls[0]).toMatchObject({ member: "AddMatch", values: ["type='signal'"], message: { destination: "org.freedesktop.DBus" } });
 });

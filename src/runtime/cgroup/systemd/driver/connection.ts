@@ -34,6 +34,8 @@ export interface Reply {
 export interface Connection {
   /** Call a method and wait for its answer. @throws BusError, or Error when the connection breaks */
   call(request: Call): Reply;
+  /** Make these calls at once, which the peer answers one after the other. Errors of the peer are among the answers. @throws Error when the connection breaks */
+  callAll(requests: readonly Call[]): readonly (Reply | BusError)[];
   /** The first signal that `wanted` accepts, of those that have arrived or arrive within the time; undefined after it. */
   awaitSignal(wanted: (signal: Message) => boolean, timeoutMs: number): Message | undefined;
   close(): void;
@@ -48,10 +50,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
   function fill(deadline: number): void {
     const arrived = stream.receive(Math.max(0, deadline - stream.now()));
     if (arrived.length === 0) throw new Error("the connection was closed");
-    const joined = new Uint8Array(pending.length + arrived.length);
-    joined.set(pending);
-    joined.set(arrived, pending.length);
-    pending = joined;
+    pending = joined([pending, arrived]);
   }
 
   function readLine(deadline: number): string {
@@ -79,9 +78,32 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
     }
   }
 
-  /** Without a name: the peer takes that of the socket, which also holds in a user namespace. */
-  function authenticate(): void {
-    stream.send(Uint8Array.from("\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", (character) => character.charCodeAt(0)));
+  /** The messages of calls with the next serial numbers. */
+  function encode(requests: readonly Call[]): Uint8Array[] {
+    return requests.map(({ values, ...header }) => encodeMessage({ type: MESSAGE_TYPE.call, serial: ++serial, ...header }, values));
+  }
+
+  /** To the call that was made with this serial number. */
+  function answerTo(request: number): Reply | BusError {
+    const deadline = stream.now() + ANSWER_MS;
+    for (;;) {
+      const message = readMessage(deadline);
+      if (message.type === MESSAGE_TYPE.signal) signals.push(message);
+      if (message.replySerial !== request) continue;
+      if (message.type === MESSAGE_TYPE.error) return busError(message);
+      if (message.type === MESSAGE_TYPE.reply) {
+        return { values: readBody(message), ...(message.sender === undefined ? {} : { sender: message.sender }) };
+      }
+    }
+  }
+
+  /**
+   * Without a name: the peer takes that of the socket, which also holds in a user namespace. What follows is sent without waiting for the answer:
+   * it is read only if the peer takes BEGIN.
+   */
+  function authenticate(following: readonly Uint8Array[]): void {
+    const lines = Uint8Array.from("\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", (character) => character.charCodeAt(0));
+    stream.send(joined([lines, ...following]));
     const deadline = stream.now() + ANSWER_MS;
     for (;;) {
       const line = readLine(deadline);
@@ -91,19 +113,17 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
   }
 
   const connection: Connection = {
-    call({ values, ...header }) {
-      const request = ++serial;
-      stream.send(encodeMessage({ type: MESSAGE_TYPE.call, serial: request, ...header }, values));
-      const deadline = stream.now() + ANSWER_MS;
-      for (;;) {
-        const message = readMessage(deadline);
-        if (message.type === MESSAGE_TYPE.signal) signals.push(message);
-        if (message.replySerial !== request) continue;
-        if (message.type === MESSAGE_TYPE.error) throw busError(message);
-        if (message.type === MESSAGE_TYPE.reply) {
-          return { values: readBody(message), ...(message.sender === undefined ? {} : { sender: message.sender }) };
-        }
-      }
+    call(request) {
+      const [answer] = connection.callAll([request]);
+      if (answer instanceof BusError) throw answer;
+      return answer!;
+    },
+
+    callAll(requests) {
+      if (requests.length === 0) return [];
+      const first = serial + 1;
+      stream.send(joined(encode(requests)));
+      return requests.map((_, index) => answerTo(first + index));
     },
 
     awaitSignal(wanted, timeoutMs) {
@@ -125,14 +145,25 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
 
     close: stream.close,
   };
-  authenticate();
-  if (!direct) connection.call({ ...BUS, member: "Hello" });
+  authenticate(direct ? [] : encode([{ ...BUS, member: "Hello" }]));
+  const greeted = direct ? undefined : answerTo(serial);
+  if (greeted instanceof BusError) throw greeted;
   return connection;
 }
 
-/** Have the bus deliver signals. */
-export function addMatch(connection: Connection, rule: string): void {
-  connection.call({ ...BUS, member: "AddMatch", signature: "s", values: [rule] });
+/** The call that has the bus deliver signals. */
+export function addMatch(rule: string): Call {
+  return { ...BUS, member: "AddMatch", signature: "s", values: [rule] };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** The first value of an error is its text, by convention. */

@@ -67,6 +67,8 @@ describe("start", () => {
     );
     systemd.start(UNIT, PROPERTIES);
     expect(calls()).toEqual(["Hello", "AddMatch", "Subscribe", "StartTransientUnit"]);
+    // The first with the authentication, the others together.
+    expect(bus.sent()).toBe(2);
     expect(bus.calls[1]?.values[0]).toContain(`arg2='${UNIT}'`);
     expect(bus.calls[3]?.message.destination).toBe("org.freedesktop.systemd1");
   });
@@ -158,14 +160,16 @@ describe("what systemd says of itself and its units", () => {
     ["v249.11-0ubuntu3", 249],
     ["260~rc1", 260],
     ["", 0],
-  ])("version %s", (text, expected) => {
-    const { bus, systemd } = manager({ Get: [[variant("s", text)]] });
-    expect(systemd.version()).toBe(expected);
-    expect(bus.calls[0]?.values).toEqual(["org.freedesktop.systemd1.Manager", "Version"]);
-  });
-
-  test("its cgroup", () => {
-    expect(manager({ Get: [[variant("s", "/a")]] }).systemd.controlGroup()).toBe("/a");
+  ])("version %s, and its cgroup: asked for at once", (text, version) => {
+    const { bus, systemd } = manager({ Get: [[variant("s", text)], [variant("s", "/a")]] });
+    const before = bus.sent();
+    expect(systemd.facts()).toEqual({ version, root: "/a" });
+    expect(bus.sent() - before).toBe(1);
+    const face = "org.freedesktop.systemd1.Manager";
+    expect(bus.calls.map(({ values }) => values)).toEqual([
+      [face, "Version"],
+      [face, "ControlGroup"],
+    ]);
   });
 
   test.each([

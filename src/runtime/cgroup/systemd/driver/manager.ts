@@ -3,7 +3,7 @@ import { RuntError } from "../../../errors/index.ts";
 import { type Property, property } from "../compile/property.ts";
 import { type Message, readBody } from "../wire/message.ts";
 import type { Value, Variant } from "../wire/types.ts";
-import { addMatch, BusError, type Connection } from "./connection.ts";
+import { addMatch, BusError, type Call, type Connection, type Reply } from "./connection.ts";
 
 /** For a job of systemd's. */
 const JOB_MS = 30_000;
@@ -13,10 +13,8 @@ const PATH = "/org/freedesktop/systemd1";
 const MANAGER = `${SERVICE}.Manager`;
 
 export interface Manager {
-  /** 252. */
-  version(): number;
-  /** The manager's own cgroup; "" for the root. */
-  controlGroup(): string;
+  /** `version`: 252. `root`: the manager's own cgroup, "" for the root. */
+  facts(): { readonly version: number; readonly root: string };
   /** Properties of a unit, by name. */
   unitProperties(unit: string, names: readonly string[]): Property[];
   /** Start a transient unit and wait for its job. @throws UnitExists or RuntError cgroup */
@@ -35,31 +33,45 @@ export function createManager(connection: Connection, direct: boolean): Manager 
   /** Unique name of systemd on the bus: nobody else's signals count. */
   let owner: string | undefined;
 
-  function invoke(member: string, signature: string, values: readonly Value[], path = PATH, face = MANAGER): readonly Value[] {
-    const reply = connection.call({
+  function request(member: string, signature: string, values: readonly Value[], path = PATH, face = MANAGER): Call {
+    return {
       ...(direct ? {} : { destination: SERVICE }),
       path,
       interface: face,
       member,
       ...(signature === "" ? {} : { signature, values }),
-    });
-    owner = reply.sender;
-    return reply.values;
+    };
   }
 
-  function getProperty(path: string, face: string, name: string): Variant {
-    return invoke("Get", "ss", [face, name], path, "org.freedesktop.DBus.Properties")[0] as Variant;
+  function valuesOf(answer: Reply | BusError): readonly Value[] {
+    if (answer instanceof BusError) throw answer;
+    owner = answer.sender;
+    return answer.values;
+  }
+
+  function invoke(member: string, signature: string, values: readonly Value[]): readonly Value[] {
+    return valuesOf(connection.call(request(member, signature, values)));
+  }
+
+  function getProperties(path: string, face: string, names: readonly string[]): Variant[] {
+    const calls = names.map((name) => request("Get", "ss", [face, name], path, "org.freedesktop.DBus.Properties"));
+    return connection.callAll(calls).map((answer) => valuesOf(answer)[0] as Variant);
   }
 
   /** A manager without a bus sends its signals to everybody. On a bus only those about the one unit are asked for. */
-  function subscribe(unit: string): void {
-    if (direct) return;
-    addMatch(connection, `type='signal',sender='${SERVICE}',interface='${MANAGER}',member='JobRemoved',path='${PATH}',arg2='${unit}'`);
-    try {
-      invoke("Subscribe", "", []);
-    } catch (error) {
-      if (!isBusError(error, `${SERVICE}.AlreadySubscribed`)) throw error;
-    }
+  function subscription(unit: string): readonly Call[] {
+    if (direct) return [];
+    const rule = `type='signal',sender='${SERVICE}',interface='${MANAGER}',member='JobRemoved',path='${PATH}',arg2='${unit}'`;
+    return [addMatch(rule), request("Subscribe", "", [])];
+  }
+
+  /** Make a call that has a job for an answer, after a subscription to the end of that. */
+  function startJob(unit: string, call: Call): Value {
+    const before = subscription(unit);
+    const answers = connection.callAll([...before, call]);
+    for (const answer of answers.slice(0, before.length))
+      if (answer instanceof BusError && answer.code !== `${SERVICE}.AlreadySubscribed`) throw answer;
+    return valuesOf(answers[before.length]!)[0]!;
   }
 
   /** How a job ended: "done", "failed", ... @throws RuntError cgroup after the time limit */
@@ -81,7 +93,7 @@ export function createManager(connection: Connection, direct: boolean): Manager 
   }
 
   function startOnce(unit: string, properties: readonly Property[]): Value {
-    return invoke("StartTransientUnit", "ssa(sv)a(sa(sv))", [unit, "replace", pairs(properties), []])[0]!;
+    return startJob(unit, request("StartTransientUnit", "ssa(sv)a(sa(sv))", [unit, "replace", pairs(properties), []]));
   }
 
   /** A unit of this name may be left over as failed: then it is forgotten, once. */
@@ -101,18 +113,19 @@ export function createManager(connection: Connection, direct: boolean): Manager 
   }
 
   return {
-    // "252.38-1~deb12u1", "v249.11".
-    version: () => Number(/\d+/.exec(String(getProperty(PATH, MANAGER, "Version").value))?.[0] ?? 0),
-    controlGroup: () => String(getProperty(PATH, MANAGER, "ControlGroup").value),
+    facts() {
+      const [version, root] = getProperties(PATH, MANAGER, ["Version", "ControlGroup"]);
+      // "252.38-1~deb12u1", "v249.11".
+      return { version: Number(/\d+/.exec(String(version?.value))?.[0] ?? 0), root: String(root?.value) };
+    },
 
     unitProperties(unit, names) {
       const [path] = invoke("GetUnit", "s", [unit]);
       const face = `${SERVICE}.${unit.endsWith(".slice") ? "Slice" : "Scope"}`;
-      return names.map((name) => ({ name, value: getProperty(path as string, face, name) }));
+      return getProperties(path as string, face, names).map((value, index) => ({ name: names[index]!, value }));
     },
 
     start(unit, properties) {
-      subscribe(unit);
       const result = awaitJob(startOrRetry(unit, properties), "StartTransientUnit", unit);
       if (result === "done") return;
       forget(unit);
@@ -120,9 +133,8 @@ export function createManager(connection: Connection, direct: boolean): Manager 
     },
 
     stop(unit) {
-      subscribe(unit);
       try {
-        awaitJob(invoke("StopUnit", "ss", [unit, "replace"])[0]!, "StopUnit", unit);
+        awaitJob(startJob(unit, request("StopUnit", "ss", [unit, "replace"])), "StopUnit", unit);
       } catch (error) {
         if (!isBusError(error, `${SERVICE}.NoSuchUnit`)) throw error;
       }

@@ -55,7 +55,7 @@ export function attachToUnit(unit: UnitRef, path: string, pid: number): void {
 /** Tell systemd of new limits, until the next boot. The writes that are left have the values that it has now. */
 export function updateUnit(unit: UnitRef, cgroup: CgroupRef, writes: readonly CgroupWrite[]): Told {
   return withManager(unit, (manager) => {
-    const limits = compileLimits(cgroup.version, writes, manager.version(), (file) => readCurrent(cgroup, file));
+    const limits = compileLimits(cgroup.version, writes, manager.facts().version, (file) => readCurrent(cgroup, file));
     const properties = limits.properties.filter(isChangeable);
     if (properties.length === 0) return { writes: limits.writes, undo: () => {} };
     const before = manager.unitProperties(
