@@ -27,6 +27,15 @@ without_cgroups() {
     done
 }
 
+# Nor does it run where v2 has controllers beside v1: these are hidden from it.
+runtime() { # name arguments
+    if [ "$1" = crun ] && [ -n "$(cat /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null)" ]; then
+        unshare --mount sh -c 'mount -t tmpfs tmpfs /sys/fs/cgroup/unified && exec "$@"' sh "$@"
+    else
+        "$@"
+    fi
+}
+
 # Three containers of a runtime at a time, the oldest is replaced.
 containers() { # runtime
     count=0
@@ -34,13 +43,13 @@ containers() { # runtime
     [ "$1" != crun ] || options=$(without_cgroups)
     while goes_on; do
         # shellcheck disable=SC2086
-        "$1" --root "$work/$1" $options run --detach --bundle "$work/bundle" "busy-$$-$1-$count" </dev/null >/dev/null 2>"$work/$1.error" &&
+        runtime "$1" --root "$work/$1" $options run --detach --bundle "$work/bundle" "busy-$$-$1-$count" </dev/null >/dev/null 2>"$work/$1.error" &&
             echo "$count" >"$work/$1.count"
         sleep 0.2
-        [ $count -lt 3 ] || "$1" --root "$work/$1" delete --force "busy-$$-$1-$((count - 3))" >/dev/null 2>&1
+        [ $count -lt 3 ] || runtime "$1" --root "$work/$1" delete --force "busy-$$-$1-$((count - 3))" >/dev/null 2>&1
         count=$((count + 1))
     done
-    for id in $("$1" --root "$work/$1" list --quiet); do "$1" --root "$work/$1" delete --force "$id"; done
+    for id in $(runtime "$1" --root "$work/$1" list --quiet); do runtime "$1" --root "$work/$1" delete --force "$id"; done
 }
 
 networks() {

@@ -118,7 +118,7 @@ describe.skipIf(!isRoot)("the same bundle under two runtimes (needs root)", () =
       });
 
       test("every listed difference is still one", () => {
-        const rows = DIFFERENCES.filter((row) => row.peer === peer && !used.has(row));
+        const rows = DIFFERENCES.filter((row) => row.peer === peer && !row.onSomeHosts && !used.has(row));
         expect(rows.map(({ line, why }) => `${line} ${why}`)).toEqual([]);
       });
     });

@@ -1,28 +1,38 @@
-/** crun refuses to run where a controller of the kernel is not mounted; it is shown a complete v1 tree in a mount namespace of its own. */
-import { existsSync, readFileSync } from "node:fs";
+/**
+ * crun refuses to run where cgroup v2 has controllers beside v1, or where a hierarchy of its process is not mounted: it is shown the hierarchies of
+ * v1, all of them and nothing else, in a mount namespace of its own.
+ */
+import { existsSync } from "node:fs";
 import { CGROUP_PARENT } from "./leaks.ts";
 
 const CGROUPS = "/sys/fs/cgroup";
+/** A directory that every host has. What is mounted there is moved before anything uses it. */
+const VIEW = "/tmp";
 
-/** v1 controllers that are not mounted: hugetlb, and those that somebody else has mounted elsewhere. */
-function missing(): string[] {
-  if (existsSync(`${CGROUPS}/cgroup.controllers`)) return [];
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
-  const active = [...readFileSync("/proc/self/cgroup", "utf8").matchAll(/^\d+:([^:=]+):/gm)].map(([, names = ""]) => names);
-  return [...new Set([...active, "hugetlb"])].filter((names) => !mounts.includes(` ${CGROUPS}/${names} `));
-}
+/**
+ * The view is a tmpfs of its own: a directory that one command made in the host's would be there for all others, and its removal would take away
+ * what they have mounted on it. A controller that v2 has is not asked for: v1 cannot have it while a cgroup of v2 does.
+ */
+const SCRIPT = `mount -t tmpfs -o mode=755 cgroup ${VIEW} || exit
+for path in ${CGROUPS}/*; do
+  name=$(basename "$path")
+  if [ -L "$path" ]; then cp -P "$path" ${VIEW}
+  elif [ -z "$(cat "$path/cgroup.controllers" 2>/dev/null)" ]; then mkdir "${VIEW}/$name" && mount --bind "$path" "${VIEW}/$name" || exit
+  fi
+done
+added=
+for names in $(sed -n 's/^[1-9][0-9]*:\\([^:=]*\\):.*/\\1/p' /proc/self/cgroup); do
+  [ ! -e "${VIEW}/$names" ] || continue
+  mkdir "${VIEW}/$names" && mount -t cgroup -o "$names" cgroup "${VIEW}/$names" && added="$added $names"
+done
+mount --move ${VIEW} ${CGROUPS} || exit
+"$@"
+status=$?
+for names in $added; do find "${CGROUPS}/$names${CGROUP_PARENT}" -depth -type d -exec rmdir {} \\; 2>/dev/null; done
+exit $status`;
 
-/** Command that runs the peer with these arguments. */
+/** Command that runs the peer with these arguments. crun leaves the parents of the cgroups it has made; where nobody else sees them they are removed. */
 export function peerCommand(peer: string, args: readonly string[]): string[] {
-  const names = peer.endsWith("crun") ? missing() : [];
-  if (names.length === 0) return [peer, ...args];
-  // The directories are made in the host's tmpfs, where everybody sees them. They are removed at once.
-  const lines = (line: (name: string) => string) => names.map(line).join("; ");
-  const mounts = lines((name) => `mkdir -p ${CGROUPS}/${name}; mount -t cgroup -o ${name} cgroup ${CGROUPS}/${name} || exit`);
-  // crun leaves the parents of the cgroups it has made, and a hierarchy lives on as long as it has any.
-  const unmounts = lines(
-    (name) =>
-      `find ${CGROUPS}/${name}${CGROUP_PARENT} -depth -type d -exec rmdir {} \\; 2>/dev/null; umount ${CGROUPS}/${name}; rmdir ${CGROUPS}/${name} 2>/dev/null`,
-  );
-  return ["unshare", "-m", "sh", "-c", `${mounts}; "$@"; status=$?; ${unmounts}; exit $status`, "sh", peer, ...args];
+  if (!peer.endsWith("crun") || existsSync(`${CGROUPS}/cgroup.controllers`)) return [peer, ...args];
+  return ["unshare", "-m", "sh", "-c", SCRIPT, "sh", peer, ...args];
 }
