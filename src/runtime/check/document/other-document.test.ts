@@ -4,6 +4,7 @@ import { otherDocument } from "./other-document.ts";
 test.each([
   ["podman inspect", [{ Id: "a", Created: "x", HostConfig: {}, Config: {} }], /podman inspect/],
   ["a container of CRI", { metadata: {}, image: {}, command: [], log_path: "x", linux: {} }, /Container Runtime Interface/],
+  ["a container of CRI without a log", { metadata: {}, image: {}, command: [] }, /Container Runtime Interface/],
   ["a pod of CRI", { metadata: {}, log_directory: "/tmp", linux: {} }, /Container Runtime Interface/],
   ["a pod of Kubernetes", { apiVersion: "v1", kind: "Pod", spec: {} }, /Kubernetes/],
   ["a manifest", { schemaVersion: 2, mediaType: "x", layers: [] }, /manifest/],

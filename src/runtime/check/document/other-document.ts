@@ -16,7 +16,7 @@ const KINDS: readonly Kind[] = [
     fields: ["Id", "HostConfig"],
     remedy: "the bundle's config.json is where OCIConfigPath points to (Podman), or below the engine's state directory",
   },
-  { what: "a container of the Container Runtime Interface (crictl)", fields: ["metadata", "image", "log_path"], remedy: BUNDLE },
+  { what: "a container of the Container Runtime Interface (crictl)", fields: ["metadata", "image"], remedy: BUNDLE },
   { what: "a pod of the Container Runtime Interface (crictl)", fields: ["metadata", "log_directory"], remedy: BUNDLE },
   { what: "an object of Kubernetes", fields: ["apiVersion", "kind"], remedy: BUNDLE },
   { what: "the manifest or the index of an image", fields: ["schemaVersion", "mediaType"], remedy: BUNDLE },
