@@ -12,33 +12,34 @@ const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
  */
 const SECOND_TRY = 1;
 
+/** For what hangs. Nothing that works takes so long, whoever else has the processors. */
+const TIMEOUT = 300_000;
+
 /** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
 const chaiConfig = { truncateThreshold: 2000 };
 
 /** The lanes: `vitest run --project NAME`. All but `unit`, `unit-mocked` and `findings` need root and make real containers, one file at a time. */
-const lane = (name: string, testTimeout: number, retry = 0) => ({
+const lane = (name: string, retry = 0) => ({
   resolve: { alias: { "runt:host": host } },
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     fileParallelism: false,
-    testTimeout: testTimeout * SLOW,
+    testTimeout: TIMEOUT * SLOW,
     retry,
     chaiConfig,
     // What comes about, comes about later where others have the processors.
-    expect: { poll: { timeout: (testTimeout * SLOW) / 2 } },
-    hookTimeout: 60_000 * SLOW,
+    expect: { poll: { timeout: (TIMEOUT * SLOW) / 2 } },
+    hookTimeout: TIMEOUT * SLOW,
   },
 });
 
 const UNIT = ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts", "bench/*.test.ts", "test/guest/*.test.ts"];
-/** They wait for nothing, but thousands of random cases share the processors with whoever is there. */
-const UNIT_TIMEOUT = 120_000;
 /** Tests that replace modules have them for themselves. The others share what a worker has loaded, which takes a third of the time. */
 const MOCKED = ["src/**/*.mocked.test.ts", "test/unit/**/*.mocked.test.ts", "tools/**/*.mocked.test.ts"];
 const unit = (name: string, options: Readonly<{ include: string[]; exclude?: string[]; isolate?: boolean }>) => ({
   resolve: { alias: { "runt:host": host } },
-  test: { name, chaiConfig, testTimeout: UNIT_TIMEOUT * SLOW, hookTimeout: UNIT_TIMEOUT * SLOW, ...options },
+  test: { name, chaiConfig, testTimeout: TIMEOUT * SLOW, hookTimeout: TIMEOUT * SLOW, ...options },
 });
 
 export default defineConfig({
@@ -46,20 +47,20 @@ export default defineConfig({
     projects: [
       unit("unit", { include: UNIT, exclude: MOCKED, isolate: false }),
       unit("unit-mocked", { include: MOCKED }),
-      lane("native", 120_000, SECOND_TRY),
-      lane("e2e", 60_000, SECOND_TRY),
-      lane("differential", 60_000, SECOND_TRY),
-      lane("clients", 60_000, SECOND_TRY),
-      lane("findings", 60_000),
-      lane("security", 60_000),
-      lane("faults", 120_000),
-      lane("walk", 120_000),
-      lane("readme", 120_000),
-      lane("guard", 60_000, SECOND_TRY),
-      lane("supply", 60_000),
-      lane("library", 60_000, SECOND_TRY),
-      lane("engine", 60_000, SECOND_TRY),
-      { ...lane("guest", 30_000), test: { ...lane("guest", 30_000).test, include: ["test/guest/cases/*.test.ts"] } },
+      lane("native", SECOND_TRY),
+      lane("e2e", SECOND_TRY),
+      lane("differential", SECOND_TRY),
+      lane("clients", SECOND_TRY),
+      lane("findings"),
+      lane("security"),
+      lane("faults"),
+      lane("walk"),
+      lane("readme"),
+      lane("guard", SECOND_TRY),
+      lane("supply"),
+      lane("library", SECOND_TRY),
+      lane("engine", SECOND_TRY),
+      { ...lane("guest"), test: { ...lane("guest").test, include: ["test/guest/cases/*.test.ts"] } },
     ],
   },
 });

@@ -5,11 +5,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SLOW } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { program } from "../support/programs.ts";
 
 const SEPARATOR = "\x1f";
-const PATIENCE_MS = 15_000 * SLOW;
 
 /** A pipe or terminal, seen from the client. */
 export interface End {

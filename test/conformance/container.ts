@@ -2,10 +2,10 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallOptions, Result } from "../support/call.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { cgroupDirectory } from "./cgroups.ts";
 import { type MountEntry, mountAt, namespaceOf, parseMountinfo, parseStatus } from "./observe.ts";
 
-const PATIENCE_MS = 15_000;
 const POLL_MS = 5;
 
 export type State = Readonly<Record<string, unknown>> & {

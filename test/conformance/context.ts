@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { type CallOptions, call, type Result } from "../support/call.ts";
 import { type Config, sampleConfig } from "../support/config.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import * as assert from "./assert.ts";
 import { CGROUP_PARENT, cgroupsBelow, removeCgroups } from "./cgroups.ts";
 import { Container, waitFor } from "./container.ts";
@@ -237,7 +238,7 @@ export class Context {
       }
     }
     let left = this.traces();
-    for (const deadline = Date.now() + 15_000; left.length > 0 && Date.now() < deadline; left = this.traces()) {
+    for (const deadline = Date.now() + PATIENCE_MS; left.length > 0 && Date.now() < deadline; left = this.traces()) {
       await new Promise((done) => setTimeout(done, 20));
     }
     removeCgroups(this.cgroup);

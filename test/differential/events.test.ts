@@ -25,7 +25,7 @@ describe.skipIf(!isRoot || isUnified || !existsSync(RUNC))("events --stats besid
     };
     await runc(["run", "-d", "-b", path, name]);
     const { pid } = JSON.parse(await runc(["state", name]));
-    await expect.poll(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), { timeout: 10_000 }).toBe("sleep\x001000\0");
+    await expect.poll(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")).toBe("sleep\x001000\0");
     const record = {
       schema: 1,
       id: name,

@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)(`a real criu${missing ? ` (${missing})` :
   }
 
   const counted = async (name: string) => Number(await ok(["exec", name, "cat", "/dev/shm/count"]));
-  const passes = (name: string, least: number) => expect.poll(() => counted(name), { timeout: 20_000 }).toBeGreaterThan(least);
+  const passes = (name: string, least: number) => expect.poll(() => counted(name)).toBeGreaterThan(least);
   const stateOf = async (name: string) => JSON.parse(await ok(["state", name]));
 
   async function counting(path: string): Promise<string> {

@@ -106,7 +106,7 @@ describe.skipIf(!(isRunt && isRoot))("checkpoint and restore, as criu sees them 
 
     test("the streams are those of the start, whatever is there for a moment; they are names in the image", async () => {
       const { name } = await running((config) => shell(config, "exec >/dev/zero 2>&1 </dev/zero; exec sleep 1000"));
-      await expect.poll(async () => readlinkSync(`/proc/${(await stateOf(name)).pid}/fd/1`), { timeout: 15_000 }).toBe("/dev/zero");
+      await expect.poll(async () => readlinkSync(`/proc/${(await stateOf(name)).pid}/fd/1`)).toBe("/dev/zero");
       await ok(["checkpoint", "--leave-running", "--image-path", images, name]);
       const names: string[] = JSON.parse(readFileSync(join(images, "descriptors.json"), "utf8"));
       expect(names).toEqual(Array(3).fill(expect.stringMatching(/^file\[[0-9a-f]+:[0-9a-f]+\]$/)));
@@ -317,12 +317,12 @@ describe.skipIf(!(isRunt && isRoot))("checkpoint and restore, as criu sees them 
       const [socket, out] = [join(harness.directory, `console-${count}`), join(harness.directory, `console-${count}.out`)];
       const receiver = spawn(program("receive-console"), [socket], { stdio: ["ignore", openSync(out, "w"), "inherit"] });
       try {
-        await expect.poll(() => readFileSync(out, "utf8"), { timeout: 15_000 }).toContain("listening");
+        await expect.poll(() => readFileSync(out, "utf8")).toContain("listening");
         const { args } = restoring((config) => {
           config.process.terminal = true;
         });
         await ok([...args, "--console-socket", socket], { FAKE_TERMINAL: "1" });
-        await expect.poll(() => readFileSync(out, "utf8"), { timeout: 15_000 }).toContain("restored");
+        await expect.poll(() => readFileSync(out, "utf8")).toContain("restored");
         expect(readFileSync(out, "utf8")).toContain("fds=1 payload=/dev/ptmx terminal=yes more=no");
       } finally {
         receiver.kill("SIGKILL");

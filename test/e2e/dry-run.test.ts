@@ -220,7 +220,7 @@ describe.skipIf(!isRoot || !isRunt)("dry runs", () => {
     try {
       const operations = async () => JSON.parse((await runtime(["inspect", name])).stdout || "{}").operations ?? [];
       await expect
-        .poll(async () => (await operations()).find((row: { op: string }) => row.op === "hook.run"), { timeout: 10_000, interval: 50 })
+        .poll(async () => (await operations()).find((row: { op: string }) => row.op === "hook.run"), { interval: 50 })
         .toMatchObject({ actor, op: "hook.run" });
       const plan = JSON.parse(await ok(["plan", "-f", "json", "-b", path, name])) as { ops: { op: string }[] };
       for (const { number, op } of (await operations()) as { number: number; op: string }[]) expect(plan.ops[number - 1]?.op).toBe(op);

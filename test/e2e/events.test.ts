@@ -74,15 +74,16 @@ describe.skipIf(!isRoot || !isRunt || !hasMemory)("events (needs root and a memo
 
   test("the stream has statistics at every interval, and ends with the container", async () => {
     const name = await running("exec sleep 1000");
-    const stream = runtime(["events", "--interval", "100ms", name]);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    let said = "";
+    const begun = Date.now();
+    const stream = runtime(["events", "--interval", "100ms", name], { started: (_, output) => (said = output) });
+    await expect.poll(() => parse(readFileSync(said, "utf8")).length, { interval: 20 }).toBeGreaterThanOrEqual(2);
     await ok(["kill", name, "KILL"]);
     const { status, stdout, stderr } = await stream;
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const events = parse(stdout);
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["stats"]));
-    expect(events.length).toBeGreaterThanOrEqual(2);
-    expect(events.length).toBeLessThanOrEqual(11);
+    expect(events.length).toBeLessThanOrEqual(1 + (Date.now() - begun) / 100);
   });
 
   /** v1 notifies more than once for a kill. */
@@ -106,7 +107,7 @@ describe.skipIf(!isRoot || !isRunt || !hasMemory)("events (needs root and a memo
   test("OOM kills are told at once, before the next interval", async () => {
     const name = await running(`${GATE}; tail /dev/zero; exec sleep 1000`);
     const stream = await listening(name);
-    await expect.poll(async () => memoryKills(name), { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => memoryKills(name)).toBeGreaterThan(0);
     await ok(["kill", name, "KILL"]);
     const { status, stdout } = await stream.ended;
     expect(status).toBe(0);

@@ -92,7 +92,7 @@ describe.skipIf(!isRoot)("exec, descriptors and terminals (needs root)", () => {
     fds.push(out);
     receiver = spawn(program("receive-console"), [socket], { stdio: ["ignore", out, "inherit"] });
     const received = () => readFileSync(join(directory, "received"), "utf8");
-    await expect.poll(received, { timeout: 15_000 }).toContain("listening");
+    await expect.poll(received).toContain("listening");
     await ok([
       "exec",
       "--tty",
@@ -104,8 +104,8 @@ describe.skipIf(!isRoot)("exec, descriptors and terminals (needs root)", () => {
       "-c",
       "tty; stty -a | head -1; ls -l /dev/console | cut -c1",
     ]);
-    await expect.poll(received, { timeout: 15_000 }).toMatch(/fds=1 payload=\/dev\/(pts\/\d+|ptmx) terminal=yes more=no/);
-    await expect.poll(received, { timeout: 15_000 }).toMatch(/\/dev\/pts\/\d+\r\n/);
+    await expect.poll(received).toMatch(/fds=1 payload=\/dev\/(pts\/\d+|ptmx) terminal=yes more=no/);
+    await expect.poll(received).toMatch(/\/dev\/pts\/\d+\r\n/);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 /**
- * Many processes one after the other under one container, as probes and health checks are: RUNT_TEST_SECONDS (10) of 30 a second leave no
- * descriptor, zombie, cgroup, mount or file behind, and the monitor of the container does not grow.
+ * Many processes one after the other under one container, as probes and health checks are: as many as 30 a second make in RUNT_TEST_SECONDS (10),
+ * in a longer time where others have the processors, leave no descriptor, zombie, cgroup, mount or file behind, and the monitor of the container
+ * does not grow.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,8 +13,6 @@ import { isRoot, isRunt, RUNTIME, SLOW, useHarness } from "../support/harness.ts
 
 const SECONDS = Number(process.env["RUNT_TEST_SECONDS"] ?? 10);
 const PER_SECOND = 30;
-/** On a machine that does other things too. */
-const SLOWEST = 20 / SLOW;
 /** The resident pages of a process that sleeps are counted per CPU, so not to the page. */
 const NOISE_KB = 64;
 
@@ -54,7 +53,7 @@ describe.skipIf(!isRoot || !isRunt)("an exec storm (needs root)", () => {
     },
   ];
 
-  test(`${SECONDS} s of ${PER_SECOND} exec a second leave nothing`, { timeout: (SECONDS * 3 + 30) * 1000 * SLOW }, async () => {
+  test(`${SECONDS * PER_SECOND} exec, ${PER_SECOND} a second, leave nothing`, { timeout: (SECONDS + 10) * 30_000 * SLOW }, async () => {
     const engine = new Client();
     client = engine;
     const name = id();
@@ -75,7 +74,7 @@ describe.skipIf(!isRoot || !isRunt)("an exec storm (needs root)", () => {
     const failures: unknown[] = [];
     const started = performance.now();
     let count = 0;
-    while (performance.now() - started < SECONDS * 1000) {
+    while (count < SECONDS * PER_SECOND) {
       const one = KINDS[count % KINDS.length]!(engine, name, ++count)
         .catch((error: unknown) => failures.push(error))
         .then(() => void running.delete(one));
@@ -86,13 +85,12 @@ describe.skipIf(!isRoot || !isRunt)("an exec storm (needs root)", () => {
     }
     await Promise.all(running);
     const rate = (count * 1000) / (performance.now() - started);
-    console.log(`exec storm: ${count} in ${SECONDS} s, ${rate.toFixed(1)} a second`);
+    console.log(`exec storm: ${count}, ${rate.toFixed(1)} a second`);
     expect(failures).toEqual([]);
     const { memory, ...after } = look();
     const { memory: memoryBefore, ...rest } = before;
     expect(after).toEqual(rest);
     for (const [index, kilobytes] of memory.entries()) expect(kilobytes).toBeLessThanOrEqual((memoryBefore[index] ?? 0) + NOISE_KB);
-    expect(rate).toBeGreaterThan(SLOWEST);
 
     expect(await engine.run(runt("kill", name, "KILL"))).toEqual({ status: 0, text: "" });
     expect(await engine.exited(monitor.pid)).toBe(137);

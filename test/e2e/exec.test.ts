@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
-import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
 import { keepsAffinity } from "../support/kernel.ts";
 
 describe.skipIf(!isRoot)("exec (needs root)", () => {
@@ -209,7 +209,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
   test("it ends with the container", async () => {
     const name = await running();
     const executing = runtime(["exec", name, "sleep", "1000"]);
-    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length).toBe(2);
     await ok(["delete", "--force", name]);
     expect((await executing).status).toBe(137);
   });
@@ -218,12 +218,14 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     const name = await running();
     const trap = signal.slice(3);
     let send = () => {};
+    let said = "";
     const executing = runtime(["exec", name, "sh", "-c", `trap 'echo got; exit 9' ${trap}; echo ready; while :; do sleep 0.02; done`], {
-      started: (child) => {
+      started: (child, output) => {
+        said = output;
         send = () => child.kill(signal);
       },
     });
-    await new Promise((resolve) => setTimeout(resolve, 500 * SLOW));
+    await expect.poll(() => readFileSync(said, "utf8"), { interval: 20 }).toBe("ready\n");
     send();
     expect(await executing).toEqual({ status: 9, stdout: "ready\ngot\n", stderr: "" });
   });

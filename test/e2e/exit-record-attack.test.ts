@@ -5,6 +5,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync,
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const NOBODY = 65_534;
 const AS_NOBODY = { uid: NOBODY, gid: NOBODY } as const;
@@ -58,15 +59,14 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
     const talker = bundle((config) => shell(config, `echo mine; sleep ${0.2 * SLOW}; exit 3`));
     const command = `exec ${RUNTIME} --root ${root} run -d --exit-record ${path} -b ${talker} ${name} 1<>${out} 2>${directory}/${name}.err </dev/null`;
     try {
-      execFileSync("sh", ["-c", command], { timeout: 10_000 * SLOW, killSignal: "SIGKILL", cwd: place });
+      execFileSync("sh", ["-c", command], { timeout: PATIENCE_MS, killSignal: "SIGKILL", cwd: place });
     } catch (error) {
       throw new Error(`${(error as Error).message}: ${readFileSync(join(directory, `${name}.err`), "utf8")}`);
     }
   }
 
   const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-  const exited = (path: string) =>
-    expect.poll(() => read(path), { timeout: 10_000 * SLOW, interval: 20 }).toMatchObject({ phase: "exited", code: 3 });
+  const exited = (path: string) => expect.poll(() => read(path), { interval: 20 }).toMatchObject({ phase: "exited", code: 3 });
 
   describe.each([
     ["sticky", true],
@@ -134,7 +134,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
     writeFileSync(join(place, "forged"), "forged");
     renameSync(join(place, "forged"), path);
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 15_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     expect(readFileSync(path, "utf8")).toBe("forged");
     expect(readdirSync(place).sort()).toEqual(["precious", "record"]);
     expect(existsSync(join(root, name))).toBe(false);

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime } = useHarness();
   const file = () => join(directory, `record-${Math.random().toString(36).slice(2)}`);
   const read = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Record;
-  const until = (path: string, phase: string) => expect.poll(() => read(path).phase, { timeout: 15_000 * SLOW, interval: 10 }).toBe(phase);
+  const until = (path: string, phase: string) => expect.poll(() => read(path).phase, { interval: 10 }).toBe(phase);
   const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
 
   test("running, and then how it ended; nothing is left but the file", async () => {
@@ -152,12 +152,14 @@ describe.skipIf(!isRoot || !isRunt)("an exit record (needs root)", () => {
     const [name, path] = [id(), file()];
     const [out, err] = [`${path}-out`, `${path}-err`];
     execFileSync("mkfifo", [out, err]);
-    const talker = bundle((config) => shell(config, `echo one; echo problem >&2; sleep ${0.6 * SLOW}; echo two; exit 1`));
+    const go = "until [ -e /dev/go ]; do sleep 0.1; done";
+    const talker = bundle((config) => shell(config, `echo one; echo problem >&2; ${go}; echo two; exit 1`));
     const command = `exec ${RUNTIME} --root ${root} run -d --exit-record ${path} -b ${talker} ${name} 1<>${out} 2<>${err} </dev/null`;
     execFileSync("sh", ["-c", command]);
     const fd = openSync(out, constants.O_RDONLY | constants.O_NONBLOCK);
     await expect.poll(() => take(fd), { interval: 10 }).toBe("one\n");
     closeSync(fd);
+    writeFileSync(`/proc/${read(path).pid}/root/dev/go`, "");
     await until(path, "exited");
     expect(readFileSync(`${path}.stdout`, "utf8")).toBe("two\n");
     expect(readFileSync(`${path}.stderr`, "utf8")).toBe("problem\n");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
-import { call, isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { directoriesOf, HIERARCHIES, isAlive, makeCgroup, useWitnesses } from "../support/witness.ts";
 
@@ -64,13 +64,13 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
         child = started;
       },
     });
-    await expect.poll(() => existsSync(reached), { timeout: 10_000 * SLOW }).toBe(true);
+    await expect.poll(() => existsSync(reached)).toBe(true);
     child.kill("SIGKILL");
     await ended;
     const { pid } = JSON.parse(readFileSync(reached, "utf8"));
     // The hook outlives a runtime that was killed: it ends now.
     rmSync(reached);
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 * SLOW }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
     expect(recordOf(name).phase).toBe("creating");
     return name;
   }

@@ -6,7 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hierarchyRoots as hierarchies, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
-import { call, isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
 interface Found {
@@ -78,8 +78,9 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     const found = JSON.parse(await ok(["gc", "-f", "json"]));
     expect(validate(found), JSON.stringify(validate.errors)).toBe(true);
     expect(found).toMatchObject({ root, dryRun: false });
-    for (const pid of found.objects[0].processes) process.kill(pid, "SIGKILL");
-    await expect.poll(async () => (await gc())[0]?.outcome, { timeout: 15_000 * SLOW }).toBe("removed");
+    const own = (found.objects as readonly Found[]).find(({ id }) => id === name);
+    for (const pid of own?.processes ?? []) process.kill(pid, "SIGKILL");
+    await expect.poll(async () => (await gc())[0]?.outcome).toBe("removed");
   });
 
   test("cgroups whose state is lost go, with the levels that runt has made above them", async () => {
@@ -120,7 +121,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     expect(await ok(["gc"])).toContain(`its state is lost, but processes of it live: ${pid}\n`);
     expect(directories()).toHaveLength(hierarchies.length);
     process.kill(pid, "SIGKILL");
-    await expect.poll(async () => (await gc())[0]?.outcome, { timeout: 10_000 * SLOW }).toBe("removed");
+    await expect.poll(async () => (await gc())[0]?.outcome).toBe("removed");
     expect(directories()).toEqual([]);
   });
 
@@ -184,18 +185,20 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     await stop(name);
     // As by a delete that was killed between the container's directory and the levels above.
     const made = directories();
+    const above = (path: string) => path.slice(0, path.lastIndexOf("/"));
+    const levels = made.map(above);
+    mkdirSync(`${levels[0]}/somebody`);
     for (const path of made) rmdirSync(path);
     loseState(name);
-    const levels = made.map((path) => path.slice(0, path.lastIndexOf("/")));
-    const found = await gc("--dry-run");
-    expect(found.map(({ kind, paths }) => [kind, ...paths]).sort()).toEqual(
-      levels.flatMap((path) => [path, path.slice(0, path.lastIndexOf("/"))].map((level) => ["level", level])).sort(),
-    );
-    mkdirSync(`${levels[0]}/somebody`);
+    // A gc that somebody else calls may be quicker.
+    const empty = levels.slice(1).flatMap((path) => [path, above(path)]);
+    const found = (await gc("--dry-run")).map(({ kind, paths }) => `${kind} ${paths.join()}`);
+    expect(empty.map((path) => `level ${path}`)).toEqual(expect.arrayContaining(found));
+    expect(found).toEqual(expect.arrayContaining(empty.filter((path) => existsSync(path)).map((path) => `level ${path}`)));
     expect((await gc()).map(({ outcome }) => outcome)).not.toContain("failed");
     expect(levels.filter((path) => existsSync(path))).toEqual(levels.slice(0, 1));
     rmdirSync(`${levels[0]}/somebody`);
-    expect((await gc()).map(({ outcome }) => outcome)).toEqual(["removed", "removed"]);
+    expect((await gc()).map(({ outcome }) => outcome)).not.toContain("failed");
     expect(directories(CGROUP_PARENT)).toEqual([]);
   });
 
@@ -219,7 +222,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
         child = started;
       },
     });
-    await expect.poll(() => existsSync(reached), { timeout: 10_000 * SLOW }).toBe(true);
+    await expect.poll(() => existsSync(reached)).toBe(true);
     return { name, child, ended };
   }
 
@@ -230,7 +233,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     child.kill("SIGKILL");
     await ended;
     await expect
-      .poll(async () => (await gc("--dry-run"))[0], { timeout: 10_000 * SLOW })
+      .poll(async () => (await gc("--dry-run"))[0])
       .toMatchObject({
         kind: "state",
         id: name,
@@ -266,7 +269,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     for (const name of names.slice(0, 3)) unlinkSync(join(cache, name));
   });
 
-  test("containers come and go while it runs", { timeout: 60_000 * SLOW }, async () => {
+  test("containers come and go while it runs", async () => {
     // Each round has something to look at twice.
     const other = () => mkdirSync(join(root, id()), { recursive: true });
     place += "-busy";

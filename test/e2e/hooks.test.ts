@@ -62,7 +62,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
     const { pid } = JSON.parse(await ok(["state", name]));
     await ok(["start", name]);
     // The program runs by itself from here on.
-    await expect.poll(order, { timeout: 10_000 }).toContain("program");
+    await expect.poll(order).toContain("program");
     expect(order().slice(3).sort()).toEqual(["poststart", "program", "startContainer"].sort());
     expect(order()[3]).toBe("startContainer");
     await ok(["kill", name, "KILL"]);
@@ -264,7 +264,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
       expect(result.status).toBe(1);
       expect(result.stderr).toContain(`error running ${kind} hook #0: hook ran past specified timeout of 1.0s`);
       expect(Date.now() - begin).toBeGreaterThanOrEqual(990);
-      expect(Date.now() - begin).toBeLessThan(20_000);
+      expect(Date.now() - begin).toBeLessThan(50_000);
     },
   );
 
@@ -376,7 +376,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
         const own = read("startContainer.out").trim().split("\n");
         expect(own[0]).toContain("Operation not permitted");
         expect(own.slice(1)).toContain("Seccomp:\t2");
-        await expect.poll(() => read("program").trim().split("\n"), { timeout: 15_000 }).toEqual(own.slice(1));
+        await expect.poll(() => read("program").trim().split("\n")).toEqual(own.slice(1));
         await ok(["delete", "--force", args.at(-1)!]);
       }
     });
@@ -446,7 +446,7 @@ describe.skipIf(!isRoot || !isRunt)("hooks (needs root)", () => {
       poststop: [note("poststop")],
     });
     const creating = runtime(["create", "-b", path, name]);
-    await expect.poll(() => existsSync(join(log, "ready")), { timeout: 15_000, interval: 10 }).toBe(true);
+    await expect.poll(() => existsSync(join(log, "ready")), { interval: 10 }).toBe(true);
     process.kill(Number(read("ppid")), "SIGKILL");
     expect((await creating).status).toBe(137);
     await ok(["delete", "--force", name]);

@@ -28,5 +28,5 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
     const twice = await seconds("diff", path, path);
     expect(await seconds("validate", "--host", "none", path)).toBeLessThan(twice);
     expect(await seconds("validate", path)).toBeLessThan(2 * twice);
-  }, 120_000);
+  });
 });

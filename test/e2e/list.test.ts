@@ -52,7 +52,7 @@ describe.skipIf(!isRoot || !isRunt)("list (needs root)", () => {
     );
   }
 
-  test("a paused container is told as such however its init waits", { timeout: 60_000 }, async () => {
+  test("a paused container is told as such however its init waits", async () => {
     const names: string[] = [];
     for (const command of Object.values(WAYS)) {
       const name = id();

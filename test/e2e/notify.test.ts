@@ -87,14 +87,15 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
       for (const listens of [false, true]) {
         const name = id();
         let send = () => {};
-        const running = runtime(["run", "-b", saying("READY=1", "trap 'exit 9' TERM; while :; do sleep 0.05; done"), name], {
+        let said = "";
+        const running = runtime(["run", "-b", saying("READY=1", "trap 'exit 9' TERM; echo trapped; while :; do sleep 0.05; done"), name], {
           env: { NOTIFY_SOCKET: socket },
-          started: (child) => {
+          started: (child, output) => {
+            said = output;
             send = () => child.kill("SIGTERM");
           },
         });
-        await until(name, "running");
-        await sleep(500);
+        await expect.poll(() => readFileSync(said, "utf8")).toBe("trapped\n");
         if (listens) {
           writeFileSync(go, "");
           await expect.poll(() => existsSync(heard) && readFileSync(heard, "utf8")).toMatch(/^MAINPID=\d+\nREADY=1\n$/);

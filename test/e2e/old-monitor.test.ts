@@ -42,7 +42,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
 
   const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   const stateOf = (pid: number) => /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  const isMonitor = (pid: number) => expect.poll(() => commandOf(pid)[1], { timeout: 15_000 * SLOW }).toBe("monitor");
+  const isMonitor = (pid: number) => expect.poll(() => commandOf(pid)[1]).toBe("monitor");
 
   async function stop(pid: number): Promise<void> {
     await isMonitor(pid);
@@ -126,11 +126,11 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     const before = read();
     expect(before).toMatchObject({ phase: "running" });
     process.kill(pid, "SIGCONT");
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 15_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     await untouched();
     expect(read()).toEqual(before);
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => read(), { timeout: 15_000 * SLOW }).toMatchObject({ phase: "exited", code: 137, pid: before.pid });
+    await expect.poll(() => read()).toMatchObject({ phase: "exited", code: 137, pid: before.pid });
   });
 
   test("whose file has gone does not make it again", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     const { pid } = JSON.parse(readFileSync(record, "utf8")).monitor;
     rmSync(record);
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 15_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     expect(readdirSync(directory).filter((entry) => entry.startsWith(`${name}.record`))).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     await until(name, "running");
     await sleep(500 * SLOW);
     await ok(["kill", name, "KILL"]);
-    await expect.poll(() => existsSync(join(root, name)), { timeout: 15_000 * SLOW }).toBe(false);
+    await expect.poll(() => existsSync(join(root, name))).toBe(false);
     await sleep(2_300);
     expect(stateOf(old.pid)).toBe("S");
     old.child.stdout!.destroy();
@@ -214,7 +214,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
       await isMonitor(pid);
       await sleep(1_000 * SLOW);
       process.kill(pid, "SIGTERM");
-      await expect.poll(() => existsSync(join(root, name)), { timeout: 15_000 * SLOW }).toBe(false);
+      await expect.poll(() => existsSync(join(root, name))).toBe(false);
     } finally {
       if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
     }
@@ -253,7 +253,7 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  test("under load: delete --force and run -d beside the end of a foreground run", { timeout: 60_000 * SLOW }, async () => {
+  test("under load: delete --force and run -d beside the end of a foreground run", async () => {
     const load = Array.from({ length: 4 }, () => spawn("sh", ["-c", "while :; do :; done"]));
     children.push(...load);
     const path = sleeps();

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
-import { isRoot, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 /** test/native/terminal.c */
@@ -19,7 +19,7 @@ const SESSION = [
 
 describe.skipIf(!isRoot)("a terminal of the caller's (needs root)", () => {
   const { bundle, directory, id, ok, root, until } = useHarness();
-  const poll = { timeout: 10_000 * SLOW, interval: 20 };
+  const poll = { interval: 20 };
 
   /** The runtime on a terminal of 30 rows and 90 columns. */
   function onTerminal(args: readonly string[]) {

@@ -97,7 +97,7 @@ describe.skipIf(!isRoot)("pause, resume, ps, kill --all (needs root)", () => {
     for (let round = 0; round < 2; round++)
       expect(await runtime(["kill", "--all", name, "9"])).toEqual({ status: 0, stdout: "", stderr: "" });
     expect((await runtime(["kill", name, "15"])).stderr).toContain("container not running");
-  }, 20_000);
+  });
 
   test.skipIf(!isRunt)("without a PID namespace the processes that init leaves behind die by kill --all", async () => {
     const name = await running("sleep 1000 & sleep 1000 & exec sleep 0.3", sharedPid);
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("pause, resume, ps, kill --all (needs root)", () => {
     await ok(["kill", "--all", name, "KILL"]);
     const alive = (pid: number) =>
       readdirSync("/proc").includes(String(pid)) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-    await expect.poll(() => left.filter(alive), { timeout: 15_000 }).toEqual([]);
+    await expect.poll(() => left.filter(alive)).toEqual([]);
     await ok(["delete", name]);
   });
 

@@ -69,14 +69,14 @@ describe.skipIf(!isRoot)("run (needs root)", () => {
     const trap = signal.slice(3);
     const path = bundle((config) => shell(config, `trap 'echo got ${trap}; exit 9' ${trap}; echo ready; while :; do sleep 0.02; done`));
     let send = () => {};
+    let said = "";
     const running = runtime(["run", "-b", path, name], {
-      started: (child) => {
+      started: (child, output) => {
+        said = output;
         send = () => child.kill(signal);
       },
     });
-    await until(name, "running");
-    // The shell sets its trap a moment after execve.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expect.poll(() => readFileSync(said, "utf8"), { interval: 20 }).toBe("ready\n");
     send();
     expect(await running).toEqual({ status: 9, stdout: `ready\ngot ${trap}\n`, stderr: "" });
   });

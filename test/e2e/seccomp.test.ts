@@ -211,7 +211,7 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
       const out = openSync(log, "w");
       agent = spawn(program("seccomp-agent"), [socket], { stdio: ["ignore", out, "inherit"] });
       closeSync(out);
-      await expect.poll(() => readFileSync(log, "utf8"), { timeout: 15_000 }).toContain("listening");
+      await expect.poll(() => readFileSync(log, "utf8")).toContain("listening");
     }
     afterAll(() => void agent?.kill("SIGKILL"));
 

@@ -209,7 +209,7 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
         );
     }
     expect(wrong.filter((line) => !NOT_SAID.some((code) => line.startsWith(`${code}:`)))).toEqual([]);
-  }, 300_000);
+  });
 
   /**
    * What only the attempt can tell: real time needs a bandwidth of the cgroup, a filesystem may come with a module, and under 256 KiB it

@@ -4,9 +4,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AT_ONCE_MS, appears, isAlive, useBackground } from "../support/background.ts";
+import { AT_ONCE_MS, appears, heedsTerm, isAlive, useBackground } from "../support/background.ts";
 import { mountDead } from "../support/dead-fuse.ts";
-import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer (needs root)", () => {
   const harness = useHarness();
@@ -45,6 +46,7 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
       await dead(await initOf(name), "/var");
       const adding = begin(["mounts", "add", name, document("/var/x/y")]);
       const executing = begin(["exec", "--cwd", "/var/x", name, "true"]);
+      await heedsTerm(executing);
       await sleep(800);
       adding.process.kill("SIGTERM");
       executing.process.kill("SIGTERM");
@@ -79,6 +81,7 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
           config.mounts.push({ destination: "/dead", type: "bind", source: join(source, "below"), options: ["bind"] });
         });
         const creating = begin(["run", "-b", path, name]);
+        await heedsTerm(creating);
         await sleep(800);
         creating.process.kill("SIGTERM");
         expect((await creating.ended).status).toBe(143);
@@ -114,9 +117,9 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
         status: 255,
         stderr: expect.stringMatching(/exec failed: process \d+, which becomes the program, was stopped \(SIGSTOP\) for 10 s/),
       });
-      expect(ended.milliseconds).toBeLessThan(15_000 * SLOW);
+      expect(ended.milliseconds).toBeLessThan(PATIENCE_MS);
       expect(isAlive(Number(/process (\d+)/.exec(ended.stderr)![1]))).toBe(false);
-    }, 40_000);
+    });
   });
 
   describe("a container that stays frozen", () => {
@@ -127,14 +130,15 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
       const words = ["exec", "--ignore-paused"];
       const late = begin([...words, "--timeout", "500ms", name, "true"]);
       const ended = begin([...words, name, "true"]);
+      await heedsTerm(ended);
       await sleep(500);
       ended.process.kill("SIGTERM");
       // The processes that were sent in hold their stderr.
       const statuses = () => [late.process.exitCode, ended.process.exitCode];
-      await expect.poll(statuses, { timeout: 20_000 * SLOW }).toEqual([255, 143]);
+      await expect.poll(statuses).toEqual([255, 143]);
       expect(Date.now() - before).toBeLessThan(AT_ONCE_MS);
       await ok(["resume", name]);
-      await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length, { timeout: 5_000 * SLOW }).toBe(1);
+      await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length).toBe(1);
       expect((await late.ended).stderr).toContain("did not begin within 500ms");
     });
   });

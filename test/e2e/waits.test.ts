@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AT_ONCE_MS, appears, isAlive, useBackground } from "../support/background.ts";
+import { AT_ONCE_MS, appears, heedsTerm, isAlive, useBackground } from "../support/background.ts";
 import { hasControllers } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
-import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () => {
   const harness = useHarness();
@@ -99,7 +100,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
       creating.process.kill("SIGSTOP");
       const deleted = await timed(["delete", "--force", name]);
       expect(deleted).toMatchObject({ status: 0, stderr: "" });
-      expect(deleted.milliseconds).toBeLessThan(10_000 * SLOW);
+      expect(deleted.milliseconds).toBeLessThan(PATIENCE_MS);
       expect(exists(name)).toBe(false);
       // Only the runtime itself ends its hook.
       if (kind === "createRuntime") process.kill(Number(readFileSync(runs, "utf8")), "SIGKILL");
@@ -139,9 +140,9 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
       status: 1,
       stderr: expect.stringContaining(`process ${init}, which becomes the program, was stopped (SIGSTOP)`),
     });
-    expect(ended.milliseconds).toBeLessThan(15_000 * SLOW);
+    expect(ended.milliseconds).toBeLessThan(PATIENCE_MS);
     expect([exists(name), isAlive(init)]).toEqual([false, false]);
-  }, 30_000);
+  });
 
   test("TERM to run --exit-record ends the process that it has left, too", async () => {
     const { path, runs } = hanging("createRuntime");
@@ -175,7 +176,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     const paused = await timed(["pause", name]);
     expect(paused.status).toBe(1);
     expect(paused.milliseconds).toBeGreaterThan(9_000);
-    expect(paused.milliseconds).toBeLessThan(19_000 * SLOW);
+    expect(paused.milliseconds).toBeLessThan(PATIENCE_MS);
     expect(paused.stderr).toContain(`container ${name} has been locked for more than 10 s by process ${holder.pid} (flock `);
     // It is no runt, so nobody ends it; init has been killed by then.
     const deleted = await timed(["delete", "--force", name]);
@@ -184,7 +185,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     expect(holder.process.exitCode).toBe(null);
     execFileSync("pkill", ["-KILL", "-P", String(holder.pid)]);
     await holder.ended;
-  }, 60_000);
+  });
 
   describe("sockets of the caller that nobody accepts from", () => {
     /** A listening socket whose queue is full. */
@@ -209,6 +210,7 @@ open(sys.argv[1]+".full","w").close(); time.sleep(1000)`;
         config.process.terminal = flag === "--console-socket";
       });
       const creating = begin(["create", "-b", path, flag, await silent(), name]);
+      await heedsTerm(creating);
       await sleep(800);
       expect(creating.process.exitCode).toBe(null);
       creating.process.kill("SIGTERM");
@@ -227,8 +229,8 @@ open(sys.argv[1]+".full","w").close(); time.sleep(1000)`;
         name,
       ]);
       expect(created).toMatchObject({ status: 1, stderr: expect.stringContaining("connection timed out") });
-      expect(created.milliseconds).toBeLessThan(19_000 * SLOW);
+      expect(created.milliseconds).toBeLessThan(PATIENCE_MS);
       expect(exists(name)).toBe(false);
-    }, 30_000);
+    });
   });
 });

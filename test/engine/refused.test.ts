@@ -19,7 +19,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     await first.kill();
     // Its lock went with it.
     await scene.daemon();
-  }, 60_000);
+  });
 
   test("a state directory of another user, and one into which others may write: they are left as they are", async () => {
     mkdirSync(scene.stateDir, { mode: 0o700 });
@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     const open = scene.spawn();
     expect(await open.ended).toBe(1);
     expect(open.log()).toMatch(/"code":"not-ours".*others may write/);
-  }, 60_000);
+  });
 
   test("a file with errors: each with line and column, and nothing is begun", async () => {
     await scene.daemon();
@@ -46,7 +46,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     expect((await scene.ctl("validate", "-f", file)).stderr).toBe(applied.stderr);
     expect((await scene.ctl("get", "web")).stderr).toContain("there is no task web");
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 
   test("what this version cannot do, by name; a changed file; a task that has stopped", async () => {
     await scene.daemon();
@@ -57,7 +57,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     const changed = await scene.ctl("apply", "-f", scene.file("changed.yaml", text.replace("sleep 0.05", "sleep 0.06")));
     expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining("runs with another spec")]);
     await until(() => scene.list().length === 2);
-  }, 60_000);
+  });
 
   test("a root file system that is not there: the task stops, and says why", async () => {
     await scene.daemon();
@@ -66,7 +66,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     await until(async () => /STOPPED/.test((await scene.ctl("get", "web")).stdout));
     expect((await scene.ctl("get", "web")).stdout).toContain("is no directory");
     expect((await scene.ctl("delete", "web")).status).toBe(0);
-  }, 60_000);
+  });
 
   test("a store that is damaged as a file: the daemon does not start, and touches nothing", async () => {
     mkdirSync(scene.stateDir, { mode: 0o700 });
@@ -75,5 +75,5 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     expect(await daemon.ended).toBe(1);
     expect(daemon.log()).toMatch(/"code":"unreadable"/);
     expect(statSync(join(scene.stateDir, "engine.db")).size).toBe(9_500);
-  }, 60_000);
+  });
 });

@@ -62,7 +62,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     const files = readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" });
     expect(files.filter((path) => path.includes("web"))).toEqual([]);
     expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
-  }, 120_000);
+  });
 
   test("what an essential container's end means is told with its reason; events are numbered, and go on over a restart", async () => {
     const first = await scene.daemon();
@@ -80,7 +80,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     expect(exit?.data).toMatchObject({ exit: { code: 7, signal: null, unknown: false } });
     expect((await scene.ctl("delete", "web")).status).toBe(0);
     expect((await eventsOf(socket, events.length))[0]?.sequence).toBe(events.length + 1);
-  }, 120_000);
+  });
 
   test("the admin socket is for its owner; the socket for reading changes nothing", async () => {
     await scene.daemon();
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     expect((await http(read, "GET", "/v1/tasks/web")).status).toBe(200);
     expect((await http(read, "GET", "/v1/metrics")).text).toMatch(/^runtd_tasks\{state="\w+"\} 1$/m);
     expect((await http(read, "GET", "/v1/nothing")).status).toBe(404);
-  }, 60_000);
+  });
 });
 
 function cgroupsOf(task: string): string[] {

@@ -6,15 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { SLOW } from "../support/harness.ts";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
 
 export const isRoot = process.geteuid?.() === 0;
 const RUNT = join(REPOSITORY, "bin/runt");
 const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
 const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
-const WAIT_MS = 20_000 * SLOW;
 
 export interface Answer {
   readonly status: number | null;
@@ -89,7 +88,7 @@ export function useEngine(): Scene {
   });
   afterAll(async () => {
     try {
-      await until(() => [...hostTraces(directory)].every((line) => before.has(line)), 5_000 * SLOW).catch(() => {});
+      await until(() => [...hostTraces(directory)].every((line) => before.has(line))).catch(() => {});
       expect([...hostTraces(directory)].filter((line) => !before.has(line))).toEqual([]);
     } finally {
       rmSync(directory, { recursive: true, force: true });
@@ -114,7 +113,7 @@ export function useEngine(): Scene {
       const daemon = scene.spawn(options);
       await until(
         () => /"ready"/.test(daemon.log()),
-        WAIT_MS,
+        PATIENCE_MS,
         () => daemon.log(),
       );
       return daemon;
@@ -149,7 +148,11 @@ function daemonOf(child: ChildProcess, log: string): Daemon {
 }
 
 /** @throws Error, with what `why` says, when it does not come about in time */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = WAIT_MS, why: () => string = () => ""): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = PATIENCE_MS,
+  why: () => string = () => "",
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);

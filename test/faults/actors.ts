@@ -1,9 +1,10 @@
 /** Others who are at work on the same cgroup, container or id while a verb is struck, and who must come to no harm by it, or to a good end. */
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { CGROUPS } from "../support/cgroups.ts";
 import { enterPlace, HIERARCHIES, makePlace } from "../support/places.ts";
+import { holdsLock } from "../support/process-status.ts";
 import type { Companion } from "./companion.ts";
 import { attempt, until } from "./wait.ts";
 import * as world from "./world.ts";
@@ -26,16 +27,6 @@ function must(is: boolean, what: string): void {
 function container(): { readonly status: string; readonly pid: number } | undefined {
   const { status, stdout } = world.product("state", world.ID);
   return status === 0 ? JSON.parse(stdout) : undefined;
-}
-
-/** Whether it has a lock on any of its files (proc_pid_fdinfo(5)). */
-function holdsLock(pid: number): boolean {
-  const directory = `/proc/${pid}/fdinfo`;
-  return readdirSync(directory).some((fd) => {
-    let text = "";
-    attempt(() => (text = readFileSync(`${directory}/${fd}`, "utf8")));
-    return text.includes("FLOCK");
-  });
 }
 
 /** Continues the stopped process. Returns whether it ends. */

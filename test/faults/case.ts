@@ -187,8 +187,8 @@ export class Cases {
 
   #act(env: Readonly<Record<string, string>>): world.Answer {
     rmSync(world.POINTS, { force: true });
-    const { slow = false, uncounted = "", verb } = this.#scenario;
-    return world.tested(verb.map(word), { ...env, RUNT_FAULT_LOG: world.POINTS, RUNT_FAULT_UNCOUNTED: uncounted }, slow);
+    const { uncounted = "", verb } = this.#scenario;
+    return world.tested(verb.map(word), { ...env, RUNT_FAULT_LOG: world.POINTS, RUNT_FAULT_UNCOUNTED: uncounted });
   }
 
   #passed(): string[] {

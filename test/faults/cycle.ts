@@ -7,6 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, sampleConfig } from "../support/config.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startBystander } from "./bystander.ts";
 
 /** The verb that is killed, and how often it is taken: mostly create. */
@@ -19,7 +20,6 @@ const LOTTERY = KILLED.flatMap((verb) => Array.from({ length: SHARES[verb] }, ()
 const MEASURED = 5;
 /** How far behind the measured end the last moments lie: some kills must come too late. */
 const BEYOND = 1.15;
-const TIMEOUT_MS = 30_000;
 /** Shares of the cycles, of 1. */
 const STOPPED = 0.15;
 const KEPT = 0.15;
@@ -171,7 +171,7 @@ async function execute(directory: string, command: readonly string[], started?: 
   const fds = [openSync("/dev/null", "r+"), openSync(file, "w")] as const;
   try {
     const [program = "", ...args] = command;
-    const child = spawn(program, args, { stdio: [fds[0], fds[0], fds[1]], timeout: TIMEOUT_MS, killSignal: "SIGQUIT" });
+    const child = spawn(program, args, { stdio: [fds[0], fds[0], fds[1]], timeout: PATIENCE_MS, killSignal: "SIGQUIT" });
     started?.(child);
     const status = await new Promise<number>((done, failed) => {
       child.on("error", failed);

@@ -10,13 +10,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { peerCommand } from "../support/crun.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
 import { random } from "../support/random.ts";
 import { type CycleResult, KILLED, newCycler } from "./cycle.ts";
 import { type Counts, countsOf, endProcesses, type Traces, traces } from "./traces.ts";
 
-/** Zombies wait for whoever reaps on this machine; everything else is gone at once. */
-const SETTLE_MS = 10_000;
 const PARTS = 1_000_000;
 
 export interface CyclesReport {
@@ -60,7 +59,7 @@ export async function runCycles(request: { cycles: number; workers: number; runt
 }
 
 async function settled(directory: string, parent: string): Promise<Traces> {
-  const deadline = Date.now() + SETTLE_MS;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const found = traces(directory, parent);
     if (Object.values(found).every(({ length }) => length === 0) || Date.now() > deadline) return found;

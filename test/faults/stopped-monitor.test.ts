@@ -4,13 +4,16 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { holdsLock } from "../support/process-status.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const TESTING = join(REPOSITORY, "build/testing/runt");
 const MOST_POINTS = 40;
 const EXIT = 7;
+/** Until delete comes to the lock. */
+const BEHIND_MS = 300;
 
 describe.skipIf(!isRoot || !isRunt)("a stopped monitor (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime } = useHarness();
@@ -29,7 +32,7 @@ describe.skipIf(!isRoot || !isRunt)("a stopped monitor (needs root)", () => {
     const child = spawn(TESTING, ["--root", root, "run", "-b", path, name], { env, stdio: "ignore" });
     children.push(child);
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-    await expect.poll(() => child.exitCode !== null || stateOf(child.pid!) === "T", { timeout: 10_000 * SLOW, interval: 10 }).toBe(true);
+    await expect.poll(() => child.exitCode !== null || stateOf(child.pid!) === "T", { interval: 10 }).toBe(true);
     const points = readFileSync(log, "utf8")
       .split("\n")
       .filter((line) => line.startsWith("monitor "));
@@ -39,7 +42,7 @@ describe.skipIf(!isRoot || !isRunt)("a stopped monitor (needs root)", () => {
   test.each([
     ["by itself", false],
     ["through delete, for poststop hooks", true],
-  ])("that cleans up %s", { timeout: 120_000 * SLOW }, async (_, hooks) => {
+  ])("that cleans up %s", async (_, hooks) => {
     const withHooks = (config: object) => hooks && Object.assign(config, { hooks: { poststop: [{ path: "/bin/true" }] } });
     const cgroup = `${CGROUP_PARENT}/stopped-monitor`;
     const ends = bundle((config) => {
@@ -62,14 +65,12 @@ describe.skipIf(!isRoot || !isRunt)("a stopped monitor (needs root)", () => {
       }
       seen.push(old.point!);
       // Where it has the lock, delete waits for it.
-      let isDeleted = false;
-      const deleting = runtime(["delete", "--force", name]).then((result) => {
-        isDeleted = true;
-        return result;
-      });
-      for (let waited = 0; !isDeleted && waited < 500 * SLOW; waited += 20) await sleep(20);
-      const held = !isDeleted;
-      if (held) process.kill(old.pid, "SIGCONT");
+      const held = holdsLock(old.pid);
+      const deleting = runtime(["delete", "--force", name]);
+      if (held) {
+        await sleep(BEHIND_MS);
+        process.kill(old.pid, "SIGCONT");
+      }
       expect([old.point, (await deleting).status]).toEqual([old.point, 0]);
       if (held) expect([old.point, await old.ended]).toEqual([old.point, EXIT]);
       await ok(["run", "-d", "-b", stays, name]);

@@ -1,5 +1,5 @@
 /** How long what dies may take to be gone. */
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 30_000;
 const STEP_MS = 10;
 
 /** Whether it threw nothing. */

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, sampleConfig } from "../support/config.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import type { takeSnapshot } from "../support/snapshot.ts";
 
@@ -27,16 +28,12 @@ export const LOG = `${CALLS}/log.json`;
 export const VISITOR = `${CALLS}/visitor`;
 export const ID = "faulty";
 
-/** No verb takes this long: it hangs. */
-const LIMIT_MS = 10_000;
-/** A verb that has to wait for others takes at most 10 s (docs/security.md, What bounds each wait), and then does the rest of its work. */
-const SLOW_LIMIT_MS = 15_000;
-
 export interface Answer {
   /** 128 + signal. */
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** It did not end within PATIENCE_MS: no wait has a bound above 10 s (docs/security.md, What bounds each wait). */
   readonly hangs: boolean;
 }
 
@@ -81,12 +78,12 @@ export function mustRun(file: string, args: readonly string[]): void {
 }
 
 /** Output goes to files: what a container keeps open must not hold anybody. */
-export function call(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}, timeout = LIMIT_MS): Answer {
+export function call(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Answer {
   const input = openSync("/dev/null", "r");
   const [out, err] = existsSync(CALLS) ? [`${CALLS}/out`, `${CALLS}/err`] : ["/dev/null", "/dev/null"];
   const [stdout, stderr] = [openSync(out, "w"), openSync(err, "w")];
   try {
-    const options = { timeout, killSignal: "SIGKILL" as const, env: { ...process.env, ...env } };
+    const options = { timeout: PATIENCE_MS, killSignal: "SIGKILL" as const, env: { ...process.env, ...env } };
     const { status, signal, error } = spawnSync(file, args, { ...options, stdio: [input, stdout, stderr] });
     const hangs = (error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT";
     return {
@@ -105,11 +102,10 @@ export function product(...args: readonly string[]): Answer {
   return call(PRODUCT, ["--root", ROOT, ...args]);
 }
 
-/** The test build, with a log of its own. `slow`: it may wait for others. */
-export function tested(args: readonly string[], env: Readonly<Record<string, string>> = {}, slow = false): Answer {
+/** The test build, with a log of its own. */
+export function tested(args: readonly string[], env: Readonly<Record<string, string>> = {}): Answer {
   rmSync(LOG, { force: true });
-  const limit = slow ? SLOW_LIMIT_MS : LIMIT_MS;
-  return call(TESTED, ["--root", ROOT, "--log", LOG, "--log-format", "json", ...args], env, limit);
+  return call(TESTED, ["--root", ROOT, "--log", LOG, "--log-format", "json", ...args], env);
 }
 
 /** Without waiting for its end. Returns its pid. */

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFi
 import { dirname, join } from "node:path";
 import type { Edits, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 import { contentOf, exampleConfig, FILES, HOST_FACTS } from "../support/example-host.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import type { Case } from "./case.ts";
 import { isLive } from "./case.ts";
@@ -56,7 +57,7 @@ export function findings(one: Case, directory: string, text: string): readonly F
   const args = ["validate", "-f", "json", ...host, ...(one.rootless ? ["--rootless"] : []), "-b", bundle];
   const { stdout, stderr } = spawnSync(RUNT, [...(one.systemd ? ["--systemd-cgroup"] : []), ...args], {
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: PATIENCE_MS,
   });
   try {
     return (JSON.parse(stdout) as { findings: Found[] }).findings.map(({ code, pointer }) => ({ code, pointer }));

@@ -11,6 +11,7 @@ import { CHAPTERS } from "../../src/runtime/check/catalogue/index.ts";
 import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
 import { sampleConfig } from "../support/config.ts";
 import { exampleConfig, exampleView, HOST_FACTS } from "../support/example-host.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { random } from "../support/random.ts";
 import { mutant } from "./mutate.ts";
@@ -111,7 +112,7 @@ test(`${Math.ceil(COUNT / PROGRAM_SHARE)} of them, by the program`, { timeout: 3
         const { status, stderr, output } = spawnSync(
           "sh",
           [...TIMED, join(REPOSITORY, "bin/runt"), "validate", "--host", choice, "-b", directory, "-"],
-          { input: text, encoding: "utf8", timeout: 20_000, maxBuffer: 1 << 26, stdio: ["pipe", "pipe", "pipe", "pipe"] },
+          { input: text, encoding: "utf8", timeout: PATIENCE_MS, maxBuffer: 1 << 26, stdio: ["pipe", "pipe", "pipe", "pipe"] },
         );
         result = { status, stderr };
         return childrenTime(output[3] ?? "");

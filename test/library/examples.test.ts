@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { sampleConfig } from "../support/config.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
 
 const EXAMPLES = join(REPOSITORY, "docs/library");
@@ -20,7 +21,7 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     const { NODE_TEST_CONTEXT: _, ...outer } = process.env;
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: EXAMPLES,
-      timeout: 25_000,
+      timeout: PATIENCE_MS,
       env: { ...outer, TMPDIR: temporary, ...env },
     });
     expect(readdirSync(temporary)).toEqual([]);

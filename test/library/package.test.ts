@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
       copyPackages(project, Object.keys(dependencies));
       await install();
     });
-  }, 120_000);
+  });
 
   test("installs without network in an empty project, has its own runt, and runs an example", async () => {
     expect(name).toBe(NAME);
@@ -46,7 +46,7 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
     expect(stdout.trim()).toBe(join(installed, "bin/runt"));
     const example = await run(process.execPath, [join(installed, "docs/library/run-with-limits.mjs"), rootfs()], { cwd: project, env });
     expect(example.stdout).toBe("killed for memory (137)\n");
-  }, 60_000);
+  });
 
   test("every relative link of every page in it leads to a file in it", () => {
     const pages = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".md"));
@@ -86,7 +86,7 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
       ...["through cat", "cat 0", "12 34", "aborted", "not-found", "127", "processes 1"],
       ...["stranger paused", "paused", "stranger running", "refused"],
     ]);
-  }, 120_000);
+  });
 });
 
 /** Relative links of a page, without what is code. */

@@ -193,7 +193,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     writeFileSync(flag, "");
     process.kill(JSON.parse(readFileSync(join(stateDir, one.id, "record.json"), "utf8")).monitor.pid, "SIGKILL");
     process.kill(pid, "SIGKILL");
-    await expect.poll(() => one.state, { timeout: 15_000 }).toBe("stuck");
+    await expect.poll(() => one.state).toBe("stuck");
     let hasEnded = false;
     void one.wait().then(() => {
       hasEnded = true;

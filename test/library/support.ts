@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type CommandLaunch, Executor, type ExecutorOptions } from "../../src/executor/index.ts";
-import { SLOW } from "../support/harness.ts";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, reachableRootfs, sharedRootfs } from "../support/programs.ts";
 
 export const RUNT = join(REPOSITORY, "bin/runt");
@@ -50,7 +50,7 @@ export function useExecutors(): Executors {
   });
   afterAll(async () => {
     const leaks = () => [...hostTraces(directory)].filter((line) => !before.has(line));
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while (leaks().length > 0 && Date.now() < deadline) await sleep(50);
     try {
       expect(leaks()).toEqual([]);
@@ -124,7 +124,7 @@ export function wrapper(directory: string, name: string, lines: string): string 
   return path;
 }
 
-export async function until(condition: () => boolean, timeoutMs = 15_000 * SLOW): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = PATIENCE_MS): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, DBUS_DAEMON, startDaemon } from "../support/bus-daemon.ts";
 import { joinBus, type Service } from "../support/bus-service.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const run = promisify(execFile);
@@ -37,7 +38,7 @@ describe.skipIf(DBUS_DAEMON === undefined)("on a real bus (needs dbus-daemon)", 
   });
 
   const bus = () => daemon!;
-  const client = async (...args: readonly string[]) => (await run(CLIENT, [...args], { timeout: 10_000 })).stdout.trim();
+  const client = async (...args: readonly string[]) => (await run(CLIENT, [...args], { timeout: PATIENCE_MS })).stdout.trim();
   const address = () => `--address=unix:path=${bus().socket}`;
 
   test("every type goes through the daemon, which checks it, and comes back as it was", async () => {

@@ -35,9 +35,7 @@ describe.skipIf(!isRoot).each([...VARIANTS, ...WITHOUT_PIDFD])("namespace.enter:
       { stdio: "ignore" },
     );
     const children = () => readFileSync(`/proc/${target?.pid}/task/${target?.pid}/children`, "utf8").trim();
-    await expect
-      .poll(() => children() && readFileSync(`/proc/${children()}/comm`, "utf8"), { timeout: 15_000, interval: 10 })
-      .toBe("sleep\n");
+    await expect.poll(() => children() && readFileSync(`/proc/${children()}/comm`, "utf8"), { interval: 10 }).toBe("sleep\n");
     return Number(children());
   }
 

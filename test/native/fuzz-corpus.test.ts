@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
 const HELPER_CASES = ["corpus.pack", "regressions.pack"];
@@ -18,7 +19,7 @@ function replay(build: string, packs: readonly string[]) {
   return spawnSync(
     program,
     packs.map((name) => join(REPOSITORY, "test/fuzz-init", name)),
-    { encoding: "utf8", timeout: 60_000, env },
+    { encoding: "utf8", timeout: PATIENCE_MS, env },
   );
 }
 

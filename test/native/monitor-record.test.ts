@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HELPER, HELPER_ASAN } from "../support/helper.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const WATCH = join(import.meta.dirname, "../../build/test/watch");
 
@@ -47,7 +48,7 @@ describe.each([
       "unused",
     ];
     const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-    return spawnSync("sh", ["-c", `${quoted} ${redirect}`], { env, timeout: 15_000 }).status;
+    return spawnSync("sh", ["-c", `${quoted} ${redirect}`], { env, timeout: PATIENCE_MS }).status;
   }
   const read = () => JSON.parse(readFileSync(record, "utf8")) as Record<string, unknown>;
 
@@ -87,7 +88,7 @@ describe.each([
       ["/bin/true", "exited"],
     ] as const) {
       const [file = "", ...args] = words(executable);
-      expect(spawnSync(file, args, { env, timeout: 15_000 }).status).toBe(3);
+      expect(spawnSync(file, args, { env, timeout: PATIENCE_MS }).status).toBe(3);
       expect(read()).toMatchObject({ phase, code: 3 });
     }
   });
@@ -145,8 +146,8 @@ describe.each([
   test("what is in a FIFO without a reader is saved, whole", () => {
     spawnSync("mkfifo", [join(directory, "out"), join(directory, "err")]);
     // The shell that holds the reading ends is gone before the program ends.
-    const script = "sleep 0.2; head -c 60000 /dev/zero | tr '\\0' x; echo problem >&2";
-    const redirect = `1>${directory}/out 2>${directory}/err & exec 8<${directory}/out 9<${directory}/err; sleep 0.1; exec 8<&- 9<&-; wait`;
+    const script = `until [ -e ${directory}/gone ]; do sleep 0.02; done; head -c 60000 /dev/zero | tr '\\0' x; echo problem >&2`;
+    const redirect = `1>${directory}/out 2>${directory}/err & exec 8<${directory}/out 9<${directory}/err; exec 8<&- 9<&-; : >${directory}/gone; wait`;
     run(script, [], [], redirect);
     expect(read()).toMatchObject({ phase: "exited", code: 0 });
     expect(readFileSync(`${record}.stdout`, "utf8")).toBe("x".repeat(60_000));

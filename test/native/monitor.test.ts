@@ -3,8 +3,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HELPER, HELPER_ASAN } from "../support/helper.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const BUILD = join(import.meta.dirname, "../../build/test");
 const WATCH = join(BUILD, "watch");
@@ -54,7 +56,7 @@ describe.each([
   const env = { ...process.env, ASAN_OPTIONS: "detect_leaks=0" };
   function run(shape: Shape, input = ""): { status: number | null; stdout: string; stderr: string } {
     const [file = "", ...args] = command(shape);
-    return spawnSync(file, args, { encoding: "utf8", input, timeout: 15_000, env });
+    return spawnSync(file, args, { encoding: "utf8", input, timeout: PATIENCE_MS, env });
   }
   function ended(child: ChildProcess): Promise<{ status: number | null; output: string }> {
     let output = "";
@@ -64,8 +66,7 @@ describe.each([
     return new Promise((resolve) => child.on("close", (status) => resolve({ status, output })));
   }
   async function until(condition: () => boolean): Promise<void> {
-    for (let i = 0; i < 300 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(condition()).toBe(true);
+    await expect.poll(condition, { interval: 10 }).toBe(true);
   }
 
   test("ends with the container's status, or 128 + its signal", () => {
@@ -81,25 +82,23 @@ describe.each([
     const [file = "", ...args] = command({ script: `exec bash -c '${script}'` });
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"], env });
     const done = ended(child);
+    let seen = "";
+    child.stdout?.on("data", (bytes: Buffer) => {
+      seen += bytes.toString();
+    });
+    const lines = () => seen.split("\n").filter((line) => line !== "" && line !== "CHLD");
     await until(() => existsSync(ready));
-    for (const signal of [1, 2, 3, 10, 12, 15, 28, 18, 17, 23, 21, 22, 40]) {
+    const names = ["HUP", "INT", "QUIT", "USR1", "USR2", "TERM", "WINCH", "CONT", "40"];
+    // Two that wait come in the order of their numbers. Whatever is not forwarded would have come before the last.
+    for (const [index, signal] of [1, 2, 3, 10, 12, 15, 28, 18].entries()) {
       process.kill(child.pid ?? 0, signal);
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await until(() => lines().length > index);
     }
+    for (const signal of [17, 23, 21, 22, 40]) process.kill(child.pid ?? 0, signal);
+    await until(() => lines().includes("40"));
     writeFileSync(join(directory, "stop"), "");
-    const { status, output } = await done;
-    expect(status).toBe(7);
-    expect(output.split("\n").filter((line) => line !== "" && line !== "CHLD")).toEqual([
-      "HUP",
-      "INT",
-      "QUIT",
-      "USR1",
-      "USR2",
-      "TERM",
-      "WINCH",
-      "CONT",
-      "40",
-    ]);
+    expect((await done).status).toBe(7);
+    expect(lines()).toEqual(names);
   });
 
   test("cleans up by itself: nothing is run when every step succeeds or was done before", () => {
@@ -160,24 +159,29 @@ describe.each([
     const touch = { executable: "/bin/touch", command: ["touch", join(directory, "ran")] };
     const steps = ["--unlink", "file", "--unlink", join(state, "file"), "--rmdir", state];
     mkdirSync(state);
-    // When the descriptor has been opened.
-    const remade = `sleep 0.2; mv ${state} ${directory}/old; mkdir ${state}; : >${state}/file; exit 3`;
+    // The monitor comes out of its parent, which opens the descriptor before it is one.
+    const opened = `until tr '\\0' '\\n' < /proc/$PPID/cmdline | grep -qx monitor; do sleep 0.02; done`;
+    const remade = `${opened}; mv ${state} ${directory}/old; mkdir ${state}; : >${state}/file; exit 3`;
     expect(run({ script: remade, state, steps, ...touch })).toMatchObject({ status: 3, stderr: "" });
     expect(readdirSync(state)).toEqual(["file"]);
-    expect(run({ script: `sleep 0.2; rm -r ${state}; exit 4`, state, ...touch })).toMatchObject({ status: 4, stderr: "" });
+    expect(run({ script: `${opened}; rm -r ${state}; exit 4`, state, ...touch })).toMatchObject({ status: 4, stderr: "" });
     expect(readdirSync(directory)).toEqual(["old"]);
   });
 
   test("who has the lock for a moment is waited for", async () => {
     writeFileSync(join(directory, "b"), "");
-    const holder = spawn("flock", [directory, "sleep", "0.6"], { stdio: "ignore" });
+    const release = join(directory, "release");
+    const holder = spawn("flock", [directory, "sh", "-c", `until [ -e ${release} ] || [ ! -d ${directory} ]; do sleep 0.02; done`], {
+      stdio: "ignore",
+    });
     await until(() => spawnSync("flock", ["-n", directory, "true"]).status === 1);
     const [file = "", ...args] = command({ script: "exit 3", steps: ["--unlink", "b"] });
-    const child = spawn(file, args, { stdio: "ignore", env });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const done = ended(spawn(file, args, { stdio: "ignore", env }));
+    await sleep(200);
     expect(existsSync(join(directory, "b"))).toBe(true);
+    writeFileSync(release, "");
     await ended(holder);
-    expect((await ended(child)).status).toBe(3);
+    expect((await done).status).toBe(3);
     expect(existsSync(join(directory, "b"))).toBe(false);
   });
 
@@ -193,30 +197,41 @@ describe.each([
     expect(status).toBe(2);
   });
 
+  /** A script that says that it has come this far, and waits until it is told to end. */
+  const pausing = (before: string, after = "") =>
+    `${before}; : >${directory}/started; until [ -e ${directory}/stop ] || [ ! -d ${directory} ]; do sleep 0.1; done; ${after}`;
+  const started = () => until(() => existsSync(join(directory, "started")));
+  const stop = () => writeFileSync(join(directory, "stop"), "");
+  const ticks = (pid: number): number =>
+    readFileSync(`/proc/${pid}/stat`, "utf8")
+      .split(" ")
+      .slice(13, 15)
+      .reduce((sum, text) => sum + Number(text), 0);
+
   test("a terminal whose reader is gone: the container runs on and no processor time is burnt", async () => {
-    const [file = "", ...args] = command({ script: `seq 1 50000; sleep 1; echo done >${directory}/done`, terminal: true });
+    const [file = "", ...args] = command({ script: pausing("seq 1 50000", `echo done >${directory}/done`), terminal: true });
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
+    const done = ended(child);
     child.stdout?.destroy();
-    const ticks = (): number =>
-      Number(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ")[13]) +
-      Number(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ")[14]);
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const before = ticks();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(ticks() - before).toBeLessThan(5);
-    await ended(child);
+    await started();
+    const before = ticks(child.pid!);
+    await sleep(300);
+    expect(ticks(child.pid!) - before).toBeLessThan(5);
+    stop();
+    await done;
     expect(readFileSync(join(directory, "done"), "utf8")).toBe("done\n");
   });
 
   test("a terminal that the container has closed for a while does not keep the monitor busy", async () => {
-    const [file = "", ...args] = command({ script: "exec </dev/null >/dev/null 2>&1; sleep 1", terminal: true });
+    const [file = "", ...args] = command({ script: pausing("exec </dev/null >/dev/null 2>&1"), terminal: true });
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
-    const stat = (): string[] => readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ");
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const before = Number(stat()[13]) + Number(stat()[14]);
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(Number(stat()[13]) + Number(stat()[14]) - before).toBeLessThan(5);
-    expect((await ended(child)).status).toBe(0);
+    const done = ended(child);
+    await started();
+    const before = ticks(child.pid!);
+    await sleep(400);
+    expect(ticks(child.pid!) - before).toBeLessThan(5);
+    stop();
+    expect((await done).status).toBe(0);
   });
 
   test("on a real terminal: raw while it runs, size copied and followed, restored at the end", async () => {
@@ -242,11 +257,15 @@ describe.each([
 
   test("takes less than 1 MB", async () => {
     if (helper === HELPER_ASAN) return;
-    const [file = "", ...args] = command({ script: "sleep 0.5", terminal: true });
+    const [file = "", ...args] = command({ script: pausing(":"), terminal: true });
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const done = ended(child);
+    // The program before it takes more.
+    await started();
+    await until(() => readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0")[1] === "monitor");
     const rss = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
     expect(Number(rss)).toBeLessThan(1024);
-    await ended(child);
+    stop();
+    await done;
   });
 });

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HELPER, HELPER_ASAN } from "../support/helper.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { program } from "../support/programs.ts";
 
 const ANNOUNCE = join(import.meta.dirname, "../../build/test/announce");
@@ -13,7 +14,7 @@ describe.each([
   ["as built", HELPER],
   ["sanitized", HELPER_ASAN],
 ])("notify: %s", (_, helper) => {
-  const heard = (...words: readonly string[]) => execFileSync(ANNOUNCE, [helper, ...words], { encoding: "utf8", timeout: 10_000 });
+  const heard = (...words: readonly string[]) => execFileSync(ANNOUNCE, [helper, ...words], { encoding: "utf8", timeout: PATIENCE_MS });
   const said = (...texts: readonly string[]) => heard(program("notify"), ...texts);
 
   test("READY=1 on a line of its own is told with the pid, once, and nothing else", () => {

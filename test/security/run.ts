@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeCgroups } from "../conformance/cgroups.ts";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { Attack, Outcome } from "./attack.ts";
 import { Subject } from "./subject.ts";
 import { runtimeFor, type SubjectName } from "./subjects.ts";
@@ -66,7 +67,7 @@ function endProcess(pid: number): void {
 
 /** What is there when dying processes have had the time to go. */
 async function leftovers(directory: string, before: ReadonlySet<string>, act: () => void): Promise<string[]> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     act();
     const found = [...hostTraces(directory)].filter((line) => !before.has(line));

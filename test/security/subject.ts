@@ -7,6 +7,7 @@ import { type CallOptions, call, type Result } from "../support/call.ts";
 import { type Config, sampleConfig } from "../support/config.ts";
 import { peerCommand } from "../support/crun.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import type { Runtime } from "./subjects.ts";
 
@@ -186,9 +187,9 @@ export class Subject {
   }
 }
 
-/** Wait until it is so. @throws Error after five seconds */
+/** Wait until it is so. @throws Error after a minute */
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + PATIENCE_MS;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not in time: ${what}`);
     await sleep(20);

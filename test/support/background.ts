@@ -1,10 +1,12 @@
 /** Verbs that are not waited for, of a runtime below a harness's directory. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import type { Config } from "./config.ts";
 import { type Harness, RUNTIME, SLOW, shell } from "./harness.ts";
+import { catches } from "./process-status.ts";
 
 export interface Ended {
   readonly status: number | null;
@@ -29,7 +31,12 @@ export function isAlive(pid: number): boolean {
 }
 
 export async function appears(path: string): Promise<void> {
-  await expect.poll(() => existsSync(path), { timeout: 10_000 * SLOW, interval: 10 }).toBe(true);
+  await expect.poll(() => existsSync(path), { interval: 10 }).toBe(true);
+}
+
+/** Wait until a verb is so far that a signal makes it take back what it has made. */
+export async function heedsTerm({ pid }: Running): Promise<void> {
+  await expect.poll(() => catches(pid, constants.signals.SIGTERM), { interval: 10 }).toBe(true);
 }
 
 /** To be called inside `describe`. What still runs is killed after each test. */

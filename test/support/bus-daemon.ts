@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE_MS } from "./patience.ts";
 
 export const DBUS_DAEMON = ["/usr/bin/dbus-daemon", "/bin/dbus-daemon"].find((path) => existsSync(path));
 
@@ -44,8 +45,8 @@ export async function startDaemon(directory: string, auth = "EXTERNAL"): Promise
   );
   const child = spawn(DBUS_DAEMON ?? "dbus-daemon", [`--config-file=${config}`, "--nofork", "--nosyslog"], { stdio: "ignore" });
   // Between bind(2) and listen(2) the socket is there, and refuses.
-  for (let attempt = 0; !(await accepts(socket)); attempt++) {
-    if (attempt === 200 || child.exitCode !== null) throw new Error("dbus-daemon does not start");
+  for (const end = Date.now() + PATIENCE_MS; !(await accepts(socket)); ) {
+    if (Date.now() > end || child.exitCode !== null) throw new Error("dbus-daemon does not start");
     await sleep(25);
   }
   return { socket, abstract, close: () => child.kill("SIGTERM") };

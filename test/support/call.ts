@@ -2,8 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-const TIMEOUT_MS = 20_000 * Number(process.env["RUNT_TEST_SLOW"] ?? 1);
+import { PATIENCE_MS } from "./patience.ts";
 
 export interface Result {
   /** 137 for SIGKILL, 255 for any other signal. */
@@ -34,7 +33,7 @@ export async function call(directory: string, command: readonly string[], option
     const [file = "", ...args] = command;
     const child = spawn(file, args, {
       stdio: [...fds, ...(options.extra ?? [])],
-      timeout: TIMEOUT_MS,
+      timeout: PATIENCE_MS,
       killSignal: "SIGKILL",
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE_MS } from "./patience.ts";
 
-const VERB_MS = 30_000;
 const POLL_MS = 20;
 
 /** Lines of strace that begin a system call. How often a process yields while it waits depends on time (native-bindings/shared/spin_wait.h): it is left out. */
@@ -23,7 +23,7 @@ export async function countCalls(file: string, command: readonly string[]): Prom
   writeFileSync(file, "");
   // strace writes line by line only into a pipe, and ends by a signal only with -I 2.
   const strace = spawn("strace", ["-f", "-q", "-I", "2", "-o", `|cat >${file}`, ...command], { stdio: "ignore" });
-  const deadline = Date.now() + VERB_MS;
+  const deadline = Date.now() + PATIENCE_MS;
   while (endOfVerb(readFileSync(file, "utf8")) === undefined && Date.now() < deadline) await sleep(POLL_MS);
   await detach(strace);
   const text = readFileSync(file, "utf8");

@@ -9,9 +9,11 @@ import { type CallOptions, call, type Result } from "./call.ts";
 import { hasControllers, withoutLimits } from "./cgroups.ts";
 import { type Config, sampleConfig } from "./config.ts";
 import { CGROUP_PARENT, hostTraces } from "./leaks.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { REPOSITORY, reachableRootfs } from "./programs.ts";
 
 export { type CallOptions, call, type Result } from "./call.ts";
+export { SLOW } from "./patience.ts";
 
 export const RUNTIME = process.env.RUNTIME ?? join(REPOSITORY, "bin/runt");
 /** Tests of behaviour that only runt has are skipped for its peers. */
@@ -19,9 +21,6 @@ export const isRunt = basename(RUNTIME).startsWith("runt");
 export const isRoot = process.geteuid?.() === 0;
 /** Whether a way to save time is switched off (`make test-without-overlap`). */
 export const isSwitchedOff = (name: "head-start" | "schedule"): boolean => (process.env["RUNT_DISABLE"] ?? "").split(",").includes(name);
-
-/** How much slower than usual the machine is: an emulated one sets it. */
-export const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
 
 export interface Harness {
   /** Temporary directory of this test file. */
@@ -116,9 +115,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
       return result.stdout;
     },
     async until(id, status) {
-      await expect
-        .poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { timeout: 15_000 * SLOW, interval: 20 })
-        .toBe(status);
+      await expect.poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { interval: 20 }).toBe(status);
     },
   };
 }
@@ -132,7 +129,7 @@ function removeParents(): void {
 
 /** Leaks that are still there after dying processes had time to end. */
 async function settledLeaks(directory: string, before: ReadonlySet<string>, peers: boolean): Promise<string[]> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const found = leaks(directory, before).filter((line) => !(peers && isParent(line)));
     if (found.length === 0 || Date.now() > deadline) return found;

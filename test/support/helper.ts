@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packPlan, type TestOp } from "./pack.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const BUILD = join(import.meta.dirname, "../../build");
 export const HELPER = join(BUILD, "runt-init");
@@ -61,7 +62,7 @@ export function runPlan(plan: Buffer | readonly TestOp[], options: Options = {})
       stdio: ["pipe", "pipe", "pipe", "pipe"],
       encoding: "utf8",
       input: options.input ?? "",
-      timeout: 15_000,
+      timeout: PATIENCE_MS,
       maxBuffer: 64 * 1024 * 1024,
       // The sanitizers cannot trace themselves in a non-dumpable process, and the helper's arenas live as long as it does.
       env: { ...process.env, ASAN_OPTIONS: "detect_leaks=0:abort_on_error=1", ...options.env },

@@ -1,8 +1,8 @@
 /** What a container may leave behind on the host: processes, mounts, cgroups, network interfaces. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Every cgroup that this process' tests make is below this one. */
-export const CGROUP_PARENT = `/runt-test-${process.pid}`;
+/** Every cgroup that this process' tests make is below this one. No other name begins with it, as one with a longer pid would. */
+export const CGROUP_PARENT = `/runt-test-${process.pid}x${Math.random().toString(36).slice(2, 8)}`;
 
 /** One line for each thing found now. A line that is there after a test and not before is a leak. */
 export function hostTraces(directory: string): Set<string> {

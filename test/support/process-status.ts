@@ -20,3 +20,22 @@ export function listensForEvents(pid: number): boolean {
     return false;
   }
 }
+
+/** Whether it has a lock on any of its files (proc_pid_fdinfo(5)). False for a process that is not there. */
+export function holdsLock(pid: number): boolean {
+  const directory = `/proc/${pid}/fdinfo`;
+  try {
+    return readdirSync(directory).some((fd) => textOf(`${directory}/${fd}`).includes("FLOCK"));
+  } catch {
+    return false;
+  }
+}
+
+/** Of a file that may go meanwhile. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { afterEach, expect } from "vitest";
-import { SLOW } from "./harness.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { program } from "./programs.ts";
 
 export interface Receiver {
@@ -30,7 +30,7 @@ export function useReceivers(directory: string): (name: string, ...args: readonl
     closeSync(out);
     children.push(child);
     const text = () => readFileSync(file, "utf8").split("\n").slice(0, -1);
-    const poll = { timeout: 8_000 * SLOW, interval: 20 };
+    const poll = { timeout: PATIENCE_MS, interval: 20 };
     await expect.poll(() => text()[0], poll).toBe("listening");
     const lines = () => text().slice(1);
     return {

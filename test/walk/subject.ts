@@ -2,8 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CallOptions, type Harness, SLOW, shell } from "../support/harness.ts";
+import { type CallOptions, type Harness, shell } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { type Action, type Answer, EXEC_EXIT, FIRST_LIMIT } from "./model.ts";
 
 export interface Subject {
@@ -18,7 +19,6 @@ export interface Subject {
   clear(): Promise<void>;
 }
 
-const PATIENCE_MS = 10_000 * SLOW;
 const PAUSE_MS = 2;
 /** In the root file system of the tests; here the host's directory of marks. */
 const READY = "/mnt";

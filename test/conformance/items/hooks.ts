@@ -81,7 +81,7 @@ export const hookRules = group("HKC", "hooks: common rules", ({ must, should }) 
       const container = await verb();
       const took = Date.now() - began;
       assert.equal(log.read("hung"), "hung\n", `${kind} has not run`);
-      assert.ok(took >= 990 && took < 20_000, `${kind} ended after ${took} ms`);
+      assert.ok(took >= 990 && took < 50_000, `${kind} ended after ${took} ms`);
       return container;
     };
     const last = new HookLog(c);

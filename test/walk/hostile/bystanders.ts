@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { call } from "../../support/call.ts";
 import { CGROUPS, isUnified } from "../../support/cgroups.ts";
 import { peerCommand } from "../../support/crun.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import { enterPlace, HIERARCHIES, identities, makePlace, removePlace } from "../../support/places.ts";
 import { fileTree } from "../../support/snapshot.ts";
 import { systemdRuns } from "../../support/systemd.ts";
 import { writeBundle } from "./bundles.ts";
 import { unitOf } from "./roots.ts";
 import { KEPT_SLOTS } from "./steps.ts";
-import { PATIENCE_MS, type Witnesses } from "./witnesses.ts";
+import type { Witnesses } from "./witnesses.ts";
 
 const HANDS_DOWN = isUnified && readFileSync(`${CGROUPS}/cgroup.controllers`, "utf8").trim() !== "";
 /** Cgroups in a message. */

@@ -2,7 +2,6 @@
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SLOW } from "../../support/harness.ts";
 import { writeBundle } from "./bundles.ts";
 import type { CallFacts } from "./judge.ts";
 import type { Root } from "./roots.ts";
@@ -10,7 +9,7 @@ import { type Fate, SIGNALS, type VerbStep } from "./steps.ts";
 import type { Witness, Witnesses } from "./witnesses.ts";
 
 /** Every verb returns in this time. An emulated machine is slower, but its waits are not. */
-export const BOUND_MS = SLOW > 1 ? 60_000 : 15_000;
+export const BOUND_MS = 60_000;
 const LOOK_MS = 2;
 /** Numbers of signals: ILL, ABRT, BUS, FPE, USR1, SEGV. A forced delete ends other runtimes by TERM and KILL. */
 const CRASHES: ReadonlySet<number> = new Set([4, 6, 7, 8, SIGNALS.USR1, 11]);

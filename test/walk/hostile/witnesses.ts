@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SLOW } from "../../support/harness.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import { program } from "../../support/programs.ts";
 
 export interface Witness {
@@ -29,8 +29,6 @@ export interface Observation {
   readonly at: number;
   readonly what: string;
 }
-
-export const PATIENCE_MS = 5_000 * SLOW;
 
 interface Connected extends Witness {
   alive: boolean;

@@ -14,7 +14,7 @@ import { type Observation, Witnesses } from "./witnesses.ts";
 /** For what may wait, before the walk goes on without it. */
 const GRACE_MS = 300;
 /** How late a process may tell of a signal. */
-const SLACK_MS = 3_000 * SLOW;
+const SLACK_MS = 10_000 * SLOW;
 /** Batches until what waits is told to end, and until a stopped monitor is woken. */
 const WAITING_BATCHES = 3;
 const STOPPED_BATCHES = 5;
