@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import type { Config } from "./config.ts";
 import { type Harness, RUNTIME, SLOW, shell } from "./harness.ts";
-import { catches } from "./process-status.ts";
+import { blocks } from "./process-status.ts";
 
 export interface Ended {
   readonly status: number | null;
@@ -36,7 +36,7 @@ export async function appears(path: string): Promise<void> {
 
 /** Wait until a verb is so far that a signal makes it take back what it has made. */
 export async function heedsTerm({ pid }: Running): Promise<void> {
-  await expect.poll(() => catches(pid, constants.signals.SIGTERM), { interval: 10 }).toBe(true);
+  await expect.poll(() => blocks(pid, constants.signals.SIGTERM), { interval: 10 }).toBe(true);
 }
 
 /** To be called inside `describe`. What still runs is killed after each test. */

@@ -2,13 +2,14 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Whether it has a handler for this signal (SigCgt of proc_pid_status(5)): a shell's trap is set. False for one that is not there. */
-export function catches(pid: number, signal: number): boolean {
-  try {
-    const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
-    return (BigInt(`0x${caught}`) & (1n << BigInt(signal - 1))) !== 0n;
-  } catch {
-    return false;
-  }
+export const catches = (pid: number, signal: number): boolean => has(pid, "SigCgt", signal);
+
+/** Whether it blocks the signal, as who reads it from a descriptor does (signalfd(2)). */
+export const blocks = (pid: number, signal: number): boolean => has(pid, "SigBlk", signal);
+
+function has(pid: number, set: "SigCgt" | "SigBlk", signal: number): boolean {
+  const mask = new RegExp(`^${set}:\\s*([0-9a-f]+)`, "m").exec(textOf(`/proc/${pid}/status`))?.[1] ?? "0";
+  return (BigInt(`0x${mask}`) & (1n << BigInt(signal - 1))) !== 0n;
 }
 
 /** Whether it waits for events of a cgroup: it has an eventfd (v1) or an inotify descriptor (v2). */
