@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRoot } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { commandsOf, nameOf, type User } from "./commands.ts";
-import { builtTree, freshTree, Session, TREE } from "./session.ts";
+import { builtTree, freshTree, LONGEST_WAIT_SECONDS, Session, TREE } from "./session.ts";
 import { EXPECTED, type Expectation, LISTED, NEEDS, OTHER_PAGES, PLACEHOLDERS } from "./tables.ts";
 
 const isFresh = process.env["RUNT_README"] === "fresh";
@@ -43,9 +43,12 @@ test("what may take long, or change the host, is in one of the tables of this di
 describe.skipIf(!isRoot)("what its reader types (needs root)", () => {
   let session: Session;
   let digest = "";
-  beforeAll(async () => {
-    session = await Session.open(isFresh ? freshTree : builtTree);
-  }, 700_000);
+  beforeAll(
+    async () => {
+      session = await Session.open(isFresh ? freshTree : builtTree);
+    },
+    (LONGEST_WAIT_SECONDS + 300) * 1000,
+  );
   afterAll(() => session?.close());
 
   const asTyped = (text: string) =>

@@ -18,6 +18,8 @@ const KEPT_VARIABLES = /^(?:HOME|PATH|LANG|.*_proxy|.*_PROXY|.*CERT.*|.*_CAINFO|
 
 /** The sample bundles have cgroups of fixed names: one session on a host at a time. */
 const LOCKED = "/run";
+/** Another session types all of the pages, beside whatever else the host has to do. */
+export const LONGEST_WAIT_SECONDS = 3600;
 const HOLDER = `
 set -e
 mount --bind "$0" /mnt
@@ -69,7 +71,7 @@ export class Session {
   private async hold(): Promise<void> {
     const words = [
       "--wait",
-      "600",
+      String(LONGEST_WAIT_SECONDS),
       "--no-fork",
       LOCKED,
       "unshare",
