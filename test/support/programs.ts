@@ -1,4 +1,4 @@
-/** Programs and the root file system that the tests need, built once below build/test. */
+/** Programs and the root file system that the tests need, built once below build/test: each is there as a whole, for lanes that run beside this one. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -16,8 +16,10 @@ export function program(name: string): string {
   const target = join(BUILD, name);
   if (!isNewer(target, source)) {
     mkdirSync(BUILD, { recursive: true });
+    const making = `${target}.${process.pid}`;
     const options = ["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-idirafter", join(REPOSITORY, "build/kernel-headers")];
-    execFileSync("musl-gcc", [...options, source, "-o", target], { stdio: "inherit" });
+    execFileSync("musl-gcc", [...options, source, "-o", making], { stdio: "inherit" });
+    renameSync(making, target);
   }
   return target;
 }
@@ -29,10 +31,19 @@ export function sharedRootfs(): string {
   if (!existsSync(rootfs)) {
     const making = `${rootfs}.${process.pid}`;
     execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [making], { stdio: "inherit" });
-    rmSync(rootfs, { recursive: true, force: true });
-    renameSync(making, rootfs);
+    try {
+      renameSync(making, rootfs);
+    } catch (error) {
+      // Somebody else's is there by now, and perhaps in use.
+      if (!["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      rmSync(making, { recursive: true });
+    }
   }
-  if (!isNewer(join(rootfs, "probe"), probe)) cpSync(probe, join(rootfs, "probe"));
+  const inside = join(rootfs, "probe");
+  if (!isNewer(inside, probe)) {
+    cpSync(probe, `${inside}.${process.pid}`);
+    renameSync(`${inside}.${process.pid}`, inside);
+  }
   return rootfs;
 }
 
