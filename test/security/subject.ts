@@ -123,7 +123,7 @@ export class Subject {
     return [...through, ...refusing, ...peerCommand(this.#executable, ["--root", this.root, ...args])];
   }
 
-  /** Run the runtime to its end; status 137 after 20 seconds. */
+  /** Run the runtime to its end; status 137 after a minute. */
   call(args: readonly string[], options: SubjectOptions = {}): Promise<Result> {
     return call(this.directory, this.command(args, options), { ...options, env: { ...this.runtime.env, ...options.env } });
   }

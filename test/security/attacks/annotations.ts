@@ -1,6 +1,7 @@
 /** Attacks by words of the configuration that stand for more than they seem to: annotations, profile names, paths on the host. */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, escaped, held, heldIf, type Outcome } from "../attack.ts";
 import { eventually, type Subject, textOf } from "../subject.ts";
 import { defaultBundle } from "./capabilities.ts";
@@ -99,7 +100,9 @@ async function listenerOfImage(subject: Subject): Promise<Outcome> {
       syscalls: [{ names: ["mkdir"], action: "SCMP_ACT_NOTIFY" }],
     };
   });
-  const { status, stderr } = await subject.call(["run", "-b", bundle, subject.id()], { through: ["timeout", "-s", "KILL", "5"] });
+  const { status, stderr } = await subject.call(["run", "-b", bundle, subject.id()], { through: ["timeout", "-s", "KILL", "30"] });
+  // The agent may say so later.
+  for (let rounds = 0; rounds < 50 && !textOf(got).includes("connected"); rounds++) await sleep(20);
   if (textOf(got).includes("connected")) return escaped("the agent of the image has got the listener");
   return heldIf(status !== 0, stderr.trim().split("\n")[0] || "it runs without its agent");
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type Attack, escaped, held, heldIf, type Outcome } from "../attack.ts";
 import { type Subject, textOf } from "../subject.ts";
 
-/** For what must end by itself: status 137 after three seconds. */
-const LIMITED = { through: ["timeout", "-s", "KILL", "3"] } as const;
+/** For what must end by itself, also where others have the processors: status 137 after half a minute. */
+const LIMITED = { through: ["timeout", "-s", "KILL", "30"] } as const;
 const HANGS = 137;
 
 const CONFIGS: Readonly<Record<string, (path: string, subject: Subject) => unknown>> = {

@@ -119,7 +119,7 @@ async function killJoining(subject: Subject): Promise<Outcome> {
   const rounds = subject.execRounds;
   let killed = 0;
   for (let round = 1; round <= rounds; round++) {
-    const { status, stderr } = await subject.call(["exec", id, "true"], { through: ["timeout", "-s", "KILL", "5"] });
+    const { status, stderr } = await subject.call(["exec", id, "true"], { through: ["timeout", "-s", "KILL", "30"] });
     if (status === 137 && stderr === "" && !findings(found).includes("signal")) return heldIf(false, `round ${round}: exec hangs`);
     if (status !== 0) killed++;
   }
