@@ -41,7 +41,7 @@ exec "$@"`;
 }
 
 /**
- * A view of all cgroup hierarchies; crun refuses to work without hugetlb. To be called in the namespace.
+ * A view of all hierarchies of cgroup v1, as crun demands it. To be called in the namespace.
  * @param unified cgroup v2 alone, whatever the host has
  */
 export function prepareHierarchies(work: string, unified = false): void {
@@ -51,8 +51,7 @@ export function prepareHierarchies(work: string, unified = false): void {
     execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
     return;
   }
-  const controllers = existsSync("/sys/fs/cgroup/cgroup.controllers") ? "" : readFileSync("/proc/cgroups", "utf8");
-  mountHierarchies(work, /^hugetlb\s/m.test(controllers) ? ["hugetlb"] : []);
+  mountHierarchies(work, { v1Alone: true });
 }
 
 /** On v2: whether the root offers the memory controller. It does not where v1 has it. */

@@ -5,18 +5,21 @@ import { join } from "node:path";
 
 /**
  * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
- * /sys/fs/cgroup with those too, and with the `further` controllers.
+ * /sys/fs/cgroup with those too. crun also refuses v2 with controllers beside v1, and v1 cannot take them from it while v2 has cgroups (EBUSY):
+ * `v1Alone` leaves it out.
  */
-export function mountHierarchies(directory: string, further: readonly string[] = []): void {
+export function mountHierarchies(directory: string, { v1Alone = false } = {}): void {
   const active = readFileSync("/proc/self/cgroup", "utf8")
     .split("\n")
     .map((line) => line.split(":")[1] ?? "");
-  const missing = [...new Set([...active, ...further])].filter((controllers) => controllers !== "" && !isMounted(controllers));
-  if (missing.length === 0) return;
+  const missing = [...new Set(active)].filter((controllers) => controllers !== "" && !isMounted(controllers));
+  const names = readdirSync("/sys/fs/cgroup");
+  const shown = v1Alone ? names.filter((name) => !hasControllers(join("/sys/fs/cgroup", name))) : names;
+  if (missing.length === 0 && shown.length === names.length) return;
   const view = join(directory, "cgroup");
   mkdirSync(view, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=755", "cgroup", view]);
-  for (const name of readdirSync("/sys/fs/cgroup")) {
+  for (const name of shown) {
     mkdirSync(join(view, name));
     execFileSync("mount", ["--bind", join("/sys/fs/cgroup", name), join(view, name)]);
   }
@@ -26,6 +29,12 @@ export function mountHierarchies(directory: string, further: readonly string[] =
     execFileSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
   }
   execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
+}
+
+/** Of v2; a hierarchy of v1 has no such file. */
+function hasControllers(hierarchy: string): boolean {
+  const file = join(hierarchy, "cgroup.controllers");
+  return existsSync(file) && readFileSync(file, "utf8").trim() !== "";
 }
 
 function isMounted(controllers: string): boolean {
