@@ -25,7 +25,7 @@ describe.skipIf(!isRoot)("executor: create and start (needs root)", () => {
 
   test("create: init waits, monitor and record are there, the program has not run; start runs it", async () => {
     const one = executor();
-    const { pid } = await one.create(script("echo out; exit 3", { stdio: { stdout: "pipe" } }));
+    const { pid } = await one.create(script("echo out; until [ -e /dev/go ]; do sleep 0.05; done; exit 3", { stdio: { stdout: "pipe" } }));
     expect(one.state).toBe("created");
     expect(status(one.id)).toMatchObject({ status: "created", pid });
     expect(record(one.id)).toMatchObject({ phase: "created", pid, bootId: bootId() });
@@ -35,6 +35,7 @@ describe.skipIf(!isRoot)("executor: create and start (needs root)", () => {
     expect((await Executor.list(stateDir)).find(({ id }) => id === one.id)).toMatchObject({ state: "created", process: { pid } });
     const before = Date.now();
     expect(await one.start()).toMatchObject({ pid, exitCode: null });
+    writeFileSync(`/proc/${pid}/root/dev/go`, "");
     expect(await textOf(one.stdout)).toBe("out\n");
     const end = await one.wait();
     expect(end).toMatchObject({ pid, exitCode: 3, unknown: false, bootId: bootId() });
