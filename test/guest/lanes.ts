@@ -30,6 +30,7 @@ const CGROUP_GROUPS = "CGP,RES,MEM,CPU,BLK,OTH";
 const tsx = (script: string) => `node node_modules/tsx/dist/cli.mjs ${script} --json $REPORT`;
 
 export const SYSTEM_CALLS = "system-calls";
+export const SYSTEMD_CALLS = "systemd-calls";
 
 export const LANES: readonly Lane[] = [
   {
@@ -46,6 +47,7 @@ export const LANES: readonly Lane[] = [
   },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
   { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
+  { name: SYSTEMD_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/systemd-calls.ts") },
   // The rest of e2e depends on the kernel at most, and runs wherever `make test` does.
   { name: "e2e", modes: ["v2"], long: true, silence: TEST_SILENCE, command: vitest(["e2e"]) },
   // Executors on cgroup v2, beside systemd. There is no npm.
