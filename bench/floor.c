@@ -3,7 +3,8 @@
  * the plan into a memfd, makes the socket pair and the cgroups, writes their values, answers the helper and waits for the end. It has no
  * JavaScript engine, configuration, state or monitor.
  * Usage: floor HELPER PLAN SCRIPT. SCRIPT has one operation of the runtime a line, in the order of the plan:
- *     mkdir PATH | write PATH VALUE | devices PATH PROGRAM | spawn | send TYPE | wait TYPE
+ *     mkdir PATH | write PATH VALUE | devices PATH PROGRAM | spawn | send TYPE [FILE] | wait TYPE
+ * FILE goes with the message, as a descriptor.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -118,6 +119,26 @@ static void wait_for(uint32_t wanted) {
   }
 }
 
+/* A message of this type, with a descriptor of the file if there is one. */
+static void send_message(uint32_t type, const char *file) {
+  uint32_t message[6] = {type};
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+  struct iovec text = {message, sizeof message};
+  struct msghdr whole = {.msg_iov = &text, .msg_iovlen = 1};
+  int fd = -1;
+  if (file != NULL) {
+    if ((fd = open(file, O_RDONLY | O_CLOEXEC)) < 0) die(file);
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    whole.msg_control = &control;
+    whole.msg_controllen = sizeof control;
+  }
+  if (sendmsg(sock, &whole, MSG_NOSIGNAL) < 0) die("send");
+  if (fd >= 0) close(fd);
+}
+
 static void operate(char *line, char **argv) {
   char *word = strtok(line, " "), *path = strtok(NULL, " "), *rest = strtok(NULL, "");
   if (strcmp(word, "spawn") == 0) {
@@ -130,8 +151,7 @@ static void operate(char *line, char **argv) {
   } else if (strcmp(word, "devices") == 0) {
     attach_devices(path, rest);
   } else if (strcmp(word, "send") == 0) {
-    uint32_t message[6] = {(uint32_t)atoi(path)};
-    if (send(sock, message, sizeof message, MSG_NOSIGNAL) < 0) die("send");
+    send_message((uint32_t)atoi(path), rest);
   } else if (strcmp(word, "wait") == 0) {
     wait_for((uint32_t)atoi(path));
   } else {

@@ -1,17 +1,21 @@
 /**
  * The floor of `run`, which it cannot be faster than: the helper with a plan that was made before (floor.c), and `true` without a container. The
- * plan is the one that `runt plan` prints for the same bundle.
+ * plan is the one that `runt plan` prints for the same bundle. Each kind of `run` that floor.c can do has its own.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { deviceProgram } from "../src/runtime/cgroup/devices/program.ts";
 import { decodeRules } from "../src/runtime/cgroup/devices/rule.ts";
-import { type FieldType, OPS, type OpName } from "../src/shared/protocol/index.ts";
+import { type FieldType, MESSAGES, OPS, type OpName } from "../src/shared/protocol/index.ts";
 import { packPlan, type TestOp } from "../test/support/pack.ts";
+import type { Variant } from "./bundles.ts";
 import { REPOSITORY } from "./namespace.ts";
 import { type Side, TOOLS } from "./side.ts";
 import { type Comparison, compare, parseRounds } from "./stats.ts";
+
+/** In a container's state directory. */
+const FILTER_FILE = "seccomp.bpf";
 
 interface PrintedOp {
   readonly op: OpName;
@@ -20,38 +24,58 @@ interface PrintedOp {
 }
 
 export interface Floor {
-  /** `run` against the helper with a prebuilt plan, and that against `true`. */
-  readonly run: Comparison;
+  /** `run` against the helper with a prebuilt plan. The first is that of the plain bundle. */
+  readonly runs: readonly { readonly title: string; readonly times: Comparison }[];
+  /** The plain one against `true`. */
   readonly helper: Comparison;
 }
+
+/** Not a user namespace: its maps are written while outer waits. */
+const BUNDLES: readonly { readonly variant: Variant; readonly title: string }[] = [
+  { variant: "plain", title: "`run`" },
+  { variant: "seccomp", title: "`run`, an engine's seccomp profile, warm" },
+  { variant: "containerd", title: "`run`, containerd's bundle" },
+  { variant: "mounts", title: "`run`, 50 more mounts" },
+];
 
 /** Operations that the floor leaves out: they are only bookkeeping of the runtime. */
 const OWN = new Set<OpName>(["state.intent", "state.commit", "sync.end"]);
 
 export function measureFloor(side: Side, rounds: number): Floor {
   const { work } = side.place;
-  const bundle = side.bundle("true");
-  const printed = join(work, "floor.json");
-  execFileSync(side.binary, ["--root", side.root(), "plan", "--run", "-b", bundle, "-f", "json", "--out", printed, "floor"], {
-    stdio: "pipe",
-  });
-  const plan: { readonly slots: number; readonly ops: readonly PrintedOp[] } = JSON.parse(readFileSync(printed, "utf8"));
-  writeFileSync(join(work, "floor.plan"), packPlan(plan.ops.filter(isHelpers).map(exact), plan.slots));
-  writeFileSync(
-    join(work, "floor.script"),
-    `${plan.ops
-      .filter(({ actor }) => actor === "runtime")
-      .flatMap((op) => script(op, work))
-      .join("\n")}\n`,
-  );
   // Installed as a copy, like the others, so that its pages are in the page cache in the same way.
   const helper = join(work, "runt-init");
   copyFileSync(join(REPOSITORY, "build/runt-init"), helper);
-  const floor = `${join(TOOLS, "floor")} ${helper} ${join(work, "floor.plan")} ${join(work, "floor.script")}`;
+  const floors = BUNDLES.map(({ variant }) => `${join(TOOLS, "floor")} ${helper} ${prepare(side, variant).join(" ")}`);
   return {
-    run: pair(rounds, `${side.command()} run -b ${bundle} f-@`, floor),
-    helper: pair(rounds, floor, `${join(work, "rootfs/bin/busybox")} true`),
+    runs: BUNDLES.map(({ variant, title }, index) => {
+      return { title, times: pair(rounds, `${side.command()} run -b ${side.bundle("true", variant)} f-@`, floors[index]!) };
+    }),
+    helper: pair(rounds, floors[0]!, `${join(work, "rootfs/bin/busybox")} true`),
   };
+}
+
+/** The files that floor.c is to be given: plan and script. */
+function prepare(side: Side, variant: Variant): string[] {
+  const { work } = side.place;
+  const name = join(work, `floor-${variant}`);
+  const bundle = side.bundle("true", variant);
+  execFileSync(side.binary, ["--root", side.root(), "plan", "--run", "-b", bundle, "-f", "json", "--out", `${name}.json`, "floor"], {
+    stdio: "pipe",
+  });
+  const plan: { readonly slots: number; readonly ops: readonly PrintedOp[] } = JSON.parse(readFileSync(`${name}.json`, "utf8"));
+  if (plan.ops.some(({ op }) => op === "seccomp.send")) saveFilter(side, bundle, `${name}.filter`);
+  writeFileSync(`${name}.plan`, packPlan(plan.ops.filter(isHelpers).map(exact), plan.slots));
+  const lines = plan.ops.filter(({ actor }) => actor === "runtime").flatMap((op) => script(op, name));
+  writeFileSync(`${name}.script`, `${lines.join("\n")}\n`);
+  return [`${name}.plan`, `${name}.script`];
+}
+
+/** The compiled filter, of a container that has it. */
+function saveFilter(side: Side, bundle: string, file: string): void {
+  side.run("create", "-b", bundle, "filter");
+  copyFileSync(join(side.root(), "filter", FILTER_FILE), file);
+  side.run("delete", "--force", "filter");
 }
 
 function isHelpers(op: PrintedOp): op is PrintedOp & TestOp {
@@ -66,7 +90,7 @@ function exact({ op, actor, args }: TestOp): TestOp {
 }
 
 /** Lines of floor.c. */
-function script({ op, args }: PrintedOp, work: string): string[] {
+function script({ op, args }: PrintedOp, name: string): string[] {
   if (OWN.has(op)) return [];
   switch (op) {
     case "helper.spawn":
@@ -74,7 +98,7 @@ function script({ op, args }: PrintedOp, work: string): string[] {
     case "cgroup.create":
       return [`mkdir ${args["path"]}`, ...cpusetOf(String(args["path"]))];
     case "cgroup.devices": {
-      const program = join(work, "floor.devices");
+      const program = `${name}.devices`;
       writeFileSync(program, Buffer.from(deviceProgram(decodeRules(args["rules"] as string[]))));
       return [`devices ${args["path"]} ${program}`];
     }
@@ -82,6 +106,10 @@ function script({ op, args }: PrintedOp, work: string): string[] {
       return [`write ${args["path"]} ${args["value"]}`];
     case "sync.send":
       return [`send ${args["message"]}`];
+    case "seccomp.prepare":
+      return [];
+    case "seccomp.send":
+      return [`send ${MESSAGES.filter} ${name}.filter`];
     case "sync.wait":
       return [`wait ${args["message"]}`];
     default:

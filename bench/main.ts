@@ -8,6 +8,8 @@
  *   --unified        on cgroup v2, mounted over /sys/fs/cgroup for the benchmark alone (make bench-v2). On a host with v1 it has no controllers:
  *                    bundles then set no limits, and what measures them is left out
  *   --tree DIR       in this root file system, with its crun and runc (make bench-sid)
+ *   --realtime       everything that is timed at real-time priority (SCHED_FIFO), for a machine that others use: what waits for a processor
+ *                    there says nothing of a runtime
  *   --reread         runt's pages are read anew, as after a boot, instead of being those that its installation wrote
  *   --json FILE      write the reports
  *   --write          into docs/performance.md and docs/performance/*.svg
@@ -48,6 +50,7 @@ const { values: options } = parseArgs({
     churn: { type: "boolean", default: false },
     unified: { type: "boolean", default: false },
     tree: { type: "string" },
+    realtime: { type: "boolean", default: false },
     reread: { type: "boolean", default: false },
     json: { type: "string" },
     from: { type: "string" },
@@ -77,7 +80,8 @@ async function outer(): Promise<number> {
     prepareRootfs(work);
     mkdirSync(join(work, "state"));
     install(process.env["RUNT"] ?? join(REPOSITORY, "bin/runt"), join(work, "runt"));
-    const status = await inNamespace(["--inside", work], options.tree === undefined ? undefined : { path: resolve(options.tree), work });
+    const tree = options.tree === undefined ? undefined : { path: resolve(options.tree), work };
+    const status = await inNamespace(["--inside", work], tree, options.realtime);
     const left = await inNamespace(["--clean", work]);
     // The inner process may have another root file system (--tree) and cannot write here.
     const missed = existsSync(reportsOf(work)) ? conclude(JSON.parse(readFileSync(reportsOf(work), "utf8"))) : 1;
@@ -122,6 +126,7 @@ async function inner(work: string): Promise<number> {
     machine: machine(own.binary),
     churn: busy,
     reread: options.reread,
+    realtime: options.realtime,
   });
   const [first] = peers;
   if (first === undefined) throw new Error("--peer names none");

@@ -7,13 +7,21 @@ import { mountHierarchies, removeCgroups } from "../test/support/hierarchies.ts"
 
 export const REPOSITORY = resolve(import.meta.dirname, "..");
 
+/** Above every process of others, and below the kernel's own that have to run. */
+const REALTIME = ["chrt", "--fifo", "5"];
+
 /** Run this program again in a mount namespace of its own, with `more` arguments, in this tree if there is one. Returns its status. */
-export async function inNamespace(more: readonly string[], tree?: { readonly path: string; readonly work: string }): Promise<number> {
+export async function inNamespace(
+  more: readonly string[],
+  tree?: { readonly path: string; readonly work: string },
+  realtime = false,
+): Promise<number> {
   const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1), ...more];
-  const command = ["--mount", "--propagation", "private", "--", ...(tree ? enterTree(tree.path, tree.work) : []), ...self];
+  const command = ["unshare", "--mount", "--propagation", "private", "--", ...(tree ? enterTree(tree.path, tree.work) : []), ...self];
   // The tree does not have the host's certificates.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const child = spawn("unshare", command, { stdio: "inherit", env });
+  const [file = "", ...args] = realtime ? [...REALTIME, ...command] : command;
+  const child = spawn(file, args, { stdio: "inherit", env });
   // The inner process handles the signal: it cleans up and ends.
   const forward = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, forward);

@@ -6,6 +6,7 @@ import { describe, type Machine } from "./machine.ts";
 import type { Crowd } from "./many.ts";
 import type { Outcome } from "./measure.ts";
 import type { Sizes } from "./sizes.ts";
+import type { Comparison } from "./stats.ts";
 
 export interface Report {
   /** Name of the section in docs/performance.md: crun, crun-churn, runc, crun-sid. */
@@ -23,6 +24,8 @@ export interface Report {
   readonly churn: boolean;
   /** runt's pages were read anew (main.ts). */
   readonly reread: boolean;
+  /** Both runtimes had real-time priority, because others used the machine. */
+  readonly realtime?: boolean;
   readonly timed: readonly Timed[];
   readonly sizes?: Sizes;
   readonly crowds?: readonly Crowd[];
@@ -57,15 +60,22 @@ export function timesTable({ peer, timed }: Report): string {
   );
 }
 
-export function floorTable({ run, helper }: Floor): string {
-  const row = (what: string, { median, p95, minimum }: Floor["run"]["own"]) => [what, ms(median), ms(p95), ms(minimum)];
+export function floorTable({ runs, helper }: Floor): string {
+  const both = (times: Comparison, name: "median" | "p95" | "minimum") => `${ms(times.own[name])} / ${ms(times.peer[name])}`;
   return [
     table(
-      ["what", "median ms", "p95 ms", "minimum ms"],
-      [row("`runt run`", run.own), row("the floor", run.peer), row("`true` alone", helper.peer)],
+      ["what", "ratio", "of minimums", "median ms, runt / floor", "p95 ms", "minimum ms"],
+      runs.map(({ title, times }) => [
+        title,
+        ms(times.ratio),
+        ms(times.minimumRatio),
+        both(times, "median"),
+        both(times, "p95"),
+        both(times, "minimum"),
+      ]),
     ),
     "",
-    `\`run\` takes ${ms(run.ratio)} times the floor (of the minimums ${ms(run.minimumRatio)}), the floor ${ms(helper.ratio)} times \`true\`.`,
+    `The floor of the plain \`run\` takes ${ms(helper.ratio)} times \`true\` alone (${ms(helper.peer.median)} ms, minimum ${ms(helper.peer.minimum)}).`,
   ].join("\n");
 }
 
@@ -117,6 +127,7 @@ export function enginesTable(starts: readonly Ratio[]): string {
 }
 
 /** Where the figures come from, in one line. */
-export function origin({ machine, versions, rounds, churn, reread }: Report): string {
-  return `${versions.join(", ")}. ${describe(machine)}. ${rounds} rounds${churn ? ", with background cgroup churn" : ""}${reread ? ", runt's pages read anew" : ""}.`;
+export function origin({ machine, versions, rounds, churn, reread, realtime = false }: Report): string {
+  const how = `${churn ? ", with background cgroup churn" : ""}${reread ? ", runt's pages read anew" : ""}${realtime ? ", at real-time priority" : ""}`;
+  return `${versions.join(", ")}. ${describe(machine)}. ${rounds} rounds${how}.`;
 }

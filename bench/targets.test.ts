@@ -48,7 +48,7 @@ test("on cgroup v2 the targets are lower, and a minimum may be a tenth above", (
   expect(holds({ ...unified, ...timed("run", comparison(0.5, 0.61)) })["run <= 0.5 x crun"]).toBe(false);
   expect(holds({ ...unified, ...timed("run", comparison(0.51, 0.5)) })["run <= 0.5 x crun"]).toBe(false);
   expect(holds({ ...unified, churn: true, ...timed("run", comparison(0.7, 0.7)) })["run <= 0.7 x crun"]).toBe(true);
-  const floor = { run: comparison(1.3, 1.2), helper: comparison(2, 2) };
+  const floor = { runs: [{ title: "`run`", times: comparison(1.3, 1.2) }], helper: comparison(2, 2) };
   expect(holds({ ...unified, floor })["run <= 1.25 x the floor"]).toBe(false);
 });
 
@@ -71,7 +71,7 @@ test("sizes, crowds and the floor have targets, too", () => {
       ...unified,
       sizes: { waitingKib: { runt: 64 }, smallestLimitKib: { runt: 384 }, calls: { state: { runt: 10, crun: 10 } } },
       crowds: [crowd],
-      floor: { run: comparison(1.5, 1.7), helper: comparison(2, 2) },
+      floor: { runs: [{ title: "`run`", times: comparison(1.5, 1.7) }], helper: comparison(2, 2) },
     }),
   ).toEqual({
     "waiting run <= 1024 KiB": true,

@@ -113,7 +113,9 @@ function many({ crowds = [] }: Report): Verdict[] {
 function floor({ floor: measured, machine }: Report): Verdict[] {
   if (!measured) return [];
   const limit = machine.cgroups === UNIFIED ? UNIFIED_FLOOR : FLOOR;
-  const { ratio, minimumRatio } = measured.run;
+  const plain = measured.runs[0]?.times;
+  if (!plain) return [];
+  const { ratio, minimumRatio } = plain;
   return [
     verdict(
       `run <= ${limit} x the floor`,
