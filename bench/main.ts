@@ -178,7 +178,7 @@ async function inner(work: string): Promise<number> {
     console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
   }
   // Engines run in namespaces of their own. A tree has none.
-  if (wants("engines") && options.tree === undefined && !options.churn && !options.unified) {
+  if (wants("engines") && options.tree === undefined && !options.churn) {
     const engines = measureEngines(Math.ceil(Number(options.rounds) / 2));
     if (engines) reports[0] = { ...reports[0]!, engines };
     if (engines) console.log(`\n${enginesTable(engines)}`);

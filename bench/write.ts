@@ -20,7 +20,7 @@ export function writePage(report: Report, instructions?: Parameters<typeof count
   if (crowds) parts[`crowd${place}`] = `${all}\n\n${crowdTable(crowds)}`;
   if (sizes) parts[`sizes${place}`] = `${all}\n\n${sizesTable(sizes)}\n\n${countsTable("system calls", sizes.calls)}`;
   if (instructions) parts[`instructions${place}`] = `${origin(report)}\n\n${countsTable("instructions", instructions)}`;
-  if (engines) parts["engines"] = `${all}\n\n${enginesTable(engines)}`;
+  if (engines) parts[`engines${place}`] = `${all}\n\n${enginesTable(engines)}`;
   let page = readFileSync(PAGE, "utf8");
   for (const [name, text] of Object.entries(parts)) page = withSection(page, name, text);
   writeFileSync(PAGE, page);

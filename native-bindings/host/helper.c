@@ -119,7 +119,8 @@ HOST_FUNCTION(host_spawn_helper) {
         if (request.program_fd >= 0) {
             pid = host_spawn(&request, &call);
             int error = errno;
-            close(request.program_fd);
+            if (pid >= 0 && source == HELPER_SEALED_MEMFD && kept < 0) kept = request.program_fd;
+            else close(request.program_fd);
             errno = error;
         }
         if (pid < 0 && !first_call) {

@@ -26,7 +26,7 @@ export interface Cost {
 const RUNTIMES = { runt: join(REPOSITORY, "bin/runt"), crun: "/usr/bin/crun", runc: "/usr/sbin/runc" } as const;
 type Runtime = keyof typeof RUNTIMES;
 const NAMES = Object.keys(RUNTIMES) as Runtime[];
-const ROUNDS = 15;
+const ROUNDS = 9;
 
 const { values } = parseArgs({ options: { json: { type: "string" } } });
 const directory = mkdtempSync(join(tmpdir(), "runt-systemd-"));

@@ -6,9 +6,10 @@ import { join } from "node:path";
 /**
  * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
  * /sys/fs/cgroup with those too. crun also refuses v2 with controllers beside v1, and v1 cannot take them from it while v2 has cgroups (EBUSY):
- * `v1Alone` leaves it out.
+ * `v1Alone` leaves it out. A unified hierarchy stays as it is.
  */
 export function mountHierarchies(directory: string, { v1Alone = false } = {}): void {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
   const active = readFileSync("/proc/self/cgroup", "utf8")
     .split("\n")
     .map((line) => line.split(":")[1] ?? "");
@@ -47,7 +48,8 @@ function isMounted(controllers: string): boolean {
 /** Remove these cgroups and what is below them from every hierarchy. Returns those that still have processes. */
 export function removeCgroups(names: readonly string[]): string[] {
   const left: string[] = [];
-  for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
+  // The first is for v2.
+  for (const hierarchy of ["", ...readdirSync("/sys/fs/cgroup")]) {
     for (const name of names) remove(join("/sys/fs/cgroup", hierarchy, name), left);
   }
   return left;
