@@ -18,6 +18,11 @@ test("sends of the process that has connected and of its threads, on that descri
   expect(busUse(trace)).toEqual({ connections: 2, sends: 2 });
 });
 
+test("a socket that is connected to by descriptor", () => {
+  const trace = '7 connect(5, {sa_family=AF_UNIX, sun_path="/proc/self/fd/4"}, 110) = 0\n7 write(5, "x", 1) = 1\n';
+  expect(busUse(trace)).toEqual({ connections: 1, sends: 1 });
+});
+
 test("other sockets are none", () => {
   expect(busUse('7 connect(5, {sa_family=AF_UNIX, sun_path="/run/notify"}, 22) = 0\n7 write(5, "x", 1) = 1\n')).toEqual({
     connections: 0,

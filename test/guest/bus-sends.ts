@@ -1,6 +1,8 @@
 /** How often a program speaks to systemd, by itself or over the bus, from the trace of its system calls: each send is a round trip or part of one. */
 
-const CONNECT = /^(\d+) +connect\((\d+), \{sa_family=AF_UNIX, sun_path="[^"]*(?:systemd\/private|bus_socket|\/bus)"/;
+/** runt connects by a descriptor of the path, which may be too long for an address. */
+const CONNECT =
+  /^(\d+) +connect\((\d+), \{sa_family=AF_UNIX, sun_path="(?:[^"]*(?:systemd\/private|bus_socket|\/bus)|\/proc\/self\/fd\/\d+)"/;
 const SEND = /^(\d+) +(?:sendmsg|sendto|write|writev)\((\d+),/;
 const THREAD = /^(\d+) +clone3?\(.*CLONE_THREAD/;
 const RETURNED = /^(\d+) +(?:clone3?\(|<\.\.\. clone3? resumed>).*\) = (\d+)$/;
