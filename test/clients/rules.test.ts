@@ -1,8 +1,10 @@
 /** Behaviour that every client relies on, one rule a test. The calls of single clients are in the other files. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { inViewOfV1 } from "../support/crun.ts";
 import { isRoot, isRunt, RUNTIME, SLOW, shell } from "../support/harness.ts";
 import { Client, strictPid } from "./client.ts";
 import { PATH, useClients, waits } from "./support.ts";
@@ -242,14 +244,19 @@ describe.skipIf(!isRoot || !isRunt)("rules that bind every client", () => {
     const path = bundle(waits);
     const { name } = await created(engine, path);
     const [peer, peerRoot] = [id(), join(directory, "crun")];
-    const crun = (...words: readonly string[]) => [CRUN, "--root", peerRoot, "--cgroup-manager", "disabled", ...words];
-    const { status } = await engine.start(crun("create", "-b", bundle(waits), peer), { stdio: ["null", "null", "null"] });
-    expect(await status).toBe(0);
+    // Both are called in the view that crun needs: the way there costs both the same.
+    const [file = "", ...args] = inViewOfV1(["sh", "-c", "echo; exec sleep 1000"]);
+    const holder = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+    await new Promise((done) => holder.stdout.once("data", done));
+    const there = ["/usr/bin/nsenter", `--mount=/proc/${holder.pid}/ns/mnt`];
+    const crun = (...words: readonly string[]) => [...there, CRUN, "--root", peerRoot, "--cgroup-manager", "disabled", ...words];
     const times = { runt: [] as number[], crun: [] as number[] };
     try {
+      const { status } = await engine.start(crun("create", "-b", bundle(waits), peer), { stdio: ["null", "null", "null"] });
+      expect(await status).toBe(0);
       for (let round = 0; round < 30; round++) {
         for (const [who, command] of [
-          ["runt", runtime("state", name)],
+          ["runt", [...there, ...runtime("state", name)]],
           ["crun", crun("state", peer)],
         ] as const) {
           const started = process.hrtime.bigint();
@@ -259,6 +266,7 @@ describe.skipIf(!isRoot || !isRunt)("rules that bind every client", () => {
       }
     } finally {
       await engine.run(crun("delete", "--force", peer));
+      process.kill(-holder.pid!, "SIGKILL");
     }
     expect(Math.min(...times.runt)).toBeLessThan(Math.min(...times.crun));
   });

@@ -31,8 +31,12 @@ status=$?
 for names in $added; do find "${CGROUPS}/$names${CGROUP_PARENT}" -depth -type d -exec rmdir {} \\; 2>/dev/null; done
 exit $status`;
 
-/** Command that runs the peer with these arguments. crun leaves the parents of the cgroups it has made; where nobody else sees them they are removed. */
+/** Any command, where crun runs. crun leaves the parents of the cgroups it has made; where nobody else sees them they are removed. */
+export function inViewOfV1(command: readonly string[]): string[] {
+  return existsSync(`${CGROUPS}/cgroup.controllers`) ? [...command] : ["unshare", "-m", "sh", "-c", SCRIPT, "sh", ...command];
+}
+
+/** Command that runs the peer with these arguments. */
 export function peerCommand(peer: string, args: readonly string[]): string[] {
-  if (!peer.endsWith("crun") || existsSync(`${CGROUPS}/cgroup.controllers`)) return [peer, ...args];
-  return ["unshare", "-m", "sh", "-c", SCRIPT, "sh", peer, ...args];
+  return peer.endsWith("crun") ? inViewOfV1([peer, ...args]) : [peer, ...args];
 }
