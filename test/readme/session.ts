@@ -22,11 +22,14 @@ const LOCKED = "/run";
 export const LONGEST_WAIT_SECONDS = 3600;
 const HOLDER = `
 set -e
-mount --bind "$0" /mnt
+mount --bind "$1" "$0/repository"
+mount --rbind "$0" /mnt
 mount -t overlay overlay -o lowerdir=/usr/local,upperdir=/mnt/local/upper,workdir=/mnt/local/work /usr/local
 mkdir -p /run/runt
 mount -t tmpfs -o mode=700 tmpfs /run/runt
 mount --bind /mnt/tmp /tmp
+# What was built is named by its path, which may be below /tmp.
+[ -e "$1/package.json" ] || { mkdir -p "$1" && mount --bind /mnt/repository "$1"; }
 echo ready
 exec cat
 `;
@@ -56,7 +59,8 @@ export class Session {
     const session = new Session();
     try {
       chmodSync(session.directory, 0o755);
-      for (const name of ["tree", "local/upper", "local/work", "tmp"]) mkdirSync(join(session.directory, name), { recursive: true });
+      for (const name of ["tree", "repository", "local/upper", "local/work", "tmp"])
+        mkdirSync(join(session.directory, name), { recursive: true });
       chmodSync(join(session.directory, "tmp"), 0o1777);
       writeFileSync(session.transcript, "");
       prepare(join(session.directory, "tree"));
@@ -82,6 +86,7 @@ export class Session {
       "-c",
       HOLDER,
       this.directory,
+      REPOSITORY,
     ];
     const holder = spawn("flock", words, { stdio: ["pipe", "pipe", "inherit"] });
     this.holder = holder;
@@ -150,6 +155,8 @@ export function builtTree(tree: string): void {
     for name in build/* build/.[a-z]*; do case $name in build/fuzz|build/test*|build/guest|build/bundles|build/bench*|build/*.deb) ;; *) cp -a "$name" "$0/build" ;; esac; done
     for name in bin dist; do [ ! -e $name ] || cp -a $name "$0"; done
     ln -s "$PWD/node_modules" "$0/node_modules"
+    # Else a newer lock file would have npm ci empty the directory behind the link.
+    touch "$0/build/.setup"
     if directory=$(git rev-parse --absolute-git-dir 2>/dev/null); then printf 'gitdir: %s\\n' "$directory" > "$0/.git"; fi
   `;
   execFileSync("sh", ["-ec", shell, tree], { cwd: REPOSITORY });
