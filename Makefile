@@ -24,7 +24,7 @@ SHARED_SOURCES := $(sort $(wildcard native-bindings/shared/*.c))
 SHARED_HEADERS := $(wildcard native-bindings/shared/*.h)
 # What both languages know: the C headers are generated.
 PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.ts src/shared/linux/*.ts)
-PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record.h messages.h monitor.h operations.h page.h \
+PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record.h log.h messages.h monitor.h operations.h page.h \
 	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The libraries, the daemon and its client run on Node: no part of the program.

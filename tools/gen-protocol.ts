@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as protocol from "../src/shared/protocol/index.ts";
 import { errorsHeader } from "./gen-protocol/errors.ts";
-import { exitRecordHeader, monitorHeader } from "./gen-protocol/monitor.ts";
+import { exitRecordHeader, logHeader, monitorHeader } from "./gen-protocol/monitor.ts";
 import { operationsHeader, planHeader } from "./gen-protocol/operations.ts";
 import type { Protocol } from "./gen-protocol/protocol.ts";
 import { messagesHeader, pageHeader, traceAreaHeader } from "./gen-protocol/rendezvous.ts";
@@ -21,6 +21,7 @@ export function headers(of: Protocol): Readonly<Record<string, string>> {
     "embedded.h": embeddedHeader(of),
     "errors.h": errorsHeader(),
     "exit_record.h": exitRecordHeader(of),
+    "log.h": logHeader(of),
     "messages.h": messagesHeader(of),
     "monitor.h": monitorHeader(of),
     "operations.h": operationsHeader(of),

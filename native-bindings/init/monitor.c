@@ -2,6 +2,7 @@
  * terminal, and ends with the container's status. */
 #include "../testing/points.h"
 #include "cleanup.h"
+#include "log_keeper.h"
 #include "monitor_options.h"
 #include "monitor_record.h"
 #include "notify.h"
@@ -13,6 +14,8 @@
 /* While the container's side of the terminal is closed by everybody, the master is looked at this often. */
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
+/* How long the last lines may take to get into the log. */
+#define LOG_MOST 10000000000ull
 
 enum { ROW_INIT, ROW_SIGNALS, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
@@ -24,6 +27,7 @@ struct monitor {
   struct terminal terminal;
   struct notify notify;
   struct record record;
+  struct log_keeper log;
   struct cleanup cleanup;
   struct ending ending;
   struct monitor_trace trace;
@@ -36,6 +40,7 @@ static void reap(struct monitor *monitor) {
   long pid;
   // As a subreaper it may have other children than init.
   while ((pid = sys(__NR_wait4, -1, &status, WNOHANG | __WALL, NULL)) > 0 || pid == -EINTR) {
+    if (pid > 0) log_keeper_reap(&monitor->log, (int)pid, status);
     if (pid != monitor->init) continue;
     monitor->ended = true;
     monitor->status = (status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f);
@@ -84,7 +89,7 @@ static void watch(struct monitor *monitor) {
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
     const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
     // Where pidfds are refused, SIGCHLD tells of init's end, unless the caller ignores it.
-    bool looks = monitor->terminal.idle || monitor->init_fd < 0;
+    bool looks = log_keeper_serve(&monitor->log, &monitor->record) || monitor->terminal.idle || monitor->init_fd < 0;
     if (sys_poll(rows, ROW_COUNT, looks ? &pause : NULL) < 0) continue;
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if ((rows[ROW_NOTIFY].revents | rows[ROW_MANAGER].revents) != 0) notify_take(&monitor->notify);
@@ -93,6 +98,26 @@ static void watch(struct monitor *monitor) {
     if (rows[ROW_INIT].revents != 0 || monitor->init_fd < 0) reap(monitor);
   }
   if (monitor->notify.container >= 0) notify_take(&monitor->notify);
+}
+
+/* The container has ended, and what it has printed goes into its log before anybody hears that nothing of it is left. */
+static void end_log(struct monitor *monitor) {
+  uint64_t deadline = trace_now() + LOG_MOST;
+  bool has_writer = monitor->terminal.master >= 0;
+  if (monitor->log.path == NULL) return;
+  // A terminal's output goes into the pipe first, for as long as there is a pump that makes room.
+  if (!has_writer) log_keeper_end(&monitor->log);
+  while (!log_keeper_is_over(&monitor->log) && trace_now() < deadline) {
+    log_keeper_serve(&monitor->log, &monitor->record);
+    if (has_writer && terminal_flush(&monitor->terminal)) {
+      terminal_leave_output(&monitor->terminal);
+      has_writer = false;
+      log_keeper_end(&monitor->log);
+    }
+    if (!ending_wait(&monitor->ending, (struct pollfd){.fd = has_writer ? 1 : -1, .events = POLLOUT}, IDLE_NANOSECONDS)) break;
+    reap(monitor);
+  }
+  if (!log_keeper_is_over(&monitor->log)) log_keeper_stop(&monitor->log);
 }
 
 /* OPTION... [MONITOR_RMDIR PATH | MONITOR_TRY_RMDIR PATH | MONITOR_UNLINK PATH]... -- [ARGV...] (src/shared/protocol/monitor.ts) */
@@ -126,6 +151,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   monitor->cleanup.environment = environment;
   terminal_open(&monitor->terminal, options.console);
   record_begin(&monitor->record, options.console >= 0);
+  if (log_keeper_begin(&monitor->log, &options, &monitor->record) < 0) return STATUS_FAILED;
   terminal_own_output(&monitor->terminal);
   POINT("before", "watch");
   watch(monitor);
@@ -133,11 +159,12 @@ int monitor_main(int count, char **arguments, char **environment) {
   monitor->trace.ended = monitor_time(&monitor->trace);
   record_ended(&monitor->record, monitor->wait_status);
   // The rest of a terminal's output goes to whoever reads, or else into a file.
-  if (options.console >= 0) record_settle(&monitor->record);
+  if (options.console >= 0 && monitor->log.path == NULL) record_settle(&monitor->record);
   // The container's end does not wait for a reader: what he does not take at once, he gets when the container is removed.
   terminal_flush(&monitor->terminal);
   bool is_clean = clean_up(&monitor->cleanup, &monitor->ending) == CLEANUP_CLEAN;
   POINT("after", "cleanup");
+  end_log(monitor);
   terminal_finish(&monitor->terminal, &monitor->ending);
   record_settle(&monitor->record);
   if (is_clean) record_exited(&monitor->record);

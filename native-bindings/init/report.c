@@ -12,7 +12,7 @@ void put_error(struct buffer *out, long error) {
   switch (-error) {
 #define CASE(number, text) \
   case number: return put_text(out, text);
-    EXECUTION_ERRORS(CASE)
+    HELPER_ERRORS(CASE)
   }
   put_text(out, "errno ");
   put_i64(out, -error);

@@ -170,6 +170,14 @@ bool terminal_flush(struct terminal *terminal) {
   return false;
 }
 
+void terminal_leave_output(struct terminal *terminal) {
+  terminal->output_gone = true;
+  int null = sys_openat(AT_FDCWD, "/dev/null", O_WRONLY, 0);
+  if (null < 0) return (void)sys_close(1);
+  sys(__NR_dup3, null, 1, 0);
+  sys_close(null);
+}
+
 void terminal_finish(struct terminal *terminal, struct ending *ending) {
   if (terminal->master < 0) return;
   // First, so that INT can come from there.

@@ -46,6 +46,8 @@ void terminal_serve(struct terminal *terminal, const struct pollfd rows[3]);
 void terminal_own_output(struct terminal *terminal);
 /* What the container still wrote, as far as the reader takes it at once. False: there may be more. */
 bool terminal_flush(struct terminal *terminal);
+/* stdout is closed: whoever reads it sees the end. */
+void terminal_leave_output(struct terminal *terminal);
 /* The caller's terminal as it was, and then the rest; waits for the reader. */
 void terminal_finish(struct terminal *terminal, struct ending *ending);
 #endif

@@ -17,12 +17,15 @@ long point_message(const char *when, uint32_t type);
 #define POINT_MESSAGE(when, type) point_message(when, type)
 /* In a process that executes no plan: it can only be killed there. */
 #define POINT(when, what) ((void)testing_point(when, what, NULL))
+/* RUNT_FAULT_LOG is above it. */
+#define LAST_DESCRIPTOR 899u
 #else
 #define TESTING_BEGIN(environment, process) ((void)0)
 #define TESTING_BECOME(process) ((void)0)
 #define POINT_OPERATION(run, when, operation) 0L
 #define POINT_MESSAGE(when, type) 0L
 #define POINT(when, what) ((void)0)
+#define LAST_DESCRIPTOR UINT32_MAX
 #endif
 
 #endif

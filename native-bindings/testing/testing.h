@@ -7,7 +7,8 @@
  *   RUNT_FAULT_LOG=FILE            one line for each fault point that is passed: "PROCESS N NAME"
  *   RUNT_FAULT_UNCOUNTED=NAME[,NAME] functions whose points are none: of a walk over all that a host has, for whose number others are to blame
  *
- * PROCESS is runtime, intermediate, init, monitor or notify. What cannot be understood ends the process with status 2.
+ * PROCESS is runtime, intermediate, init, monitor, notify, log (the first pump of a log) or log-again (those after it). What cannot be
+ * understood ends the process with status 2.
  */
 #ifndef RUNT_TESTING_H
 #define RUNT_TESTING_H

@@ -18,6 +18,10 @@ export function monitorHeader({ MONITOR_OPTIONS, MONITOR_STEP }: Protocol): stri
   );
 }
 
+export function logHeader({ LOG_FIELD }: Protocol): string {
+  return header("log", ...Object.entries(LOG_FIELD).map(([name, text]) => macro(constant("LOG_FIELD", name), JSON.stringify(text))));
+}
+
 export function exitRecordHeader({ EXIT_FIELD, EXIT_PHASE }: Protocol): string {
   return header(
     "exit_record",

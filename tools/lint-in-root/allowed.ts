@@ -95,6 +95,15 @@ export const HELPER_CALLS: Allowed = {
     "unlinkat(AT_FDCWD, path)": "the name of such a file, whosever it is",
     "unlinkat(AT_FDCWD, name->at)": "the name of such a file, whosever it is",
   },
+  "native-bindings/init/log_counts.c": { 'openat(AT_FDCWD, "/proc/self/stat")': "the host's" },
+  "native-bindings/init/log_file.c": {
+    "openat(AT_FDCWD, file->path)": "the log, which is named on the command line; no link is followed, and the inode is looked at",
+    "unlinkat(AT_FDCWD, file->path)": "the log, of which one file is to be kept",
+    "newfstatat(AT_FDCWD, file->path)": "the log, to see whether it is still the file that is held",
+    "newfstatat(AT_FDCWD, to_path)": "a log that was rotated, to see whether there is one",
+    "renameat2(AT_FDCWD, from_path, AT_FDCWD, to_path)": "the log and those that were rotated, beside it",
+  },
+  "native-bindings/init/log_keeper.c": { 'openat(AT_FDCWD, "/dev/null")': "the host's" },
   "native-bindings/init/monitor_record.c": {
     "openat(AT_FDCWD, path)": "a descriptor of its own, in /proc",
     'openat(AT_FDCWD, "/dev/null")': "the host's",
@@ -150,7 +159,10 @@ export const HELPER_CALLS: Allowed = {
     "openat(AT_FDCWD, op->path.at)": "files of the state directory",
     'openat(proc, "self/fd")': PROC,
   },
-  "native-bindings/init/terminal.c": { "openat(AT_FDCWD, own)": "the caller's own stdout, in /proc" },
+  "native-bindings/init/terminal.c": {
+    "openat(AT_FDCWD, own)": "the caller's own stdout, in /proc",
+    'openat(AT_FDCWD, "/dev/null")': "the host's",
+  },
 };
 
 const ROOT_ITSELF = "the root file system itself";

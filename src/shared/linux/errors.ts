@@ -136,8 +136,8 @@ export const ERRORS = {
   EHWPOISON: "memory page has hardware error",
 } as const satisfies Readonly<Record<string, string>>;
 
-/** What execve(2) and the way to it fail with: the helper has words of its own for these alone. */
-export const EXECUTION_ERRORS: readonly (keyof typeof ERRORS)[] = [
+/** What execve(2) and the way to it, and the log of a container's output, fail with: the helper has words of its own for these alone. */
+export const HELPER_ERRORS: readonly (keyof typeof ERRORS)[] = [
   "EPERM",
   "ENOENT",
   "EIO",
@@ -146,13 +146,18 @@ export const EXECUTION_ERRORS: readonly (keyof typeof ERRORS)[] = [
   "EAGAIN",
   "ENOMEM",
   "EACCES",
+  "EEXIST",
   "ENOTDIR",
   "EISDIR",
   "EINVAL",
   "ENFILE",
   "EMFILE",
   "ETXTBSY",
+  "EFBIG",
+  "ENOSPC",
+  "EROFS",
   "ELOOP",
   "ENAMETOOLONG",
   "ELIBBAD",
+  "EDQUOT",
 ];

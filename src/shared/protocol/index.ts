@@ -1,6 +1,7 @@
 export { EXIT_FIELD, EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId, START_FIFO } from "./exit-record.ts";
 export { type Actor, type FieldType, HELPER_ACTORS, type OpDefinition } from "./fields.ts";
 export { EMBEDDED_ROW, IMAGE_PLACE } from "./image.ts";
+export { LOG_FIELD, LOG_FILES_MAX, LOG_SIZE_MIN, type LogCounts } from "./log.ts";
 export { MESSAGE_HEAD, MESSAGES, type MessageName } from "./messages.ts";
 export { MONITOR_OPTIONS, MONITOR_STEP, type MonitorArguments, type MonitorValue, monitorArguments } from "./monitor.ts";
 export { OPS, type OpArgs, type OpName } from "./operations/index.ts";

@@ -30,6 +30,10 @@ export const MONITOR_OPTIONS = {
   /** A file with the line `oom_kill N`, and the number before the container. */
   oom: "text",
   "oom-before": "count",
+  /** With a record: the log of the container's output, how large one file of it may become, and how many there are. */
+  log: "text",
+  "log-size": "count",
+  "log-files": "count",
   /** Gets one byte when everything is in place. */
   ready: "descriptor",
 } as const satisfies Readonly<Record<string, MonitorValue>>;

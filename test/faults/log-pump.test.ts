@@ -1,0 +1,62 @@
+/** A log pump that is killed at each of its points, once: the next one ends what it has begun, and nothing is lost or there twice. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { logFiles, printed } from "../support/log-file.ts";
+
+const BUILD = join(import.meta.dirname, "../../build");
+const LEAST = 40;
+const MOST = 200;
+const KINDS = ["after log-commit", "after log-pwrite", "after log-read", "after log-rename", "after log-splice", "before log-commit"];
+/** With rotations, and a line without an end. */
+const SCRIPT = "i=0; while [ $i -lt 1500 ]; do echo $i aaaaaaaaaaaaaaaaaaaaaaaaaaaa; i=$((i+1)); done; echo error >&2; printf end";
+const EXPECTED = [...Array.from({ length: 1500 }, (_, index) => `${index} aaaaaaaaaaaaaaaaaaaaaaaaaaaa\n`), "end"].join("");
+
+describe("log pump", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-log-"));
+    mkdirSync(join(directory, "state"));
+    execFileSync("mkfifo", [join(directory, "out"), join(directory, "err")]);
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  /** Points that a pump has passed, in order. */
+  function run(fault: string): readonly string[] {
+    for (const name of readdirSync(directory)) if (!["state", "out", "err"].includes(name)) rmSync(join(directory, name));
+    const path = (name: string) => join(directory, name);
+    const record = ["--record", path("record"), "--record-text", '{"id":"x"', "--record-fd", path("record")];
+    const helper = join(BUILD, "testing/runt-init");
+    const words = [join(BUILD, "test/watch"), helper, "/bin/sh", "-c", SCRIPT, "--", "/bin/true", "--state", path("state"), ...record];
+    words.push("--log", path("log"), "--log-size", "65536", "--log-files", "3", "--", "unused");
+    const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+    const env = { ...process.env, RUNT_FAULT_LOG: path("points"), ...(fault === "" ? {} : { RUNT_FAULT: fault }) };
+    const { status, stderr } = spawnSync("sh", ["-c", `exec ${quoted} <>/dev/null 1<>out 2<>err`], {
+      cwd: directory,
+      env,
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+    expect(status, stderr).toBe(0);
+    return existsSync(path("points"))
+      ? readFileSync(path("points"), "utf8")
+          .split("\n")
+          .filter((line) => line.startsWith("log"))
+      : [];
+  }
+
+  test("each of its first points, until each kind was among them", () => {
+    const killed = new Set<string>();
+    for (let number = 1; number <= LEAST || (killed.size < KINDS.length && number <= MOST); number++) {
+      const points = run(`log:${number}:kill`);
+      const last = points.findLast((line) => line.startsWith("log ")) ?? "";
+      expect(printed(join(directory, "log"), "stdout") === EXPECTED, last).toBe(true);
+      expect(printed(join(directory, "log"), "stderr"), last).toBe("error\n");
+      for (const file of logFiles(join(directory, "log"))) expect(statSync(file).size).toBeLessThanOrEqual(65_536);
+      if (points.some((line) => line.startsWith("log-again "))) killed.add(last.replace(/^log \d+ /, ""));
+    }
+    expect([...killed].sort()).toEqual(KINDS);
+  });
+});
