@@ -1,6 +1,6 @@
 /** The flags that create, run and plan share -> CreateOptions. */
 
-import { RuntError } from "../errors/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
 import { begin, cancel, type HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
 import type { CreateOptions } from "../prepare/index.ts";
@@ -23,6 +23,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
   const configFile = text(flags["config"]);
   const cgroupParent = text(flags["cgroup-parent"]);
   const resizeFifo = text(flags["resize-fifo"]);
+  if (flags["output-log"] !== undefined && flags["exit-record"] === undefined) throw new RuntError("usage", WORDS.outputLogUnused);
   return {
     id,
     bundle: bundleDirectory(text(flags["bundle"])),

@@ -1,9 +1,11 @@
 /** create and run with --exit-record, loaded for them only. */
+import { RuntError, WORDS } from "../errors/index.ts";
 import type { Execution } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import type { CreateOptions } from "../prepare/index.ts";
+import type { CreateOptions, OutputLog } from "../prepare/index.ts";
 import { makeRecorded as make } from "../verbs/recorded/index.ts";
-import { absolutePath, type VerbContext } from "./context.ts";
+import { absolutePath, text, type VerbContext } from "./context.ts";
+import type { FlagValues } from "./parse.ts";
 
 /** Returns in the caller's process only. */
 export function makeRecorded(context: VerbContext, request: CreateOptions, exitRecord: string): void {
@@ -15,6 +17,20 @@ export function makeRecorded(context: VerbContext, request: CreateOptions, exitR
       deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
       made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
     },
-    absolutePath(exitRecord),
+    { path: absolutePath(exitRecord), outputLog: outputLogOf(context.flags) },
   );
+}
+
+const SIZE = 10 * 1024 * 1024;
+const FILES = 3;
+
+function outputLogOf(flags: FlagValues): OutputLog | undefined {
+  const path = text(flags["output-log"]);
+  const size = flags["output-log-size"];
+  const files = flags["output-log-files"];
+  if (path === undefined) {
+    if (size !== undefined || files !== undefined) throw new RuntError("usage", WORDS.outputLogMissing);
+    return undefined;
+  }
+  return { path: absolutePath(path), size: typeof size === "number" ? size : SIZE, files: typeof files === "number" ? files : FILES };
 }

@@ -13,6 +13,7 @@ import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
 import type { MonitorRecord } from "./monitor.ts";
 import { terminalSizes } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
+import { checkOutputLog, type OutputLog } from "./output-log.ts";
 
 /** What create or run is asked for, as far as the record needs it. */
 interface RecordedRequest {
@@ -36,14 +37,26 @@ export interface RecordedSteps<Request extends RecordedRequest> {
   readonly memoryPressure: typeof memoryPressure;
 }
 
+interface RecordFiles {
+  /** Of the record. */
+  readonly path: string;
+  readonly outputLog: OutputLog | undefined;
+}
+
 /** A record without its phase. */
 type Fields = Omit<ExitRecord, "phase">;
 
 /** Does not return: the caller's process ends when the program runs or, of create, init waits; this one becomes the monitor. @throws RuntError */
-export function record<Request extends RecordedRequest>(root: string, request: Request, path: string, steps: RecordedSteps<Request>): void {
+export function record<Request extends RecordedRequest>(
+  root: string,
+  request: Request,
+  { path, outputLog }: RecordFiles,
+  steps: RecordedSteps<Request>,
+): void {
   if (request.mode === "run" && !request.detach)
     throw new RuntError("usage", "--exit-record is for --detach: in the foreground the exit status says it");
   if (request.consoleSocket !== undefined) throw new RuntError("usage", WORDS.consoleSocketUnused);
+  if (outputLog !== undefined) checkOutputLog(outputLog);
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
@@ -72,6 +85,7 @@ export function record<Request extends RecordedRequest>(root: string, request: R
   steps.watch(execution, {
     options: {
       ...(sizes !== undefined && { sizes }),
+      ...(outputLog !== undefined && { log: outputLog.path, "log-size": outputLog.size, "log-files": outputLog.files }),
       record: path,
       "record-text": JSON.stringify(made).slice(0, -1),
       "record-fd": own,

@@ -17,5 +17,5 @@ export { type HostProbe, LIVE } from "./host-probe.ts";
 export { apparmorEnabled } from "./lsm.ts";
 export { terminalRules } from "./on-demand.ts";
 export { recordedHosts, unreadableFile } from "./on-request.ts";
-export type { CreateOptions, RuntimeOptions } from "./options.ts";
+export type { CreateOptions, OutputLog, RuntimeOptions } from "./options.ts";
 export { checkTerminal } from "./terminal.ts";

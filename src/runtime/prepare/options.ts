@@ -10,6 +10,16 @@ export interface RuntimeOptions {
   readonly systemd?: boolean;
 }
 
+/** The log of what a container prints. */
+export interface OutputLog {
+  /** Absolute. */
+  readonly path: string;
+  /** Bytes of one file. */
+  readonly size: number;
+  /** Files: the log, and those that were rotated. */
+  readonly files: number;
+}
+
 export interface CreateOptions {
   readonly id: string;
   /** Absolute bundle directory. */

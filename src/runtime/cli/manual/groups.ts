@@ -5,6 +5,7 @@ export const FLAG_GROUPS: readonly (readonly [title: string, flags: readonly str
     "Streams and descriptors",
     ["tty", "console-socket", "console-size", "resize-fifo", "pid-file", "pidfd-socket", "preserve-fds", "no-subreaper"],
   ],
+  ["Output", ["output-log", "output-log-size", "output-log-files"]],
   ["Root file system and keyring", ["no-pivot", "no-new-keyring"]],
   ["Cgroup", ["cgroup", "cgroup-parent", "ignore-paused", "manage-cgroups-mode"]],
   [

@@ -36,6 +36,9 @@ export const START_MANUAL = {
         "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then. " +
         "A file that was removed or replaced meanwhile is not written again. With --resize-fifo that process also sets the size of the container's " +
         "terminal to each line ROWS COLUMNS, as 40 100, that anybody writes into the FIFO; other lines have no effect.",
+      "With --output-log a second process writes what comes through the pipes at stdout and stderr into a file, a record TIME STREAM F|P BYTES for each " +
+        "line (F) or part of a line (P), and rotates it. Another one takes its place when it is killed, and no line is lost. On a full disk " +
+        "lines are dropped and counted; the next record says how many. FILE.log beside the exit record has the numbers. Everything is in the log before the phase is exited.",
       "In the foreground, the container is removed before the rest of its terminal's output has been read. When runt then waits for a reader, or for " +
         "a poststop hook, for two seconds or more, TERM, INT, HUP or QUIT ends the waiting. What could not be removed is said on stderr.",
     ],

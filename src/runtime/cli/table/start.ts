@@ -9,6 +9,16 @@ const RECORDED_SIZES = flag(
   { value: "FIFO" },
 );
 
+const OUTPUT_LOG = [
+  flag("output-log", "string", "with --exit-record: write what comes through the pipes at stdout and stderr to this file, with its time", {
+    value: "FILE",
+  }),
+  flag("output-log-size", "number", "with --output-log: begin a new file before one is larger than so many bytes (default: 10485760)", {
+    value: "BYTES",
+  }),
+  flag("output-log-files", "number", "with --output-log: keep so many files, FILE, FILE.1 and so on (default: 3)", { value: "N" }),
+];
+
 export const START_VERBS: readonly VerbDefinition[] = [
   {
     name: "create",
@@ -21,6 +31,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       CONFIG,
       flag("exit-record", "string", "how the container ended is written to this file, which must not exist", { value: "FILE" }),
       RECORDED_SIZES,
+      ...OUTPUT_LOG,
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
     ],
   },
@@ -46,6 +57,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
         value: "FILE",
       }),
       RECORDED_SIZES,
+      ...OUTPUT_LOG,
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
     ],

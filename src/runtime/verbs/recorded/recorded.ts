@@ -3,17 +3,24 @@ import { memoryPressure } from "../../cgroup/index.ts";
 import { begin, cancel, hint } from "../../execute/head-start/index.ts";
 import { becomeMonitor, type Execution, exitRecord, type MonitorOptions, newContainer } from "../../execute/index.ts";
 import { phase, separateDescriptors } from "../../host/index.ts";
-import { type CreateOptions, compileFor, type RuntimeOptions } from "../../prepare/index.ts";
+import { type CreateOptions, compileFor, type OutputLog, type RuntimeOptions } from "../../prepare/index.ts";
 
 export interface RecordedOptions extends MonitorOptions {
   /** Called when the container is made. */
   readonly made: (execution: Execution) => void;
 }
 
-/** Returns in the caller's process only. `path`: of the record. */
-export function makeRecorded(options: RuntimeOptions, request: CreateOptions, recordedOptions: RecordedOptions, path: string): void {
+/** What is written meanwhile, and at the end. */
+export interface RecordFiles {
+  /** Of the record. */
+  readonly path: string;
+  readonly outputLog: OutputLog | undefined;
+}
+
+/** Returns in the caller's process only. */
+export function makeRecorded(options: RuntimeOptions, request: CreateOptions, recordedOptions: RecordedOptions, files: RecordFiles): void {
   phase?.("verb", "verbs");
-  exitRecord().record(options.root, request, path, {
+  exitRecord().record(options.root, request, files, {
     separateDescriptors,
     make(unattended) {
       const headStart = begin(request.preserveFds, request.expectPlan === undefined);
