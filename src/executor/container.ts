@@ -59,6 +59,7 @@ export class Container {
     } catch {
       return { now: "stuck" };
     }
+    await within(() => !this.#pumps(record?.bootId));
     return { now: "exited", state: finalState(record) };
   }
 
@@ -111,6 +112,12 @@ export class Container {
   #monitored(phases: readonly ExitRecord["phase"][]): boolean {
     const found = readRecord(this.directory.record);
     return found !== undefined && phases.includes(found.phase) && monitorLives(found);
+  }
+
+  /** Whether last lines are on their way into the log: the pump outlives a monitor that was killed. */
+  #pumps(bootId: string | undefined): boolean {
+    const pump = this.directory.logCounts();
+    return pump !== undefined && isAlive({ ...pump, bootId });
   }
 
   /** `bootId`: of what is left. */

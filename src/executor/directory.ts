@@ -1,10 +1,11 @@
 /** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type ExitRecord, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
+import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
+import { readLogCounts } from "./log-counts.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
 import { parseState, readRecord } from "./record.ts";
@@ -90,6 +91,11 @@ export class Directory {
     if (this.awaitsStart(record)) return record;
     const startedMs = this.#startedMs();
     return record === undefined || startedMs === undefined ? record : { ...record, startedMs };
+  }
+
+  /** The pump of its log, and what it has counted. */
+  logCounts(): LogCounts | undefined {
+    return readLogCounts(this.record);
   }
 
   /** init of a container that create has made waits for start: until then it has its FIFO. */

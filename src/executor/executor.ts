@@ -13,6 +13,7 @@ import { changedResources } from "./launch/resources.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
+import type { LogUse } from "./log-counts.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
@@ -260,6 +261,14 @@ export class Executor {
     checkStream(options);
     this.#mustRun();
     return this.#statistics.stream(options);
+  }
+
+  /** What went into the log of a launch with `stdio.log`, and what did not; undefined: there is none. */
+  logUse(): LogUse | undefined {
+    const counts = this.#directory.logCounts();
+    if (counts === undefined) return undefined;
+    const { lines, bytes, droppedLines, droppedBytes } = counts;
+    return { lines, bytes, droppedLines, droppedBytes };
   }
 
   /** Change limits of the container, running or created; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */

@@ -21,6 +21,7 @@ export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
+export type { LogUse } from "./log-counts.ts";
 export type { ProcessUse } from "./process/table.ts";
 export * from "./profile.ts";
 export { Runtime, type RuntimeOptions } from "./runtime/client.ts";

@@ -7,7 +7,7 @@ import type { LaunchCommand } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
 import { joinNamespaces } from "./launch/join.ts";
-import { makeFifos, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
+import { fifosOf, makeFifos, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
@@ -51,7 +51,7 @@ export async function makeContainer(
   const { directory } = container;
   const pipes = pipesOf(command);
   await directory.make(command.rootfs, pipes, config, (path) =>
-    makeFifos([...pipes.map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
+    makeFifos([...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
   );
   try {
     return await make(container, command, verb);
@@ -67,7 +67,8 @@ async function make({ directory, runtime }: Container, command: LaunchCommand, v
   try {
     const { id, path, record } = directory;
     const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
-    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize });
+    const log = command.stdio?.log && { outputLog: command.stdio.log };
+    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize, ...log });
     const written = directory.exitRecord();
     if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
     return { description, process: runningState(written), stdio };

@@ -1,10 +1,11 @@
 /** What can be known to be wrong before anything is done. */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { LOG_FILES_MAX, LOG_SIZE_MIN } from "../../shared/protocol/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
 import { checkCapabilities } from "./capabilities.ts";
-import type { LaunchCommand, NamespaceMode, Stdio } from "./command.ts";
+import type { LaunchCommand, NamespaceMode, Stdio, StdioSet } from "./command.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
 
@@ -51,6 +52,7 @@ export function checkCommand(command: LaunchCommand): void {
     const stdio = command.stdio?.[name];
     if (stdio !== undefined) checkStdio(name, stdio, refuse);
   }
+  if (command.stdio?.log !== undefined) checkLog(command.stdio, refuse);
 }
 
 function checkNamespace(type: string, mode: NamespaceMode, refuse: (field: string, reason: string) => never): void {
@@ -69,4 +71,12 @@ function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: 
   const path = "fifo" in stdio ? stdio.fifo : stdio.file;
   if (!isAbsolute(path)) refuse(`stdio.${name}`, `${path} is not absolute`);
   if ("fifo" in stdio && !statSync(path, { throwIfNoEntry: false })?.isFIFO()) refuse(`stdio.${name}`, `${path} is no FIFO`);
+}
+
+function checkLog({ log, stdout, stderr }: StdioSet, refuse: (field: string, reason: string) => never): void {
+  const { path, maxBytes = LOG_SIZE_MIN, files = 1 } = log!;
+  if (stdout !== undefined || stderr !== undefined) refuse("stdio.log", "stands in place of stdout and stderr");
+  if (!isAbsolute(path)) refuse("stdio.log.path", `${path} is not absolute`);
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < LOG_SIZE_MIN) refuse("stdio.log.maxBytes", `${maxBytes}: use ${LOG_SIZE_MIN} or more`);
+  if (!Number.isInteger(files) || files < 1 || files > LOG_FILES_MAX) refuse("stdio.log.files", `${files}: use 1 to ${LOG_FILES_MAX}`);
 }

@@ -10,10 +10,24 @@ export type Stdio =
   /** A FIFO that exists. Its reader may come later, and go. */
   | { readonly fifo: string };
 
+/**
+ * A file that everything is written to with its time, also when nobody lives but the container: "TIME STREAM F|P BYTES", as CRI has it.
+ */
+export interface LogFile {
+  /** Absolute; a new file in an existing directory, or one that is appended to. One container at a time. */
+  readonly path: string;
+  /** Before a file is larger it becomes PATH.1, and so on: at least 65536, default 10 MiB. */
+  readonly maxBytes?: number;
+  /** Files that are kept, with the one that is written: 1 to 1000, default 3. */
+  readonly files?: number;
+}
+
 export interface StdioSet {
   readonly stdin?: Stdio;
   readonly stdout?: Stdio;
   readonly stderr?: Stdio;
+  /** In place of stdout and stderr; of a terminal in place of stdout. */
+  readonly log?: LogFile;
 }
 
 export interface Mount {

@@ -8,15 +8,22 @@ const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 export const STREAMS = ["stdin", "stdout", "stderr"] as const;
 export type StreamName = (typeof STREAMS)[number];
 
-/** Which streams are FIFOs in this directory. */
+/** Streams whose other end is the caller's. */
 export function pipesOf(command: LaunchCommand): StreamName[] {
   return STREAMS.filter((name) => stdioOf(command, name) === "pipe");
 }
 
-function stdioOf({ stdio, pty }: LaunchCommand, name: StreamName): Stdio {
+/** "log": a FIFO, too, whose other end is the log pump's. */
+function stdioOf({ stdio, pty }: LaunchCommand, name: StreamName): Stdio | "log" {
   // A terminal has one output.
-  if (pty) return name === "stderr" ? "null" : (stdio?.[name] ?? "pipe");
-  return stdio?.[name] ?? "null";
+  if (pty && name === "stderr") return "null";
+  if (stdio?.log !== undefined && name !== "stdin") return "log";
+  return stdio?.[name] ?? (pty ? "pipe" : "null");
+}
+
+/** Streams that have a FIFO in the executor's directory, whoever has its other end. */
+export function fifosOf(command: LaunchCommand): StreamName[] {
+  return STREAMS.filter((name) => ["pipe", "log"].includes(stdioOf(command, name) as string));
 }
 
 /** FIFOs of the executor. */
@@ -65,8 +72,8 @@ export function openStdio(directory: string, command: LaunchCommand): OpenStdio 
   const end = (name: StreamName): number | "ignore" => {
     const stdio = stdioOf(command, name);
     if (stdio === "null") return "ignore";
-    if (stdio !== "pipe" && "file" in stdio) return open(stdio.file, name === "stdin" ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND);
-    const path = stdio === "pipe" ? pipePath(directory, name) : stdio.fifo;
+    if (typeof stdio === "object" && "file" in stdio) return open(stdio.file, name === "stdin" ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND);
+    const path = typeof stdio === "object" ? stdio.fifo : pipePath(directory, name);
     // Opening one end of a FIFO waits for the other one: there is one, for a moment.
     readers.push(openSync(path, O_RDWR | O_NONBLOCK));
     if (name === "stdin" && stdio === "pipe") stdin = openSync(path, O_WRONLY | O_NONBLOCK);

@@ -189,6 +189,10 @@ function value(flag: string, text: string | undefined): string[] {
   return text === undefined ? [] : [flag, text];
 }
 
+function numeral(number: number | undefined): string | undefined {
+  return number === undefined ? undefined : String(number);
+}
+
 function createFlags(options: types.CreateOptions): string[] {
   return [
     ...["--bundle", options.bundle],
@@ -198,6 +202,9 @@ function createFlags(options: types.CreateOptions): string[] {
     ...value("--cgroup-parent", options.cgroupParent),
     ...value("--exit-record", options.exitRecord),
     ...value("--resize-fifo", options.resizeFifo),
+    ...value("--output-log", options.outputLog?.path),
+    ...value("--output-log-size", numeral(options.outputLog?.maxBytes)),
+    ...value("--output-log-files", numeral(options.outputLog?.files)),
     ...value("--expect-plan", options.expectPlan),
     ...(options.noPivot ? ["--no-pivot"] : []),
     ...(options.noNewKeyring ? ["--no-new-keyring"] : []),

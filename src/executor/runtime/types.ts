@@ -1,5 +1,7 @@
 /** What `runt` prints and takes. Documents are those of `runt schema`; fields are only ever added. */
 
+import type { LogFile } from "../launch/command.ts";
+
 export type ContainerStatus = "creating" | "created" | "running" | "paused" | "stopped";
 
 /** OCI state. */
@@ -36,6 +38,8 @@ export interface CreateOptions {
   readonly exitRecord?: string;
   /** With exitRecord: FIFO that sizes of the container's terminal are read from, a line "ROWS COLUMNS" each. */
   readonly resizeFifo?: string;
+  /** With exitRecord, and pipes or FIFOs as stdout and stderr: what comes through them is written there. */
+  readonly outputLog?: LogFile;
 }
 
 export interface KillOptions {

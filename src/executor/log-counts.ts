@@ -1,0 +1,16 @@
+/** What the log pump of a container says of itself, beside the exit record. */
+import { readFileSync } from "node:fs";
+import type { LogCounts, ProcessId } from "../shared/protocol/index.ts";
+
+/** What went into the log and what did not, about a second old while the container runs. */
+export type LogUse = Omit<LogCounts, keyof ProcessId>;
+
+/** undefined: there is no log, or nobody has counted yet. It is overwritten in place, and may be read half-way: then the next look shows more. */
+export function readLogCounts(record: string): LogCounts | undefined {
+  try {
+    return JSON.parse(readFileSync(`${record}.log`, "utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
