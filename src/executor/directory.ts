@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
+import { exactJson } from "../shared/text/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
@@ -63,7 +64,7 @@ export class Directory {
     const making = mkdtempSync(join(this.stateDir, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-${thisBoot()}-`));
     try {
       const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor, bootId: thisBoot() };
-      writeFileSync(join(making, "config.json"), JSON.stringify(config), { mode: 0o600 });
+      writeFileSync(join(making, "config.json"), exactJson(config), { mode: 0o600 });
       writeFileSync(join(making, "executor.json"), JSON.stringify(description), { mode: 0o600 });
       await fill(making);
       renameSync(making, this.path);

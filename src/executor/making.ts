@@ -2,8 +2,9 @@
 import type { Container } from "./container.ts";
 import type { Description, Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
+import { processIn, rootfsOf } from "./launch/bundle.ts";
 import { checkCommand } from "./launch/check.ts";
-import type { LaunchCommand } from "./launch/command.ts";
+import type { LaunchCommand, OciProcess } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
 import { joinNamespaces } from "./launch/join.ts";
@@ -29,13 +30,13 @@ export interface Preparation {
 /** Changes nothing. @throws ExecutorError invalid-argument, user-unknown; of an executor whose namespaces are joined id-unknown, wrong-state */
 export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Preparation {
   checkCommand(command);
-  const user = findUser(command.rootfs, "process" in command ? "0:0" : (command.user ?? "0"));
+  const user = findUser(rootfsOf(command), "cmd" in command ? (command.user ?? "0") : "0:0");
   const { paths: joined, close } = joinNamespaces(stateDir, command);
   return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined }), close };
 }
 
 export function programOf(command: LaunchCommand): string {
-  return "process" in command ? command.process.args[0]! : command.cmd;
+  return "cmd" in command ? command.cmd : (processIn(command) as OciProcess).args[0]!;
 }
 
 /**
@@ -50,7 +51,7 @@ export async function makeContainer(
 ): Promise<Made> {
   const { directory } = container;
   const pipes = pipesOf(command);
-  await directory.make(command.rootfs, pipes, config, (path) =>
+  await directory.make(rootfsOf(command), pipes, config, (path) =>
     makeFifos([...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
   );
   try {

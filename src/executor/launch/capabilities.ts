@@ -1,7 +1,8 @@
 /** Names of capabilities: the kernel knows numbers only, so that a name it has no number for would vanish. Source: capabilities(7). */
 import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { ExecutorError } from "../errors.ts";
-import type { LaunchCommand } from "./command.ts";
+import { processIn } from "./bundle.ts";
+import type { CommandLaunch, LaunchCommand } from "./command.ts";
 
 type Sets = Readonly<Record<string, unknown>>;
 
@@ -10,8 +11,9 @@ type Sets = Readonly<Record<string, unknown>>;
  * @throws ExecutorError invalid-argument, which names the word; `details` have `name`, `field` and `allowed`
  */
 export function checkCapabilities(command: LaunchCommand, allowed: readonly string[] = CAPABILITIES): void {
-  const field = "process" in command ? "process.capabilities" : "capabilities";
-  const given = "process" in command ? command.process["capabilities"] : command.capabilities;
+  const process = processIn(command);
+  const field = process === undefined ? "capabilities" : "process.capabilities";
+  const given = process === undefined ? (command as CommandLaunch).capabilities : process["capabilities"];
   if (given === undefined || given === null) return;
   if (Array.isArray(given)) checkNames(field, given, allowed);
   else for (const [set, names] of Object.entries(given as Sets)) checkNames(`${field}.${set}`, names, allowed);

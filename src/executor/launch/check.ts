@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import { LOG_FILES_MAX, LOG_SIZE_MIN } from "../../shared/protocol/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
+import { processIn, rootfsOf } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import type { LaunchCommand, NamespaceMode, Stdio, StdioSet } from "./command.ts";
 import { checkResources } from "./resources.ts";
@@ -27,11 +28,15 @@ export function checkCommand(command: LaunchCommand): void {
   const refuse = (field: string, reason: string): never => {
     throw new ExecutorError("invalid-argument", `${field}: ${reason}`, { field });
   };
-  if (!isAbsolute(command.rootfs)) refuse("rootfs", `${command.rootfs} is not absolute`);
-  if (!statSync(command.rootfs, { throwIfNoEntry: false })?.isDirectory()) refuse("rootfs", `${command.rootfs} is no directory`);
-  if ("process" in command) {
-    if (!Array.isArray(command.process.args) || command.process.args.length === 0) refuse("process.args", "is empty");
-  } else {
+  if ("config" in command && !isAbsolute(command.bundle)) refuse("bundle", `${command.bundle} is not absolute`);
+  const rootfs = rootfsOf(command);
+  if (!isAbsolute(rootfs)) refuse("rootfs", `${rootfs} is not absolute`);
+  if (!statSync(rootfs, { throwIfNoEntry: false })?.isDirectory()) refuse("rootfs", `${rootfs} is no directory`);
+  const process = processIn(command);
+  if (process !== undefined) {
+    const args = process["args"];
+    if (!Array.isArray(args) || args.length === 0) refuse("process.args", "is empty");
+  } else if ("cmd" in command) {
     if (command.cmd === "") refuse("cmd", "is empty");
     for (const name of Object.keys(command.env ?? {}))
       if (name === "" || name.includes("=")) refuse("env", `bad name ${JSON.stringify(name)}`);

@@ -94,6 +94,9 @@ export interface Rlimit {
   readonly hard: number;
 }
 
+/** An object of an OCI configuration. Numbers that a double cannot hold are BigInt. */
+export type OciObject = Readonly<Record<string, unknown>>;
+
 /** process of the OCI configuration, for whoever has one. */
 export type OciProcess = Readonly<Record<string, unknown>> & { readonly args: readonly string[] };
 
@@ -112,6 +115,8 @@ interface Common {
   /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
   readonly pty?: boolean | TerminalSize;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** linux.seccomp of the OCI configuration; default: no filter. */
+  readonly seccomp?: OciObject;
   /** Absolute path below which the container's cgroup is made; default: "/runt-executor". */
   readonly cgroupParent?: string;
 }
@@ -138,4 +143,15 @@ export interface ProcessLaunch extends Common {
   readonly process: OciProcess;
 }
 
-export type LaunchCommand = CommandLaunch | ProcessLaunch;
+/**
+ * A whole OCI configuration, as it is but for what is named here. Mounts come after its own, limits and annotations take the place of its own, and
+ * namespaces that are named that of its entry. Its cgroup path is the executor's, and it has a terminal with `pty` only.
+ */
+export interface ConfigLaunch
+  extends Pick<Common, "mounts" | "namespaces" | "resources" | "stdio" | "pty" | "annotations" | "cgroupParent"> {
+  readonly config: OciObject;
+  /** Absolute directory from which relative paths in it count. */
+  readonly bundle: string;
+}
+
+export type LaunchCommand = CommandLaunch | ProcessLaunch | ConfigLaunch;

@@ -1,8 +1,9 @@
 /** LaunchCommand -> config.json. Pure: who the user is and which cgroup version there is has been found out before. */
 import { ExecutorError } from "../errors.ts";
 import * as profile from "../profile.ts";
+import { completeConfig } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
-import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode } from "./command.ts";
+import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode, OciObject, ProcessLaunch } from "./command.ts";
 import { ociResources } from "./resources.ts";
 import type { User } from "./user.ts";
 
@@ -14,15 +15,22 @@ export interface LaunchContext {
   readonly joined?: Readonly<Partial<Record<profile.NamespaceType, string>>>;
 }
 
-export type OciConfig = Readonly<Record<string, unknown>>;
+export type OciConfig = OciObject;
 
 const OCI_VERSION = "1.2.0";
 export const DEFAULT_CGROUP_PARENT = "/runt-executor";
 
 /** @throws ExecutorError invalid-argument */
 export function toConfig(command: LaunchCommand, context: LaunchContext): OciConfig {
-  const devices = command.devices ?? [];
   checkCapabilities(command);
+  const cgroupsPath = `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${context.id}`;
+  const resources = ociResources(command.resources ?? {}, context.cgroupVersion);
+  if ("config" in command) {
+    const named = Object.keys(command.namespaces ?? {}) as profile.NamespaceType[];
+    const namespaces = new Map(named.map((type) => [type, namespaceOf(command, context, type)[0]]));
+    return completeConfig(command, { cgroupsPath, namespaces, resources, terminal: terminalOf(command) });
+  }
+  const devices = command.devices ?? [];
   return {
     ociVersion: OCI_VERSION,
     process: "process" in command ? ociProcess(command) : processOf(command, context.user),
@@ -31,11 +39,11 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     mounts: mountsOf(command),
     ...(command.annotations ? { annotations: command.annotations } : {}),
     linux: {
-      cgroupsPath: `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${context.id}`,
+      cgroupsPath,
       namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)),
       devices: devices.map(({ access: _, ...node }) => node),
       resources: {
-        ...ociResources(command.resources ?? {}, context.cgroupVersion),
+        ...resources,
         devices: [
           { allow: false, access: "rwm" },
           ...devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access })),
@@ -43,6 +51,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
       },
       maskedPaths: profile.MASKED_PATHS,
       readonlyPaths: profile.READONLY_PATHS,
+      ...(command.seccomp ? { seccomp: command.seccomp } : {}),
     },
   };
 }
@@ -62,7 +71,7 @@ function namespaceOf(
 }
 
 /** The name of a namespace that is joined is its maker's. */
-function hostnameOf(command: LaunchCommand, { id }: LaunchContext): { readonly hostname?: string } {
+function hostnameOf(command: CommandLaunch | ProcessLaunch, { id }: LaunchContext): { readonly hostname?: string } {
   const mode = modeOf(command, "uts");
   const hostname = mode === "private" ? (command.hostname ?? id.slice(0, 63)) : command.hostname;
   return mode === "host" || hostname === undefined ? {} : { hostname };
@@ -72,16 +81,16 @@ function modeOf({ namespaces }: LaunchCommand, type: profile.NamespaceType): Nam
   return namespaces?.[type] ?? "private";
 }
 
-function terminalOf({ pty }: LaunchCommand): Readonly<Record<string, unknown>> {
+function terminalOf({ pty }: LaunchCommand): OciObject {
   if (!pty) return { terminal: false };
   return { terminal: true, ...(pty === true ? {} : { consoleSize: { height: pty.rows, width: pty.columns } }) };
 }
 
-function ociProcess(command: LaunchCommand & { readonly process: Readonly<Record<string, unknown>> }): Readonly<Record<string, unknown>> {
+function ociProcess(command: ProcessLaunch): OciObject {
   return { ...command.process, ...terminalOf(command) };
 }
 
-function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User): Readonly<Record<string, unknown>> {
+function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User): OciObject {
   const env = { PATH: profile.DEFAULT_PATH, ...(home === undefined ? {} : { HOME: home }), ...command.env };
   return {
     args: [command.cmd, ...(command.args ?? [])],

@@ -1,2 +1,3 @@
 export { parseAccounts } from "./accounts.ts";
+export { exactJson, parseExactJson } from "./exact-json.ts";
 export { decodeUtf8, encodeUtf8 } from "./utf8.ts";

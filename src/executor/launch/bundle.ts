@@ -1,0 +1,73 @@
+/** An OCI configuration that somebody else has written -> the one that an executor runs. Pure. */
+import { resolve } from "node:path";
+import type { NamespaceType } from "../profile.ts";
+import type { ConfigLaunch, LaunchCommand, OciObject } from "./command.ts";
+
+/** What toConfig has found out for it. */
+export interface Completion {
+  readonly cgroupsPath: string;
+  /** Of each type that the launch names: its entry, or none. */
+  readonly namespaces: ReadonlyMap<NamespaceType, OciObject | undefined>;
+  readonly resources: OciObject;
+  readonly terminal: OciObject;
+}
+
+/** Directory of the root file system of a launch. */
+export function rootfsOf(command: LaunchCommand): string {
+  if (!("config" in command)) return command.rootfs;
+  const { path } = objectIn(command.config, "root");
+  return resolve(command.bundle, typeof path === "string" ? path : "rootfs");
+}
+
+export function processIn(command: LaunchCommand): OciObject | undefined {
+  if ("config" in command) return objectIn(command.config, "process");
+  return "process" in command ? command.process : undefined;
+}
+
+export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces, resources, terminal }: Completion): OciObject {
+  const { config, bundle, mounts = [], annotations } = command;
+  const linux = objectIn(config, "linux");
+  return {
+    ...config,
+    process: { ...objectIn(config, "process"), ...terminal },
+    root: { ...objectIn(config, "root"), path: rootfsOf(command) },
+    mounts: [...listIn(config, "mounts").map((mount) => withAbsoluteSource(mount, bundle)), ...mounts],
+    annotations: { ...objectIn(config, "annotations"), ...annotations },
+    linux: {
+      ...linux,
+      cgroupsPath,
+      namespaces: [
+        ...listIn(linux, "namespaces").filter(({ type }) => !namespaces.has(type as NamespaceType)),
+        ...[...namespaces.values()].filter((entry) => entry !== undefined),
+      ],
+      resources: mergeResources(objectIn(linux, "resources"), resources),
+    },
+  };
+}
+
+/** Of a bind, a path that is not absolute counts from the bundle (runtime-spec, config.md). */
+function withAbsoluteSource(mount: OciObject, bundle: string): OciObject {
+  const { type, source, options } = mount;
+  const isBind = type === "bind" || (Array.isArray(options) && (options.includes("bind") || options.includes("rbind")));
+  return isBind && typeof source === "string" ? { ...mount, source: resolve(bundle, source) } : mount;
+}
+
+/** The limits of each controller, one by one. */
+function mergeResources(given: OciObject, own: OciObject): OciObject {
+  const merged = Object.entries(own).map(([controller, limits]) => [
+    controller,
+    { ...objectIn(given, controller), ...(limits as OciObject) },
+  ]);
+  return { ...given, ...Object.fromEntries(merged) };
+}
+
+/** What is not there, or is none, is empty: the runtime says what is wrong with it. */
+export function objectIn(value: OciObject, name: string): OciObject {
+  const found = value[name];
+  return typeof found === "object" && found !== null && !Array.isArray(found) ? (found as OciObject) : {};
+}
+
+export function listIn(value: OciObject, name: string): readonly OciObject[] {
+  const found = value[name];
+  return Array.isArray(found) ? found : [];
+}
