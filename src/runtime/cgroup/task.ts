@@ -2,8 +2,8 @@
  * A task: several containers below one cgroup with limits of its own (the task-level cgroups of Amazon ECS). Names the parent on
  * cgroupfs (v1 and v2) and with systemd, and says what it may use, as linux.resources. Pure.
  */
+import { HIGHEST_SHARES, LOWEST_SHARES } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { HIGHEST_SHARES, LOWEST_SHARES } from "./compile/cpu-weight.ts";
 import type { CgroupMode } from "./parent.ts";
 
 export interface TaskContainer {

@@ -1,4 +1,5 @@
 export { CAPABILITIES, capabilityBit } from "./capabilities.ts";
+export { cpuWeight, HIGHEST_SHARES, LOWEST_SHARES } from "./cpu-weight.ts";
 export { EAGAIN, EPERM } from "./errno.ts";
 export { ACCESS, ARCHITECTURE_O, LOCK, O, POLL, S } from "./files.ts";
 export { RLIMIT } from "./limits.ts";

@@ -1,6 +1,6 @@
+import { cpuWeight, HIGHEST_SHARES, LOWEST_SHARES } from "../../../shared/linux/index.ts";
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { cpuWeight, HIGHEST_SHARES, LOWEST_SHARES } from "./cpu-weight.ts";
 import type { Sink } from "./sink.ts";
 
 type Cpu = NonNullable<ResourceConfig["cpu"]>;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { cpuWeight } from "./cpu-weight.ts";
-import { ioWeight } from "./io-weight.ts";
 
 test.each([
   [0n, 1n],
@@ -18,13 +17,4 @@ test.each([
   [9999999n, 10000n],
 ])("%d shares are weight %d", (shares, weight) => {
   expect(cpuWeight(shares)).toBe(weight);
-});
-
-test.each([
-  [10, 1],
-  [500, 4950],
-  [750, 7475],
-  [1000, 10000],
-])("blkio weight %d is io.weight %d", (weight, converted) => {
-  expect(ioWeight(weight)).toBe(converted);
 });
