@@ -170,6 +170,12 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 
 include native-bindings/testing/build.mk
 
+# What holds the namespaces that the containers of a task share.
+bin/runt-pause: native-bindings/pause/pause.c | $(SETUP)
+	@mkdir -p bin
+	@echo "  cc $<"
+	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $< -o $@
+
 # ---- the npm package: dist/ (docs/library)
 dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
 	@rm -rf dist
@@ -183,7 +189,7 @@ bin/runtd bin/runtctl: bin/%: | dist/executor/index.js
 	@ln -sfn ../dist/$*/main.js $@
 
 .PHONY: library
-library: dist/executor/index.js bin/runt bin/runtd bin/runtctl
+library: dist/executor/index.js bin/runt bin/runt-pause bin/runtd bin/runtctl
 
 # The reference of its types, for a browser: build/docs/library.
 .PHONY: library-docs
@@ -216,7 +222,7 @@ clean:
 
 .PHONY: distclean
 distclean:
-	rm -rf $(B) bin/runt bin/runtd bin/runtctl dist node_modules
+	rm -rf $(B) bin/runt bin/runt-pause bin/runtd bin/runtctl dist node_modules
 
 include bench/bench.mk
 

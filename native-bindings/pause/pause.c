@@ -1,0 +1,23 @@
+/*
+ * runt-pause: the process that holds the namespaces which the containers of a task share. It takes the ended processes of a shared pid namespace, whose
+ * first process it is, and ends as soon as it is told to. Started in a root file system that holds nothing but this file (src/engine/pause).
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void) {
+  // A blocked signal waits for sigwaitinfo, also one whose default would be to be ignored: the first process of a namespace ignores what it does not handle.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+  for (;;) {
+    const int signal = sigwaitinfo(&signals, NULL);
+    if (signal == SIGTERM || signal == SIGINT) _exit(0);
+    // One SIGCHLD may stand for several.
+    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+  }
+}

@@ -1,0 +1,45 @@
+/** The process that holds the namespaces which the containers of a task share -> what the executor is asked to launch. Pure. */
+import type { ConfigLaunch } from "../../executor/index.ts";
+import { NAMESPACES, type TaskSpec } from "../spec/index.ts";
+
+export interface PausePlacement {
+  /** Absolute directory that has nothing but the program in it. */
+  readonly rootfs: string;
+  /** Path of the program in there. */
+  readonly program: string;
+  readonly cgroupParent: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Whether the host has IPv6: some hosts switch it off in each new network namespace, which would take ::1 from loopback. */
+  readonly hasIpv6: boolean;
+}
+
+/** user_namespaces(7): nobody. It needs no rights: what it holds was made for it. */
+const NOBODY = 65_534;
+/** The least weight: it does nothing. */
+const LEAST_SHARES = 2;
+
+export function pauseLaunch({ name, namespaces }: TaskSpec, placement: PausePlacement): ConfigLaunch {
+  const { rootfs, program, cgroupParent, annotations, hasIpv6 } = placement;
+  return {
+    bundle: rootfs,
+    config: {
+      ociVersion: "1.2.0",
+      process: {
+        args: [program],
+        cwd: "/",
+        user: { uid: NOBODY, gid: NOBODY },
+        noNewPrivileges: true,
+        oomScoreAdj: 0,
+      },
+      root: { path: rootfs, readonly: true },
+      ...(namespaces.uts === "shared" ? { hostname: name } : {}),
+      linux: {
+        namespaces: ["mount", "cgroup", ...NAMESPACES.filter((type) => namespaces[type] !== "host")].map((type) => ({ type })),
+        ...(namespaces.network === "shared" && hasIpv6 ? { sysctl: { "net.ipv6.conf.all.disable_ipv6": "0" } } : {}),
+        resources: { cpu: { shares: LEAST_SHARES }, devices: [{ allow: false, access: "rwm" }] },
+      },
+    },
+    annotations,
+    cgroupParent,
+  };
+}
