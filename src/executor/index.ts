@@ -22,6 +22,7 @@ export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts
 export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { LogUse } from "./log-counts.ts";
+export { cgroupVersion, type Hierarchy, hierarchies } from "./process/cgroups.ts";
 export type { ProcessUse } from "./process/table.ts";
 export * from "./profile.ts";
 export { Runtime, type RuntimeOptions } from "./runtime/client.ts";

@@ -1,0 +1,90 @@
+/** Making and removing the cgroup of one task, in every hierarchy that containers are in. */
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cgroupVersion, type Hierarchy, hierarchies } from "../../executor/index.ts";
+import { codeOf, makeDirectory, removeLevelsAbove, tryRemove } from "./levels.ts";
+import { CgroupWriteError, type LimitWrite, writeFiles } from "./write.ts";
+
+/** The path and what the kernel has said are in the message. */
+export class CgroupError extends Error {
+  override readonly name = "CgroupError";
+}
+
+const REMOVE_TRIES = 20;
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 200;
+
+/**
+ * Make it and write its limits. May be repeated: what is there of it is used, for its name is nobody else's (TaskRecord.cgroup).
+ * @param path absolute, below each hierarchy @throws CgroupError
+ */
+export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], found: readonly Hierarchy[] = hierarchies()): void {
+  const used = usedOf(found);
+  for (const { controller } of limits) {
+    if (!used.some((one) => hasController(one, controller)))
+      throw new CgroupError(`no cgroup hierarchy of this host has the controller ${controller}, which a limit of the task needs`);
+  }
+  for (const hierarchy of used) {
+    const own = limits.filter(({ controller }) => hierarchy.version === 2 || hierarchy.controllers.includes(controller));
+    explained(`make the cgroup ${hierarchy.mountpoint}${path}`, () => {
+      makeDirectory(hierarchy, path, (level) => handDown(hierarchy, level, own));
+      writeFiles(`${hierarchy.mountpoint}${path}`, own);
+    });
+  }
+}
+
+/**
+ * Remove it, and the levels above it that an engine has made and nobody uses. What is gone is removed.
+ * @throws CgroupError when somebody is still in it
+ */
+export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
+  for (const hierarchy of usedOf(found)) {
+    const directory = `${hierarchy.mountpoint}${path}`;
+    let pause = FIRST_PAUSE_MS;
+    // The kernel lets go of a cgroup a moment after its last process.
+    for (let left = REMOVE_TRIES; !explained(`remove the cgroup ${directory}`, () => tryRemove(directory)); left--) {
+      if (left === 0) throw new CgroupError(`cannot remove the cgroup ${directory}: somebody is still in it`);
+      await sleep(pause);
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+    }
+    explained(`remove the cgroups above ${directory}`, () => removeLevelsAbove(hierarchy, path));
+  }
+}
+
+/** v1: every hierarchy, as the runtime uses them. v2: the one. @throws CgroupError: there is none */
+function usedOf(found: readonly Hierarchy[]): Hierarchy[] {
+  const version = cgroupVersion(found);
+  const used = found.filter((one) => one.version === version);
+  if (used.length === 0) throw new CgroupError("this host has no cgroup hierarchy mounted");
+  return version === 1 ? used : used.slice(0, 1);
+}
+
+function hasController({ version, controllers, mountpoint }: Hierarchy, name: string): boolean {
+  return version === 1 ? controllers.includes(name) : listed(`${mountpoint}/cgroup.controllers`).includes(name);
+}
+
+/** v2: a limit has a file only where the levels above hand its controller down. */
+function handDown({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
+  if (version === 1) return;
+  const enabled = listed(`${level}/cgroup.subtree_control`);
+  const missing = [...new Set(limits.map(({ controller }) => controller))].filter((name) => !enabled.includes(name));
+  writeFiles(
+    level,
+    missing.map((controller) => ({ controller, file: "cgroup.subtree_control", value: `+${controller}` })),
+  );
+}
+
+function listed(file: string): string[] {
+  return readFileSync(file, "utf8").trim().split(/\s+/);
+}
+
+function explained<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof CgroupWriteError) throw new CgroupError(error.message, { cause: error });
+    const code = codeOf(error);
+    if (code === undefined) throw error;
+    throw new CgroupError(`cannot ${what}: ${code}`, { cause: error });
+  }
+}
