@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkSource, makeScratch, removeScratch } from "./index.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "runt-volumes-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+test("a scratch volume is for every user, whatever the umask", () => {
+  const path = join(directory, "a/b");
+  const before = process.umask(0o077);
+  try {
+    makeScratch(path);
+    makeScratch(path);
+  } finally {
+    process.umask(before);
+  }
+  expect(statSync(path).mode & 0o777).toBe(0o777);
+});
+
+test("it goes with names that are no text, with directories deeper than a path can be long, and without what its links lead to", async () => {
+  const path = join(directory, "volume");
+  makeScratch(path);
+  writeFileSync(join(directory, "outside"), "stays");
+  mkdirSync(join(directory, "other"));
+  writeFileSync(join(directory, "other/file"), "stays");
+  symlinkSync(join(directory, "outside"), join(path, "link"));
+  symlinkSync(join(directory, "other"), join(path, "directory-link"));
+  writeFileSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from([0xff, 0xfe, 0x2e])]), "");
+  mkdirSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from([0x80])]));
+  const deep = "i=0; n=$(printf '%0200d' 0); while [ $i -lt 60 ]; do mkdir $n; cd -P $n; : > file; i=$((i+1)); done";
+  execFileSync("sh", ["-c", deep], { cwd: path });
+  await removeScratch(path);
+  expect(existsSync(path)).toBe(false);
+  expect(readFileSync(join(directory, "outside"), "utf8")).toBe("stays");
+  expect(readFileSync(join(directory, "other/file"), "utf8")).toBe("stays");
+  await removeScratch(path);
+});
+
+test("a link in the place of a volume is not followed", async () => {
+  const path = join(directory, "planted");
+  symlinkSync(join(directory, "other"), path);
+  await expect(removeScratch(path)).rejects.toThrow(/ENOTDIR|ELOOP/);
+  expect(existsSync(join(directory, "other"))).toBe(true);
+});
+
+test("a source with a link anywhere on its way is refused, with the path to write instead; one that is missing is named", () => {
+  mkdirSync(join(directory, "real/in"), { recursive: true });
+  writeFileSync(join(directory, "real/file"), "");
+  symlinkSync(join(directory, "real"), join(directory, "way"));
+  const open = openDescriptors();
+  for (const path of ["real/in", "real/file"]) checkSource(join(directory, path));
+  expect(() => checkSource(join(directory, "way/in"))).toThrow(
+    `${directory}/way is a symbolic link (${directory}/way/in leads to ${directory}/real/in)`,
+  );
+  expect(() => checkSource(join(directory, "real/no/more"))).toThrow(`${directory}/real/no is not there`);
+  expect(() => checkSource(join(directory, "real/file/below"))).toThrow(`${directory}/real/file/below is below what is no directory`);
+  expect(openDescriptors()).toBe(open);
+});
+
+function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
+}
