@@ -103,7 +103,10 @@ module.exports = {
     engineRoom("model", "spec"),
     engineRoom("plan", "spec", "model", "executor"),
     engineRoom("store"),
-    engineRoom("run", "spec", "model", "plan", "store", "executor"),
+    engineRoom("cgroup", "executor"),
+    engineRoom("pause"),
+    engineRoom("volumes"),
+    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "pause", "volumes", "executor"),
     // The programs come last, and no library knows them.
     wing("runtd", "engine"),
     wing("runtctl", "engine"),

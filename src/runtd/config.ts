@@ -15,14 +15,17 @@ export interface Configuration {
   /** What tasks may have of the host; what is not said, the kernel says. */
   readonly capacity: Partial<HostCapacity>;
   readonly queue: Partial<QueuePolicy>;
+  /** Whether tasks have a cgroup of their own, which their limits need. */
+  readonly taskLimits: boolean;
 }
 
 export const USAGE = `Usage: runtd [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
-             [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
+             [--no-task-limits] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
 
   --state-dir DIR       store, containers and logs; default /var/lib/runtd
   --run-dir DIR         admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
+  --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
   --cpus N, --memory SIZE
                         what all tasks together may ask for; default: what the host has
@@ -39,6 +42,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "state-dir": { type: "string", default: "/var/lib/runtd" },
       "run-dir": { type: "string", default: "/run/runtd" },
       "cgroup-parent": { type: "string", default: "/runtd" },
+      "no-task-limits": { type: "boolean", default: false },
       runtime: { type: "string" },
       cpus: { type: "string" },
       memory: { type: "string" },
@@ -61,6 +65,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   const tooLarge = oneOf("too-large", values["too-large"], ["wait", "refuse"]);
   return {
     ...paths,
+    taskLimits: !values["no-task-limits"],
     capacity: capacityOf(values),
     queue: { ...(order === undefined ? {} : { order }), ...(tooLarge === undefined ? {} : { tooLarge }) },
   };

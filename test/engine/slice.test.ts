@@ -27,7 +27,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     expect(scene.list().map(({ id, status }) => [id, status])).toEqual([...task.containers].map(({ id }) => [id, "running"]).sort());
     // The kernel says where they are, and in which order they have begun.
     const [db, app] = task.containers.map(({ id }) => scene.list().find((one) => one.id === id)!.pid);
-    for (const pid of [db!, app!]) expect(readFileSync(`/proc/${pid}/cgroup`, "utf8")).toContain(`${CGROUP_PARENT}/${task.id}/`);
+    for (const pid of [db!, app!]) expect(readFileSync(`/proc/${pid}/cgroup`, "utf8")).toContain(`${CGROUP_PARENT}/${task.id}-`);
     const ticks = (pid: number) => Number(identityOf(pid).split(":")[1]);
     expect(ticks(db!)).toBeLessThanOrEqual(ticks(app!));
 
@@ -97,7 +97,6 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
 });
 
 function cgroupsOf(task: string): string[] {
-  return readdirSync("/sys/fs/cgroup")
-    .flatMap((name) => [`/sys/fs/cgroup/${name}${CGROUP_PARENT}/${task}`, `/sys/fs/cgroup${CGROUP_PARENT}/${task}`])
-    .filter((path) => existsSync(path));
+  const parents = ["", ...readdirSync("/sys/fs/cgroup")].map((name) => join("/sys/fs/cgroup", name, CGROUP_PARENT));
+  return parents.filter((path) => existsSync(path)).flatMap((path) => readdirSync(path).filter((name) => name.startsWith(task)));
 }

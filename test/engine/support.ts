@@ -1,6 +1,6 @@
 /** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
+import { cgroupsNamed } from "./kernel-files.ts";
 
 export const isRoot = process.geteuid?.() === 0;
 const RUNT = join(REPOSITORY, "bin/runt");
@@ -42,6 +43,8 @@ export interface SpawnOptions {
   readonly runDir?: string;
   /** More of its command line. */
   readonly args?: readonly string[];
+  /** What a shell does before, in a mount namespace of its own. */
+  readonly before?: string;
 }
 
 export interface Scene {
@@ -83,6 +86,8 @@ export function useEngine(): Scene {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
     for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
+    // Of tasks that no daemon is there any more to remove.
+    for (const path of cgroupsNamed(CGROUP_PARENT.slice(1)).reverse()) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     rmSync(runDir, { recursive: true, force: true });
   });
@@ -101,10 +106,11 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, args: more = [] } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, args: further = [], before: first } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
-      const args = [RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT, ...more];
-      const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
+      const command = [process.execPath, RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT, ...further];
+      const [program, ...args] = first === undefined ? command : ["unshare", "-m", "sh", "-c", `${first} && exec "$@"`, "sh", ...command];
+      const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
       const daemon = daemonOf(child, log);
       daemons.push(daemon);
       return daemon;

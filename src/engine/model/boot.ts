@@ -69,7 +69,7 @@ function startAgain(record: TaskRecord): TaskRecord {
     reason: null,
     stoppedAt: null,
     cleanup: null,
-    resources: newResources(record.spec, record.hasTaskLimits),
+    resources: newResources(record.spec, record.cgroup),
     containers: record.containers.map((one) => (hasSucceeded(record, one) ? one : again(record, one))),
   };
 }

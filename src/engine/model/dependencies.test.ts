@@ -21,7 +21,7 @@ function world(condition: Condition, { timeout, db = {} }: { timeout?: string; d
       },
     ],
   });
-  const made = new World(newRecord({ id: "g.t.1", group: "g", spec, hasTaskLimits: false, at }), () => {});
+  const made = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at }), () => {});
   made.send({ type: "admitted", at });
   return made;
 }
@@ -124,7 +124,7 @@ test("E92 containers stop in the inverse order of their dependencies, also when 
       { ...common, name: "A", dependsOn: [{ container: "B" }] },
     ],
   });
-  const one = new World(newRecord({ id: "g.t.1", group: "g", spec, hasTaskLimits: false, at }), () => {});
+  const one = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at }), () => {});
   one.send({ type: "admitted", at });
   go(one);
   one.exit("B", 0, true);

@@ -9,12 +9,12 @@ export interface NewTask {
   readonly id: string;
   readonly group: string;
   readonly spec: TaskSpec;
-  /** The engine's configuration, now: containers stand below a cgroup of the task. */
-  readonly hasTaskLimits: boolean;
+  /** TaskRecord.cgroup, as the engine is configured now. */
+  readonly cgroup: string | null;
   readonly at: Instant;
 }
 
-export function newRecord({ id, group, spec, hasTaskLimits, at }: NewTask): TaskRecord {
+export function newRecord({ id, group, spec, cgroup, at }: NewTask): TaskRecord {
   return {
     version: RECORD_VERSION,
     id,
@@ -23,7 +23,7 @@ export function newRecord({ id, group, spec, hasTaskLimits, at }: NewTask): Task
     generation: 1,
     spec,
     digest: specDigest(spec),
-    hasTaskLimits,
+    cgroup,
     desired: "RUNNING",
     known: "NONE",
     sent: null,
@@ -36,7 +36,7 @@ export function newRecord({ id, group, spec, hasTaskLimits, at }: NewTask): Task
     cleanup: null,
     isDeleteAsked: false,
     isSwept: false,
-    resources: newResources(spec, hasTaskLimits),
+    resources: newResources(spec, cgroup),
     containers: [
       ...(Object.values(spec.namespaces).includes("shared")
         ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, hasHealthCheck: false }, 1)]
@@ -49,10 +49,10 @@ export function newRecord({ id, group, spec, hasTaskLimits, at }: NewTask): Task
   };
 }
 
-export function newResources(spec: TaskSpec, hasTaskLimits: boolean): ResourceRecord[] {
+export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRecord[] {
   const none = { known: "NONE", applied: null, failures: 0, nextTry: null } as const;
   return [
-    ...(hasTaskLimits ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
+    ...(cgroup !== null ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
     ...spec.volumes
       .filter(({ host }) => host === undefined)
       .map(({ name }) => ({ name: `volume:${name}`, kind: "volume", ...none }) as const),

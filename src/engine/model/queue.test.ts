@@ -20,7 +20,7 @@ function task(name: string, { cpus = 0.01, memory = 1, ports = [] as number[] } 
     ports: ports.map((port) => ({ port })),
     containers: [{ name: "c", rootfs: "/r", command: "x" }],
   });
-  return newRecord({ id: `g.${name}.1`, group: "g", spec, hasTaskLimits: false, at: at() });
+  return newRecord({ id: `g.${name}.1`, group: "g", spec, cgroup: null, at: at() });
 }
 
 /** Decides, and puts the decisions into the records, as the engine does. */

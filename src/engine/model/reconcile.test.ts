@@ -13,7 +13,7 @@ containers:
   - { name: web, rootfs: /r, command: sleep, dependsOn: [{ container: db }] }
 `);
   expect(findings).toEqual([]);
-  let record: TaskRecord = newRecord({ id: "g.web.1", group: "g", spec: tasks[0]!, hasTaskLimits: true, at: at(0) });
+  let record: TaskRecord = newRecord({ id: "g.web.1", group: "g", spec: tasks[0]!, cgroup: "/runtd/g.t.1-0", at: at(0) });
   const log: string[] = [];
   const send = (event: TaskEvent) => {
     const { record: next, actions } = reconcile(record, event, host);

@@ -99,8 +99,11 @@ export interface TaskRecord {
   readonly generation: number;
   readonly spec: TaskSpec;
   readonly digest: string;
-  /** Whether its containers stand below a cgroup of the task: kept for its life, whatever the host is configured to later. */
-  readonly hasTaskLimits: boolean;
+  /**
+   * Path of its own cgroup below every hierarchy, with a random part, so that nobody else's has this name. Kept for its life, whatever the host is
+   * configured to later. null: its containers stand directly below that of the host.
+   */
+  readonly cgroup: string | null;
   readonly desired: Desired;
   readonly known: TaskStatus;
   readonly sent: TaskStatus | null;

@@ -7,7 +7,7 @@ const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
 
 function world(containers: object[], fields: object = {}): World {
   const spec = taskSchema.parse({ name: "t", ...fields, containers: containers.map((one) => ({ rootfs: "/r", command: "x", ...one })) });
-  const made = new World(newRecord({ id: "g.t.1", group: "g", spec, hasTaskLimits: true, at }), () => {});
+  const made = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: "/runtd/g.t.1-0", at }), () => {});
   made.send({ type: "admitted", at });
   go(made);
   return made;
@@ -120,7 +120,7 @@ test("a wall clock that is set by a day changes no deadline", () => {
 
 test("T2 no container gets a root file system before the task has its cgroup; if that fails the task stops and says so", () => {
   const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", rootfs: "/r", command: "x" }] });
-  const one = new World(newRecord({ id: "g.t.1", group: "g", spec, hasTaskLimits: true, at }), () => {});
+  const one = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: "/runtd/g.t.1-0", at }), () => {});
   one.send({ type: "admitted", at });
   expect(one.pending).toEqual([{ type: "createResource", name: "cgroup" }]);
   one.finish(0, "failed");
@@ -132,7 +132,7 @@ test("T2 no container gets a root file system before the task has its cgroup; if
 test("E95 the pause process of shared namespaces is there before every container, and stops last", () => {
   const one = world([{ name: "a" }, { name: "b" }], { namespaces: { pid: "shared" } });
   const order: string[] = [];
-  const fresh = new World(newRecord({ id: "g.t.2", group: "g", spec: one.record.spec, hasTaskLimits: false, at }), (_, { actions }) => {
+  const fresh = new World(newRecord({ id: "g.t.2", group: "g", spec: one.record.spec, cgroup: null, at }), (_, { actions }) => {
     for (const action of actions) if ("container" in action) order.push(`${action.type} ${action.container}`);
   });
   fresh.send({ type: "admitted", at });

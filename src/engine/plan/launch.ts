@@ -1,6 +1,15 @@
 /** A container of a task -> what the executor is asked to launch. Pure. */
-import { type CommandLaunch, DEFAULT_CAPABILITIES, type Mount, type NamespaceMode, type Resources } from "../../executor/index.ts";
-import type { ContainerSpec, MountSpec, TaskSpec } from "../spec/index.ts";
+import {
+  DEFAULT_CAPABILITIES,
+  type LaunchCommand,
+  type Mount,
+  type NamespaceMode,
+  type OciObject,
+  type Resources,
+} from "../../executor/index.ts";
+import { type ContainerSpec, type MountSpec, NAMESPACES, type TaskSpec } from "../spec/index.ts";
+import { defaultSeccomp } from "./seccomp.ts";
+import { sharesOf } from "./task-limits.ts";
 
 export interface Placement {
   /** Absolute path of the cgroup below which the task's containers are. */
@@ -10,13 +19,34 @@ export interface Placement {
   /** Path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
   readonly annotations: Readonly<Record<string, string>>;
+  /** config.json of its bundle. */
+  readonly config?: OciObject;
+  /** What its seccomp file says. */
+  readonly seccomp?: OciObject;
+  /** Of the host, as Node names it. */
+  readonly architecture: string;
+  /** Id of the process that holds the namespaces which the task's containers share. */
+  readonly pause?: string;
 }
 
-/** Of a task in which nothing is unsupported (supported.ts). */
-export function launchOf(task: TaskSpec, container: ContainerSpec, { cgroupParent, log, volume, annotations }: Placement): CommandLaunch {
-  const mode = (name: keyof TaskSpec["namespaces"]): NamespaceMode => (task.namespaces[name] === "host" ? "host" : "private");
+export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
+  const { cgroupParent, log, annotations, config, pause } = placement;
+  const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   const file = { file: log };
+  const common = {
+    resources: resourcesOf(task, container),
+    mounts: container.mounts.map((mount) => bindOf(task, mount, placement)),
+    annotations: { ...container.annotations, ...annotations },
+    cgroupParent,
+    stdio: { stdout: file, stderr: file },
+  };
+  const joined = Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }]));
+  // Of the others config.json says the same as the task file (plan/bundle.ts).
+  if (config !== undefined) return { ...common, config, bundle: container.bundle!, namespaces: joined };
+  const capabilities = capabilitiesOf(container);
+  const seccomp = seccompOf(container, placement, capabilities);
   return {
+    ...common,
     rootfs: container.rootfs!,
     readonlyRootfs: container.readonlyRootfs,
     cmd: container.command!,
@@ -25,15 +55,20 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, { cgroupParen
     cwd: container.cwd,
     user: container.user,
     ...(container.hostname === undefined ? {} : { hostname: container.hostname }),
-    capabilities: capabilitiesOf(container),
+    capabilities,
     noNewPrivileges: container.noNewPrivileges,
-    resources: resourcesOf(container),
-    mounts: container.mounts.map((mount) => bindOf(task, mount, volume)),
-    namespaces: { pid: mode("pid"), ipc: mode("ipc"), network: mode("network"), uts: mode("uts") },
-    annotations: { ...container.annotations, ...annotations },
-    cgroupParent,
-    stdio: { stdout: file, stderr: file },
+    namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
+    ...(seccomp === undefined ? {} : { seccomp }),
   };
+}
+
+function modeOf({ namespaces }: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
+  return namespaces[name] === "host" ? "host" : "private";
+}
+
+function seccompOf({ seccomp }: ContainerSpec, placement: Placement, capabilities: readonly string[]): OciObject | undefined {
+  if (seccomp === undefined) return defaultSeccomp(capabilities, placement.architecture);
+  return seccomp === "unconfined" ? undefined : placement.seccomp;
 }
 
 function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }: ContainerSpec): string[] {
@@ -41,27 +76,27 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
   return [...new Set([...kept, ...add])];
 }
 
-function resourcesOf({ cpus, cpuShares, memory, memoryReservation, pids }: ContainerSpec): Resources {
+/** A container without a limit of memory has that of its task, so that what a program reads of its own limit is true. */
+function resourcesOf(task: TaskSpec, container: ContainerSpec): Resources {
+  const { cpus, memoryReservation, pids } = container;
+  const memory = container.memory ?? task.memory;
+  const shares = sharesOf(container);
   return {
     ...(cpus === undefined ? {} : { cpus }),
-    ...(cpuShares === undefined ? {} : { cpuShares: withinShares(cpuShares) }),
+    ...(shares === undefined ? {} : { cpuShares: shares }),
     ...(memory === undefined ? {} : { memoryBytes: memory }),
     ...(memoryReservation === undefined ? {} : { memoryReservationBytes: memoryReservation }),
     ...(pids === undefined ? {} : { pids }),
   };
 }
 
-/** The kernel's bounds for cpu.shares: the spec says that other values are moved to the nearest. */
-function withinShares(shares: number): number {
-  return Math.min(262_144, Math.max(2, shares));
+/** A file or directory of the host; undefined: a scratch volume. */
+export function sourceOf({ volumes }: TaskSpec, { volume, source }: MountSpec): string | undefined {
+  return volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
 }
 
-function bindOf({ volumes }: TaskSpec, { volume, source, target, readOnly }: MountSpec, scratch: (name: string) => string): Mount {
-  const directory = volume === undefined ? source! : (volumes.find(({ name }) => name === volume)?.host ?? scratch(volume));
-  return {
-    destination: target,
-    source: directory,
-    type: "bind",
-    options: ["rbind", "rprivate", "nosuid", "nodev", readOnly ? "ro" : "rw"],
-  };
+function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {
+  const source = sourceOf(task, mount) ?? volume(mount.volume!);
+  const options = ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", mount.readOnly ? "rro" : "rw"];
+  return { destination: mount.target, source, type: "bind", options };
 }

@@ -19,6 +19,7 @@ export interface ApplyPlan {
 /**
  * All tasks of the file or none. Pure.
  * @param tasks those that there are
+ * @param cgroupOf TaskRecord.cgroup of a new one
  * @throws EngineError changed-spec, not-running
  */
 export function planApply(
@@ -27,6 +28,7 @@ export function planApply(
   tasks: readonly TaskRecord[],
   revision: number,
   at: Instant,
+  cgroupOf: (id: string) => string | null,
 ): ApplyPlan {
   const applied: Applied[] = [];
   const records: TaskRecord[] = [];
@@ -51,7 +53,7 @@ export function planApply(
       continue;
     }
     const id = taskId(group, spec.name, ++last);
-    records.push(newRecord({ id, group, spec, hasTaskLimits: false, at }));
+    records.push(newRecord({ id, group, spec, cgroup: cgroupOf(id), at }));
     applied.push({ id, name: spec.name, change: "created" });
   }
   return { applied, records, revision: last };

@@ -1,29 +1,22 @@
 /** Carrying actions out. Each may be repeated after a crash: what it makes has a name that was recorded before. Its result is an event. */
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
-import { launchOf } from "../plan/index.ts";
+import type { Action, ActionError, ContainerStatus, TaskRecord } from "../model/index.ts";
+import type { Launching } from "./launching.ts";
 import type { Paths } from "./paths.ts";
+import { createResource, removeResource } from "./resources.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Happening } from "./turn.ts";
 
 export interface EffectsOptions {
   readonly paths: Paths;
   readonly runtime: ContainerRuntime;
-  readonly cgroupParent: string;
+  readonly launching: Launching;
 }
 
 /** All but the last one, which takes the record along. */
 type Effect = Exclude<Action, { readonly type: "forget" }>;
 type ContainerAction = Extract<Action, { readonly runtimeId: string }>;
-
-/** Annotations by which a container is known to belong to a task, whatever happens to the store. */
-export const ANNOTATION = {
-  task: "org.runt.task",
-  container: "org.runt.container",
-  generation: "org.runt.generation",
-  digest: "org.runt.spec-digest",
-};
 
 export class Effects {
   readonly #options: EffectsOptions;
@@ -45,13 +38,14 @@ export class Effects {
     const { runtime, paths } = this.#options;
     switch (action.type) {
       case "pull":
-        return this.#checkRootfs(action, record);
+        this.#options.launching.check(record, action.container);
+        return done(action, "PULLED");
       case "create":
         // The executor makes a container and starts it in one step: here its place on the disk is made ready.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         return done(action, "CREATED");
       case "start":
-        await runtime.launch(action.runtimeId, this.#launch(action, record));
+        await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));
         return done(action, "RUNNING");
       case "stop": {
         const end = await runtime.stop(action.runtimeId, action.signal, action.timeoutMs);
@@ -61,10 +55,10 @@ export class Effects {
         await runtime.remove(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "createResource":
-        mkdirSync(paths.volume(record.id, volumeName(action.name)), { recursive: true, mode: 0o755 });
+        createResource(record, action.name, paths);
         return { type: "resource", name: action.name, target: "CREATED" };
       case "removeResource":
-        rmSync(paths.volume(record.id, volumeName(action.name)), { recursive: true, force: true });
+        await removeResource(record, action.name, paths);
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { isHealthy, output } = await runtime.check(action.runtimeId, action.command, action.timeoutMs);
@@ -79,27 +73,6 @@ export class Effects {
   forget({ id }: TaskRecord): void {
     const { paths } = this.#options;
     for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
-  }
-
-  #checkRootfs(action: ContainerAction, record: TaskRecord): Happening {
-    const { rootfs } = specOf(record, action.container)!;
-    if (!statSync(rootfs!, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${rootfs} is no directory`);
-    return done(action, "PULLED");
-  }
-
-  #launch(action: ContainerAction, record: TaskRecord) {
-    const { paths, cgroupParent } = this.#options;
-    return launchOf(record.spec, specOf(record, action.container)!, {
-      cgroupParent: `${cgroupParent}/${record.id}`,
-      log: paths.log(record.id, action.runtimeId),
-      volume: (name) => paths.volume(record.id, name),
-      annotations: {
-        [ANNOTATION.task]: record.id,
-        [ANNOTATION.container]: action.container,
-        [ANNOTATION.generation]: String(action.generation),
-        [ANNOTATION.digest]: record.digest,
-      },
-    });
   }
 }
 
@@ -132,9 +105,6 @@ function failureOf(action: Effect, error: ActionError): Happening {
 function errorOf(error: unknown): ActionError {
   const { code, cause } = error as { code?: string; cause?: { message?: string } };
   const message = error instanceof Error ? error.message : String(error);
-  return { message: cause?.message === undefined ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
-}
-
-function volumeName(resource: string): string {
-  return resource.slice("volume:".length);
+  const isTold = cause?.message === undefined || message.includes(cause.message);
+  return { message: isTold ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
 }

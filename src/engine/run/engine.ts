@@ -1,4 +1,6 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import {
   DEFAULT_OPTIONS,
   DEFAULT_QUEUE,
@@ -7,7 +9,7 @@ import {
   type QueuePolicy,
   type TaskRecord,
 } from "../model/index.ts";
-import { unsupportedIn } from "../plan/index.ts";
+import { refusedByHost, unsupportedIn } from "../plan/index.ts";
 import { type Finding, parseTasks } from "../spec/index.ts";
 import { type JournalPage, Store, type StoreError } from "../store/index.ts";
 import { type Applied, planApply } from "./apply.ts";
@@ -17,6 +19,7 @@ import { type HostFacts, hostFactsIn, tasksIn } from "./codec.ts";
 import type { Order } from "./draft.ts";
 import { Effects } from "./effects.ts";
 import { EngineError, invalidSpec } from "./errors.ts";
+import { Launching } from "./launching.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
 import { Paths } from "./paths.ts";
@@ -30,6 +33,8 @@ export interface EngineSettings {
   readonly stateDir: string;
   /** Absolute path of the cgroup below which all tasks are. */
   readonly cgroupParent: string;
+  /** Whether new tasks have a cgroup of their own; without one a task cannot have limits. Default: true. */
+  readonly taskLimits?: boolean;
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
   readonly runtime?: string | undefined;
   readonly options?: Partial<EngineOptions>;
@@ -71,6 +76,8 @@ export class Engine {
   readonly #conditions = new Map<Condition["type"], string>();
   readonly #forgetting = new Set<string>();
   readonly #capacity: HostCapacity;
+  readonly #cgroupParent: string;
+  readonly #hasTaskLimits: boolean;
   #facts: HostFacts;
 
   /**
@@ -89,7 +96,10 @@ export class Engine {
     }
   }
 
-  private constructor({ stateDir, cgroupParent, runtime, options, capacity, queue, log = () => {} }: EngineSettings, store: Store) {
+  private constructor(settings: EngineSettings, store: Store) {
+    const { stateDir, cgroupParent, taskLimits = true, runtime, options, capacity, queue, log = () => {} } = settings;
+    this.#cgroupParent = cgroupParent;
+    this.#hasTaskLimits = taskLimits;
     this.#log = log;
     this.#store = store;
     this.#paths = new Paths(stateDir);
@@ -100,7 +110,8 @@ export class Engine {
         onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
       },
     );
-    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, cgroupParent });
+    const launching = new Launching({ paths: this.#paths, cgroupParent, binary: this.#runtime.binary });
+    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching });
     const { records, damaged } = store.load();
     if (damaged.length > 0) this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
     const tasks = tasksIn(records);
@@ -141,14 +152,14 @@ export class Engine {
   async apply(text: string, group: string): Promise<readonly Applied[]> {
     const { tasks, findings } = parseTasks(text);
     const refused = tasks.flatMap((task, document) =>
-      unsupportedIn(task).map(
+      [...unsupportedIn(task), ...refusedByHost(task, { hasTaskLimits: this.#hasTaskLimits })].map(
         (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
       ),
     );
     if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
     let applied: readonly Applied[] = [];
     await this.#turns.edit((draft) => {
-      const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at);
+      const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at, (id) => this.#cgroupOf(id));
       ({ applied } = plan);
       for (const record of plan.records) draft.add(record);
       // A revision that was given out is gone, also when the transaction fails.
@@ -209,6 +220,10 @@ export class Engine {
   close(): void {
     this.#turns.stop();
     this.#store.close();
+  }
+
+  #cgroupOf(id: string): string | null {
+    return this.#hasTaskLimits ? join(this.#cgroupParent, `${id}-${randomBytes(6).toString("hex")}`) : null;
   }
 
   #find(name: string, group: string): TaskRecord {

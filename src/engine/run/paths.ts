@@ -8,6 +8,11 @@ export class Paths {
     return join(this.stateDir, "executors");
   }
 
+  /** Root file systems of the program that holds shared namespaces. */
+  get pause(): string {
+    return join(this.stateDir, "pause");
+  }
+
   /** Of all of a task's containers, through all their incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);

@@ -1,5 +1,5 @@
 /** The port to the runtime: the executor library, one executor for each incarnation of a container. */
-import { type CommandLaunch, Executor, ExecutorError, type ProcessState } from "../../executor/index.ts";
+import { Executor, ExecutorError, type LaunchCommand, locateRuntime, type ProcessState } from "../../executor/index.ts";
 import type { ContainerExit } from "../model/index.ts";
 
 export interface RuntimeOptions {
@@ -20,6 +20,8 @@ export interface Ends {
 }
 
 export class ContainerRuntime {
+  /** Path of the program runt. */
+  readonly binary: string;
   readonly #options: RuntimeOptions;
   readonly #ends: Ends;
   readonly #known = new Map<string, Executor>();
@@ -29,12 +31,13 @@ export class ContainerRuntime {
   constructor(options: RuntimeOptions, ends: Ends) {
     this.#options = options;
     this.#ends = ends;
+    this.binary = options.binary ?? locateRuntime();
     // A runt that is missing or of another version is said at the start, not at the first task.
     this.#executor("any");
   }
 
   /** Make the container and run its program. What is left of a failed launch is gone. @throws as Executor.launch */
-  async launch(id: string, command: CommandLaunch): Promise<ProcessState> {
+  async launch(id: string, command: LaunchCommand): Promise<ProcessState> {
     const executor = this.#executor(id);
     const state = await executor.launch(command);
     this.#known.set(id, executor);
@@ -115,8 +118,7 @@ export class ContainerRuntime {
   }
 
   #common() {
-    const { stateDir, binary } = this.#options;
-    return { stateDir, ...(binary === undefined ? {} : { binary }) };
+    return { stateDir: this.#options.stateDir, binary: this.binary };
   }
 }
 

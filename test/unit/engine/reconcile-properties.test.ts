@@ -89,7 +89,7 @@ const step: fc.Arbitrary<(world: World) => void> = fc.oneof(
 
 function begin(task: TaskSpec): World {
   const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
-  const world = new World(newRecord({ id: "g.t.1", group: "g", spec: task, hasTaskLimits: true, at }), checkLaws);
+  const world = new World(newRecord({ id: "g.t.1", group: "g", spec: task, cgroup: "/runtd/g.t.1-0", at }), checkLaws);
   world.send({ type: "admitted", at });
   return world;
 }

@@ -15,6 +15,7 @@ const SAID_BY_BUNDLE = {
   hostname: undefined,
   readonlyRootfs: false,
   capabilities: undefined,
+  noNewPrivileges: true,
   seccomp: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 

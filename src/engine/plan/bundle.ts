@@ -1,0 +1,45 @@
+/** An OCI bundle as the source of a container: what its config.json may not say beside the task file. Pure. */
+import type { OciObject } from "../../executor/index.ts";
+import { type ContainerSpec, NAMESPACES, type Namespace, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
+
+/** Each with its place in config.json; empty: both say the same. What neither knows, the runtime says when the container is made. */
+export function bundleProblems({ namespaces }: TaskSpec, { mounts }: ContainerSpec, config: OciObject): string[] {
+  const linux = fieldsOf(config["linux"]);
+  const { args } = fieldsOf(config["process"]);
+  return [
+    ...(Array.isArray(args) && args.length > 0 ? [] : ["/process/args: there is no program"]),
+    ...NAMESPACES.flatMap((name) => namespaceProblem(name, namespaces[name], entriesOf(linux["namespaces"])) ?? []),
+    ...(config["hostname"] !== undefined && namespaces.uts === "shared"
+      ? ["/hostname: the task's containers share one hostname, which is the name of the task"]
+      : []),
+    ...Object.keys(fieldsOf(config["annotations"]))
+      .filter((name) => name.startsWith(RESERVED_ANNOTATIONS))
+      .map((name) => `/annotations/${name}: annotations that begin with ${RESERVED_ANNOTATIONS} are set by the engine`),
+    ...entriesOf(config["mounts"]).flatMap(({ destination }, index) =>
+      mounts.some(({ target }) => target === destination)
+        ? [`/mounts/${index}: ${String(destination)} is mounted by the task file, too`]
+        : [],
+    ),
+  ];
+}
+
+/** The task file says whose namespaces they are, and config.json has to agree: what ports and peers a program sees is no accident. */
+function namespaceProblem(name: Namespace, mode: TaskSpec["namespaces"][Namespace], entries: readonly OciObject[]): string | undefined {
+  const entry = entries.find(({ type }) => type === name);
+  const says = entry === undefined ? "host" : "path" in entry ? "path" : "private";
+  if (says === (mode === "host" ? "host" : "private")) return undefined;
+  const words = {
+    host: `has none of type ${name}, which is that of the host`,
+    path: `joins another one of type ${name}`,
+    private: `has one of type ${name}`,
+  };
+  return `/linux/namespaces: it ${words[says]}, and the task file says ${name}: ${mode}`;
+}
+
+function fieldsOf(value: unknown): OciObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as OciObject) : {};
+}
+
+function entriesOf(value: unknown): readonly OciObject[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}

@@ -1,0 +1,97 @@
+/** What a container is made from: looked at before anything is made, and handed to the executor. */
+import { existsSync, statSync } from "node:fs";
+import type { LaunchCommand } from "../../executor/index.ts";
+import { specOf, type TaskRecord } from "../model/index.ts";
+import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
+import { launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
+import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
+import { checkSource } from "../volumes/index.ts";
+import { readSpecFiles } from "./files.ts";
+import type { Paths } from "./paths.ts";
+
+export interface LaunchingOptions {
+  readonly paths: Paths;
+  /** Of containers whose task has no cgroup of its own. */
+  readonly cgroupParent: string;
+  /** Path of the program runt. */
+  readonly binary: string;
+}
+
+/** One incarnation of a container. */
+export interface Incarnation {
+  readonly container: string;
+  readonly generation: number;
+  readonly runtimeId: string;
+}
+
+/** Annotations by which a container is known to belong to a task, whatever happens to the store. */
+export const ANNOTATION = {
+  task: "org.runt.task",
+  group: "org.runt.group",
+  container: "org.runt.container",
+  generation: "org.runt.generation",
+  digest: "org.runt.spec-digest",
+};
+
+export class Launching {
+  readonly #options: LaunchingOptions;
+
+  constructor(options: LaunchingOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error: what is missing, by its path */
+  check({ spec: task }: TaskRecord, container: string): void {
+    const spec = task.containers.find(({ name }) => name === container);
+    if (spec === undefined) {
+      this.#pauseRoot();
+      return;
+    }
+    readSpecFiles(task, spec);
+    if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(`${spec.rootfs} is no directory`);
+    checkSources(task, spec);
+  }
+
+  /** @throws Error, as check */
+  command(record: TaskRecord, { container, generation, runtimeId }: Incarnation): LaunchCommand {
+    const { paths, cgroupParent } = this.#options;
+    const common = {
+      cgroupParent: record.cgroup ?? cgroupParent,
+      annotations: {
+        [ANNOTATION.task]: record.id,
+        [ANNOTATION.group]: record.group,
+        [ANNOTATION.container]: container,
+        [ANNOTATION.generation]: String(generation),
+        [ANNOTATION.digest]: record.digest,
+      },
+    };
+    const spec = specOf(record, container);
+    if (spec === undefined) {
+      const hasIpv6 = existsSync("/proc/sys/net/ipv6");
+      return pauseLaunch(record.spec, { ...common, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
+    }
+    const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
+    checkSources(record.spec, spec);
+    return launchOf(record.spec, spec, {
+      ...common,
+      ...readSpecFiles(record.spec, spec),
+      ...(pause === undefined ? {} : { pause }),
+      architecture: process.arch,
+      log: paths.log(record.id, runtimeId),
+      volume: (name) => paths.volume(record.id, name),
+    });
+  }
+
+  #pauseRoot(): string {
+    return makePauseRoot(this.#options.paths.pause, locatePause(this.#options.binary));
+  }
+}
+
+/** @throws Error: one of the host is not there, or leads elsewhere */
+function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
+  for (const mount of mounts) {
+    const path = sourceOf(task, mount);
+    if (path !== undefined) checkSource(path);
+  }
+}

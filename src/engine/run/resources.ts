@@ -1,0 +1,21 @@
+/** What a task has besides its containers: its cgroup and its scratch volumes. Making and removing either may be repeated. */
+import { cgroupVersion } from "../../executor/index.ts";
+import { makeTaskCgroup, removeTaskCgroup } from "../cgroup/index.ts";
+import type { TaskRecord } from "../model/index.ts";
+import { limitWrites, taskResources } from "../plan/index.ts";
+import { makeScratch, removeScratch } from "../volumes/index.ts";
+import type { Paths } from "./paths.ts";
+
+const VOLUME = "volume:";
+
+/** @throws Error, which names what could not be made */
+export function createResource({ id, spec, cgroup }: TaskRecord, name: string, paths: Paths): void {
+  if (name.startsWith(VOLUME)) makeScratch(paths.volume(id, name.slice(VOLUME.length)));
+  else makeTaskCgroup(cgroup!, limitWrites(taskResources(spec), cgroupVersion()));
+}
+
+/** @throws Error, which names what is left */
+export async function removeResource({ id, cgroup }: TaskRecord, name: string, paths: Paths): Promise<void> {
+  if (name.startsWith(VOLUME)) await removeScratch(paths.volume(id, name.slice(VOLUME.length)));
+  else await removeTaskCgroup(cgroup!);
+}

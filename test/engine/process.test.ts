@@ -1,0 +1,108 @@
+/** What a container's program is given: user, rights, name, limits of its own; as /proc has it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { REPOSITORY } from "../support/programs.ts";
+import { statusOf } from "./kernel-files.ts";
+import { http, isRoot, until, useEngine } from "./support.ts";
+import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
+
+const NET_BIND_SERVICE = 1n << 10n;
+const CHOWN = 1n << 0n;
+
+describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
+  const scene = useEngine();
+  const task = async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/t")).text);
+  const apply = async (containers: readonly ContainerText[], fields: Readonly<Record<string, unknown>> = {}) =>
+    http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", containers, fields) });
+  const run = async (...given: Parameters<typeof apply>) => {
+    expect((await apply(...given)).text).toContain("created");
+    await until(async () => /RUNNING|STOPPED/.test((await task()).known));
+    expect(await task()).toMatchObject({ known: "RUNNING" });
+  };
+  const listed = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")!;
+
+  test("E48: user, working directory, environment, capabilities, hostname and a root that cannot be written", async () => {
+    await scene.daemon();
+    await run([
+      {
+        name: "user",
+        script: `touch /x 2>/dev/null || echo read-only; ${SLEEP}`,
+        fields: { user: "1234:99", cwd: "/tmp", env: { A: "b=c", EMPTY: "" }, hostname: "other", readonlyRootfs: true },
+      },
+      { name: "root", fields: { capabilities: { drop: ["CAP_CHOWN"], add: ["CAP_NET_RAW"] } } },
+      { name: "bare", fields: { capabilities: { drop: ["ALL"], add: ["CAP_NET_BIND_SERVICE"] }, noNewPrivileges: false } },
+    ]);
+    const user = listed("user").pid;
+    expect(statusOf(user)).toMatchObject({
+      Uid: "1234\t1234\t1234\t1234",
+      Gid: "99\t99\t99\t99",
+      CapEff: "0000000000000000",
+      NoNewPrivs: "1",
+    });
+    const environment = readFileSync(`/proc/${user}/environ`, "utf8").split("\0");
+    expect(environment).toEqual(expect.arrayContaining(["A=b=c", "EMPTY="]));
+    expect(execFileSync("readlink", [`/proc/${user}/cwd`], { encoding: "utf8" })).toMatch(/\/tmp\n$/);
+    expect(execFileSync("nsenter", ["-t", String(user), "-u", "hostname"], { encoding: "utf8" })).toBe("other\n");
+    const { log } = (await task()).containers[0];
+    await until(() => existsSync(log) && readFileSync(log, "utf8") === "read-only\n");
+    const root = BigInt(`0x${statusOf(listed("root").pid)["CapBnd"]}`);
+    expect([root & CHOWN, root & NET_BIND_SERVICE, root & (1n << 13n)]).toEqual([0n, NET_BIND_SERVICE, 1n << 13n]);
+    expect(statusOf(listed("bare").pid)).toMatchObject({ CapBnd: "0000000000000400", NoNewPrivs: "0" });
+  }, 60_000);
+
+  test("a user by name; one that the container does not know stops the task with its name", async () => {
+    await scene.daemon();
+    const passwd = readFileSync(join(scene.rootfs(), "etc/passwd"), { encoding: "utf8", flag: "a+" });
+    const name = passwd
+      .split("\n")
+      .find((line) => !line.startsWith("root:") && line.split(":").length > 3)
+      ?.split(":")[0];
+    await run([{ name: "a", fields: { user: name ?? "0" } }]);
+    if (name !== undefined) {
+      const uid = passwd
+        .split("\n")
+        .find((line) => line.startsWith(`${name}:`))!
+        .split(":")[2];
+      expect(statusOf(listed("a").pid)["Uid"]).toMatch(new RegExp(`^${uid}\t`));
+    }
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    await apply([{ name: "a", fields: { user: "nobody-knows" } }]);
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toContain("nobody-knows");
+    expect(scene.list()).toEqual([]);
+  }, 60_000);
+
+  test("E59: annotations say whose it is; those of the engine cannot be given", async () => {
+    await scene.daemon();
+    await run([{ name: "a", fields: { annotations: { "com.example": "mine" } } }]);
+    const { id, digest } = await task();
+    const state = JSON.parse(
+      execFileSync(join(REPOSITORY, "bin/runt"), ["--root", join(scene.stateDir, "executors/@runtime"), "state", listed("a").id], {
+        encoding: "utf8",
+      }),
+    );
+    expect(state.annotations).toEqual({
+      "com.example": "mine",
+      "org.runt.task": id,
+      "org.runt.group": "default",
+      "org.runt.container": "a",
+      "org.runt.generation": "1",
+      "org.runt.spec-digest": digest,
+    });
+    const refused = await http(scene.socket, "POST", "/v1/apply", {
+      text: taskText(scene.rootfs(), "u", [{ name: "a", fields: { annotations: { "org.runt.task": "x" } } }]),
+    });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("are set by the engine")]);
+  }, 60_000);
+
+  test("E63 E89: a program that is not there: the task stops, says so once, and nothing is left", async () => {
+    await scene.daemon();
+    await apply([{ name: "a", fields: { command: "/no/such/program" } }]);
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toMatch(/could not be started: .*\/no\/such\/program/);
+    expect((await task()).containers[0]).toMatchObject({ exit: null, startedMs: null });
+    expect(scene.list()).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,125 @@
+/** Mounts and volumes, as the kernel mounts them; and what the daemon does not follow. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { http, isRoot, until, useEngine } from "./support.ts";
+import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
+
+describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
+  const scene = useEngine();
+  const task = async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/t")).text);
+  const apply = async (containers: readonly ContainerText[], fields: Readonly<Record<string, unknown>> = {}) =>
+    http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", containers, fields) });
+  const logOf = async (name: string): Promise<string> => {
+    const { log } = (await task()).containers.find((one: { name: string }) => one.name === name);
+    return existsSync(log) ? readFileSync(log, "utf8") : "";
+  };
+  const pidOf = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")!.pid;
+  const hostDirectory = (name: string) => {
+    const path = join(scene.directory, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  };
+
+  test("a scratch volume is one for the containers of the task, also for a user without rights, and goes with the task", async () => {
+    await scene.daemon();
+    const mounts = [{ volume: "scratch", target: "/data" }];
+    await apply(
+      [
+        {
+          name: "writer",
+          script: `echo hello > /data/file; mkdir -p /data/a/b; ln -s /etc /data/link; ${SLEEP}`,
+          fields: { mounts, user: "1234" },
+        },
+        {
+          name: "reader",
+          script: `until [ -d /data/a/b ]; do sleep 0.05; done; cat /data/file; stat -c %u /data/file; touch /data/x 2>/dev/null || echo read-only; ${SLEEP}`,
+          fields: { mounts: [{ ...mounts[0], readOnly: true }] },
+        },
+      ],
+      { volumes: [{ name: "scratch" }] },
+    );
+    await until(async () => /read-only/.test(await logOf("reader")));
+    expect(await logOf("reader")).toBe("hello\n1234\nread-only\n");
+    expect(readFileSync(`/proc/${pidOf("writer")}/mountinfo`, "utf8")).toMatch(/ \/data rw,nosuid,nodev/);
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    await until(() => !existsSync(join(scene.stateDir, "volumes")) || execFileSync("ls", [join(scene.stateDir, "volumes")]).length === 0);
+    expect(existsSync("/etc/passwd")).toBe(true);
+  }, 60_000);
+
+  test("a directory and a file of the host; read-only means all that is mounted below, too", async () => {
+    await scene.daemon();
+    const directory = hostDirectory("host");
+    writeFileSync(join(directory, "file"), "of the host\n");
+    const file = join(scene.directory, "single");
+    writeFileSync(file, "single\n");
+    const script = `cat /host/file /single; echo new > /host/written; echo x > /volume/y || echo refused; ${SLEEP}`;
+    const mounts = [
+      { source: directory, target: "/host" },
+      { source: file, target: "/single", readOnly: true },
+      { volume: "v", target: "/volume", readOnly: true },
+    ];
+    await apply([{ name: "a", script, fields: { mounts } }], { volumes: [{ name: "v", host: directory }] });
+    await until(async () => /refused/.test(await logOf("a")));
+    expect(await logOf("a")).toMatch(/^of the host\nsingle\n/);
+    expect(readFileSync(join(directory, "written"), "utf8")).toBe("new\n");
+  }, 60_000);
+
+  test("a source that is missing: the task stops before anything is made, and names it", async () => {
+    await scene.daemon();
+    await apply([{ name: "a", fields: { mounts: [{ source: join(scene.directory, "none/such"), target: "/x" }] } }]);
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toContain(`${scene.directory}/none is not there`);
+    expect(scene.list()).toEqual([]);
+  }, 60_000);
+
+  test("a link that a container has planted in a directory of the host does not lead the next one to the host's files", async () => {
+    await scene.daemon();
+    const shared = hostDirectory("planted");
+    await apply([
+      {
+        name: "attacker",
+        script: "rm -rf /shared/data; ln -s /etc /shared/data; echo planted",
+        fields: { essential: false, mounts: [{ source: shared, target: "/shared" }] },
+      },
+      {
+        name: "victim",
+        script: `cat /data/passwd; ${SLEEP}`,
+        fields: {
+          dependsOn: [{ container: "attacker", condition: "SUCCESS" }],
+          mounts: [{ source: join(shared, "data"), target: "/data" }],
+        },
+      },
+    ]);
+    // The victim's source is looked at before it is made: where the link is not there yet, it is missing.
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toMatch(new RegExp(`${shared}/data (is a symbolic link|is not there)`));
+    expect(await logOf("victim")).toBe("");
+  }, 60_000);
+
+  test("a link is refused with the path to write instead", async () => {
+    await scene.daemon();
+    const real = hostDirectory("real");
+    const link = join(scene.directory, "link");
+    if (!existsSync(link)) symlinkSync(real, link);
+    await apply([{ name: "a", fields: { mounts: [{ source: link, target: "/x" }] } }]);
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toContain(`${link} is a symbolic link (${link} leads to ${real}): it is not followed`);
+  }, 60_000);
+
+  test("a scratch volume that a container has made hard to remove is removed", async () => {
+    await scene.daemon();
+    const script = [
+      "cd /data",
+      "n=$(printf '%0200d' 0); i=0; while [ $i -lt 40 ]; do mkdir $n && cd $n; i=$((i+1)); done",
+      "touch \"$(printf '\\377\\376')\"; chmod 000 . ; echo ready",
+      SLEEP,
+    ].join("; ");
+    await apply([{ name: "a", script, fields: { mounts: [{ volume: "v", target: "/data" }] } }], { volumes: [{ name: "v" }] });
+    await until(async () => /ready/.test(await logOf("a")));
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    expect((await scene.ctl("get", "t")).stderr).toContain("there is no task t");
+    expect(execFileSync("find", [scene.stateDir, "-path", "*volumes/*"], { encoding: "utf8" })).toBe("");
+  }, 60_000);
+});
