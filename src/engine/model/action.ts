@@ -19,6 +19,8 @@ export type Action =
   | ({ readonly type: "stop"; readonly signal: string | number; readonly timeoutMs: number } & OfContainer)
   /** Forget it in the runtime. `removed`. Not there: it succeeds. */
   | ({ readonly type: "remove" } & OfContainer)
+  /** Before its stop: run inside it. Never repeated. `preStopped`, whatever has come of it. */
+  | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
   | ({ readonly type: "checkHealth"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
   /** `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }

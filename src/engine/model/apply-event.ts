@@ -8,6 +8,7 @@ import type { TaskEvent } from "./event.ts";
 import { applyHealth } from "./health.ts";
 import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
+import { applyPreStopped } from "./pre-stop.ts";
 import { reason } from "./reason.ts";
 import { specOf, type TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
@@ -44,6 +45,8 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
       return applyFence(record);
     case "health":
       return applyHealth(record, event, specOf(record, event.container)?.healthCheck);
+    case "preStopped":
+      return applyPreStopped(record, event);
     case "booted":
       return applyBoot(record, event);
     case "acknowledged":
@@ -96,6 +99,10 @@ function applyFence(record: TaskRecord): TaskRecord {
     ...record,
     resources: record.resources.map((one) => ({ ...one, applied: null })),
     leftovers: record.leftovers.map((one) => ({ ...one, isRemoving: false })),
-    containers: record.containers.map((one) => ({ ...one, health: one.health && { ...one.health, isChecking: false } })),
+    containers: record.containers.map((one) => ({
+      ...one,
+      health: one.health && { ...one.health, isChecking: false },
+      preStop: one.preStop === "running" ? "done" : one.preStop,
+    })),
   };
 }

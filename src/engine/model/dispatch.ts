@@ -5,6 +5,7 @@ import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
 import { isCheckDue } from "./health.ts";
 import type { BundleView } from "./host.ts";
+import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
@@ -17,7 +18,7 @@ export interface Decision {
 }
 
 export function dispatch(record: TaskRecord, now: Instant, host: BundleView): Decision {
-  const steps = [createResources, moveContainers, checkHealth, removeLeftovers, cleanUp];
+  const steps = [createResources, runPreStops, moveContainers, checkHealth, removeLeftovers, cleanUp];
   return steps.reduce<Decision>(
     (decided, step) => {
       const next = step(decided.record, now, host);
@@ -63,7 +64,7 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
   if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
   if (stop.nextTry !== null && !hasPassed(stop.nextTry, now)) return undefined;
-  if (stopsBefore(record, container, peers, options).length > 0) return undefined;
+  if (isHeldByPreStop(record, container) || stopsBefore(record, container, peers, options).length > 0) return undefined;
   const spec = specOf(record, name);
   const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? options.stopTimeoutMs);
   const signal = spec?.stopSignal ?? "SIGKILL";

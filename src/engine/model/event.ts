@@ -53,6 +53,8 @@ export type TaskEvent = { readonly at: Instant } & (
   | { readonly type: "fenced" }
   /** After `fenced`: the truth. The action that was in flight for it is no longer. */
   | ({ readonly type: "lookedUp"; readonly observation: Observation } & OfContainer)
+  /** `error`: what went wrong, for the log; the stop goes on. */
+  | ({ readonly type: "preStopped"; readonly error?: string } & OfContainer)
   | ({ readonly type: "health"; readonly isHealthy: boolean; readonly output: string } & OfContainer)
   /**
    * The host has booted anew: at.bootId is the new one. `exits` are those recorded on disk, by runtime id, that were not observed: an orderly shutdown ends

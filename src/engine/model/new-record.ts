@@ -90,6 +90,7 @@ export function newContainer(task: string, { name, type, essential, hasHealthChe
     isRestartAsked: false,
     blockedSince: null,
     stop: { failures: 0, nextTry: null },
+    preStop: "waiting",
     isStrayStopped: false,
   };
 }

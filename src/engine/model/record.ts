@@ -71,6 +71,8 @@ export interface ContainerRecord {
   /** Since when it could go on but for what it depends on. */
   readonly blockedSince: Instant | null;
   readonly stop: StopRecord;
+  /** Whether it was told before its stop (spec.preStop). One that was in flight when the daemon died is done. */
+  readonly preStop: "waiting" | "running" | "done";
   /** It was stopped once after it had turned up running although it had stopped. */
   readonly isStrayStopped: boolean;
 }

@@ -39,6 +39,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     restarts: container.restarts + 1,
     blockedSince: null,
     stop: { failures: 0, nextTry: null },
+    preStop: "waiting",
     isStrayStopped: false,
     health: container.health && { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" },
   });

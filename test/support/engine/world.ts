@@ -92,6 +92,9 @@ export class World {
           output: "",
         });
         break;
+      case "preStop":
+        this.send({ type: "preStopped", at, container: action.container, generation: action.generation });
+        break;
       case "forget":
         break;
       default: {

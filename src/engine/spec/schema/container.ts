@@ -38,6 +38,11 @@ export const healthCheck = z.strictObject({
   startPeriod: duration.default(0).describe("Failures in this time after the start do not count."),
 });
 
+export const preStop = z.strictObject({
+  command: z.array(text).min(1).describe("Program and arguments. That it fails stops nothing."),
+  timeout: duration.default(10_000),
+});
+
 export const mount = z.strictObject({
   volume: z.string().optional().describe("A volume of the task."),
   source: absolutePath.optional().describe("A file or directory of the host, instead of a volume."),
@@ -63,6 +68,7 @@ export const container = z.strictObject({
   restart: restartPolicy.optional(),
   stopSignal: z.union([z.string().min(1), z.int().min(1).max(64)]).default("SIGTERM"),
   stopTimeout: duration.optional().describe("How long it may take to end after the signal. Absent: what the host says."),
+  preStop: preStop.optional().describe("What is run inside it before any container of the task gets its stop signal; at most once."),
   healthCheck: healthCheck.optional(),
   cpus: z.number().min(0.01).optional().describe("CPUs worth of time: 0.5 is half of one."),
   cpuShares: z.int().min(0).optional().describe("Weight against other containers: 2 to 262144; other values are moved to the nearest."),

@@ -1,0 +1,32 @@
+/** What a container is told before anything of its task gets a signal: at most once, whatever happens to the daemon meanwhile. */
+import type { Action } from "./action.ts";
+import { changeContainer, containerOf } from "./change-record.ts";
+import type { TaskEvent } from "./event.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+
+export function runPreStops(record: TaskRecord): { readonly record: TaskRecord; readonly actions: readonly Action[] } {
+  const due = record.containers.filter((one) => one.preStop === "waiting" && isPending(record, one));
+  return {
+    record: due.reduce((state, { name }) => changeContainer(state, name, { preStop: "running" }), record),
+    actions: due.map(({ name, generation, runtimeId }) => {
+      const { command, timeout } = specOf(record, name)!.preStop!;
+      return { type: "preStop", container: name, generation, runtimeId, command, timeoutMs: timeout };
+    }),
+  };
+}
+
+/** Its own has not ended; or the whole task stops, and that of another container has not. */
+export function isHeldByPreStop(record: TaskRecord, container: ContainerRecord): boolean {
+  return isPending(record, container) || (record.desired === "STOPPED" && record.containers.some((one) => isPending(record, one)));
+}
+
+function isPending(record: TaskRecord, container: ContainerRecord): boolean {
+  const { name, known, desired, isRestartAsked, preStop } = container;
+  const isUp = known === "RUNNING" || known === "RESOURCES_PROVISIONED";
+  return preStop !== "done" && isUp && (desired === "STOPPED" || isRestartAsked) && specOf(record, name)?.preStop !== undefined;
+}
+
+export function applyPreStopped(record: TaskRecord, event: Extract<TaskEvent, { type: "preStopped" }>): TaskRecord {
+  const container = containerOf(record, event.container);
+  return container?.generation === event.generation ? changeContainer(record, event.container, { preStop: "done" }) : record;
+}
