@@ -1,7 +1,7 @@
 /** OCI bundles as the source of containers: what config.json says holds, and what contradicts it is refused by name. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 import { CGROUP_VERSION, cgroupFile, namespaceOf, statusOf } from "./kernel-files.ts";
@@ -25,10 +25,10 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     const directory = join(scene.directory, `bundle-${++count}`);
     mkdirSync(directory);
     execFileSync(join(REPOSITORY, "bin/runt"), ["spec", "--bundle", directory]);
-    symlinkSync(scene.rootfs(), join(directory, "rootfs"));
     const file = join(directory, "config.json");
     const config = JSON.parse(readFileSync(file, "utf8")) as Config;
     config.process.args = ["/bin/sh", "-c", SLEEP];
+    config.root.path = relative(directory, scene.rootfs());
     change(config);
     writeFileSync(file, toText(config));
     return directory;

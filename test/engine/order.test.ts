@@ -121,6 +121,25 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     expect([a! < b!, b! < c!]).toEqual([true, true]);
   }, 60_000);
 
+  test("E74: what a container is told before its stop is told once, before any container of the task gets its signal", async () => {
+    await scene.daemon();
+    const kept = `${scene.directory}/told`;
+    mkdirSync(kept, { recursive: true });
+    const script = (name: string) => `trap '${now} > /told/${name}; exit 0' TERM; sleep 1000 & wait $!`;
+    const mounts = [{ source: kept, target: "/told" }];
+    const preStop = { command: ["sh", "-c", `sleep 0.5; ${now} >> /told/hook`] };
+    await apply([
+      { name: "a", script: script("a"), fields: { mounts } },
+      { name: "b", script: script("b"), fields: { mounts, preStop, dependsOn: [on("a", "START")] } },
+      { name: "c", script: script("c"), fields: { mounts, preStop: { command: ["false"] } } },
+    ]);
+    await until(async () => (await task()).known === "RUNNING");
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    const times = ["hook", "a", "b", "c"].map((name) => readFileSync(`${kept}/${name}`, "utf8"));
+    expect(times[0]).toMatch(/^\d+\.\d+\n$/);
+    for (const signalled of times.slice(1)) expect(Number(signalled)).toBeGreaterThanOrEqual(Number(times[0]));
+  }, 60_000);
+
   test("E76: the stop signal of the container, and SIGKILL after its time for one that does not listen", async () => {
     await scene.daemon();
     await apply([

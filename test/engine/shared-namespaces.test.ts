@@ -70,7 +70,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     );
     await until(async () => /lo\n/.test(await logOf("client")));
     const seen = await logOf("client");
-    expect(seen).toMatch(/^fetched\nt\n/);
+    expect(seen).toMatch(/^fetched\nt\n/m);
     expect(seen).toMatch(/^\/pause$/m);
     expect(seen).toMatch(/httpd -p 127\.0\.0\.1:8000/);
     // Nothing but loopback.
@@ -79,7 +79,8 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
 
   test("a private network has its own loopback, which is up", async () => {
     await scene.daemon();
-    await run([{ name: "a", script: "ping -c 1 -W 5 127.0.0.1 && echo answered; ls /sys/class/net; sleep 1000" }], {});
+    const fetch = "httpd -p 127.0.0.1:8000 -h /bin && wget -q -O /dev/null http://127.0.0.1:8000/busybox";
+    await run([{ name: "a", script: `${fetch} && echo answered; ls /sys/class/net; sleep 1000` }], {});
     await until(async () => /lo\n/.test(await logOf("a")));
     expect(await logOf("a")).toMatch(/answered/);
   }, 60_000);

@@ -64,9 +64,16 @@ export class Effects {
         const { isHealthy, output } = await runtime.check(action.runtimeId, action.command, action.timeoutMs);
         return { type: "health", container: action.container, generation: action.generation, isHealthy, output };
       }
+      case "preStop":
+        return { ...preStopped(action), ...(await this.#preStop(action)) };
       case "provision":
         throw new Error("no task that is accepted asks for a network");
     }
+  }
+
+  async #preStop({ runtimeId, command, timeoutMs }: Extract<Action, { type: "preStop" }>): Promise<{ readonly error?: string }> {
+    const { isHealthy, output } = await this.#options.runtime.check(runtimeId, command, timeoutMs);
+    return isHealthy ? {} : { error: `it has failed, or not ended in time: ${output}` };
   }
 
   /** What a task has on the disk besides its containers: logs and scratch volumes. */
@@ -74,6 +81,10 @@ export class Effects {
     const { paths } = this.#options;
     for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
   }
+}
+
+function preStopped({ container, generation }: ContainerAction) {
+  return { type: "preStopped", container, generation } as const;
 }
 
 function done({ container, generation }: ContainerAction, target: ContainerStatus) {
@@ -96,6 +107,8 @@ function failureOf(action: Effect, error: ActionError): Happening {
       return { type: "resource", name: action.name, target: "CREATED", error };
     case "removeResource":
       return { type: "resource", name: action.name, target: "REMOVED", error };
+    case "preStop":
+      return { ...preStopped(action), error: error.message };
     case "checkHealth":
       return { type: "health", container: action.container, generation: action.generation, isHealthy: false, output: error.message };
   }

@@ -1,6 +1,7 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { ProcessState } from "../../executor/index.ts";
 import {
   DEFAULT_OPTIONS,
   DEFAULT_QUEUE,
@@ -106,7 +107,7 @@ export class Engine {
     this.#runtime = new ContainerRuntime(
       { stateDir: this.#paths.executors, binary: runtime },
       {
-        onExit: (id, process) => this.#postTo(id, { state: "exited", exit: exitOf(process) }),
+        onExit: (id, process) => void this.#exited(id, process),
         onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
       },
     );
@@ -243,6 +244,9 @@ export class Engine {
     const result = action.type === "start" || action.type === "remove" ? this.#starts.run(perform) : perform();
     void result.then((happening) => {
       this.#turns.post(record.id, happening);
+      if (happening.type === "preStopped" && happening.error !== undefined) {
+        this.#log("error", "pre-stop-failed", { task: record.id, container: happening.container, message: happening.error });
+      }
       if (action.type === "start" && happening.type === "result" && happening.error === undefined) this.#runtime.follow(action.runtimeId);
     });
   }
@@ -267,6 +271,17 @@ export class Engine {
       // The store has said itself what is wrong with it (StoreReadOnly).
       () => setTimeout(() => this.#forget(record), FORGET_RETRY_MS).unref(),
     );
+  }
+
+  /** The process that holds the namespaces comes first: its end is why the others have ended. */
+  async #exited(id: string, process: ProcessState): Promise<void> {
+    const task = [...this.#turns.records.values()].find(({ containers }) => containers.some(({ runtimeId }) => runtimeId === id));
+    const holder = task?.containers.find(({ type, known }) => type === "namespacePause" && known === "RUNNING");
+    if (holder !== undefined && holder.runtimeId !== id) {
+      const end = await this.#runtime.endIfEnding(holder.runtimeId).catch(() => undefined);
+      if (end !== undefined) this.#postTo(holder.runtimeId, { state: "exited", exit: exitOf(end) });
+    }
+    this.#postTo(id, { state: "exited", exit: exitOf(process) });
   }
 
   #postTo(runtimeId: string, observation: { readonly state: "exited"; readonly exit: ReturnType<typeof exitOf> }): void {

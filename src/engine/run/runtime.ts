@@ -1,6 +1,7 @@
 /** The port to the runtime: the executor library, one executor for each incarnation of a container. */
 import { Executor, ExecutorError, type LaunchCommand, locateRuntime, type ProcessState } from "../../executor/index.ts";
 import type { ContainerExit } from "../model/index.ts";
+import { isEnding } from "./holder.ts";
 
 export interface RuntimeOptions {
   /** Absolute directory of the executors. */
@@ -88,6 +89,12 @@ export class ContainerRuntime {
     if ((await this.find(id)).state !== "running") return { isHealthy: false, output: "the container does not run" };
     const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs });
     return { isHealthy: exitCode === 0, output: output.toString() };
+  }
+
+  /** The end of one whose process is ending or has ended; undefined: it runs, or is not known here. */
+  async endIfEnding(id: string): Promise<ProcessState | undefined> {
+    const executor = this.#known.get(id);
+    return executor?.process && isEnding(executor.process) ? executor.wait() : undefined;
   }
 
   /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */
