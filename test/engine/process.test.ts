@@ -1,6 +1,6 @@
 /** What a container's program is given: user, rights, name, limits of its own; as /proc has it. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
@@ -50,6 +50,18 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     const root = BigInt(`0x${statusOf(listed("root").pid)["CapBnd"]}`);
     expect([root & CHOWN, root & NET_BIND_SERVICE, root & (1n << 13n)]).toEqual([0n, NET_BIND_SERVICE, 1n << 13n]);
     expect(statusOf(listed("bare").pid)).toMatchObject({ CapBnd: "0000000000000400", NoNewPrivs: "0" });
+  }, 60_000);
+
+  test("E48: the configuration that a container is made from has nothing that validate would find", async () => {
+    await scene.daemon();
+    const limits = { cpus: 0.5, cpuShares: 100, memory: "64Mi", memoryReservation: "32Mi", pids: 20 };
+    const fields = { ...limits, user: "1:2", env: { A: "b" }, mounts: [{ volume: "v", target: "/v" }], hostname: "h" };
+    await run([{ name: "a", fields }], { volumes: [{ name: "v", host: "/usr" }], cpus: 1, memory: "128Mi", pids: 50 });
+    const kept = join(scene.directory, "kept");
+    mkdirSync(kept);
+    copyFileSync(join(scene.stateDir, "executors", listed("a").id, "config.json"), join(kept, "config.json"));
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    expect(execFileSync(join(REPOSITORY, "bin/runt"), ["validate", kept], { encoding: "utf8" })).not.toMatch(/^(error|warning)/m);
   }, 60_000);
 
   test("a user by name; one that the container does not know stops the task with its name", async () => {
