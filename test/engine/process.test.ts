@@ -50,7 +50,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     const root = BigInt(`0x${statusOf(listed("root").pid)["CapBnd"]}`);
     expect([root & CHOWN, root & NET_BIND_SERVICE, root & (1n << 13n)]).toEqual([0n, NET_BIND_SERVICE, 1n << 13n]);
     expect(statusOf(listed("bare").pid)).toMatchObject({ CapBnd: "0000000000000400", NoNewPrivs: "0" });
-  }, 60_000);
+  });
 
   test("E48: the configuration that a container is made from has nothing that validate would find", async () => {
     await scene.daemon();
@@ -62,7 +62,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     copyFileSync(join(scene.stateDir, "executors", listed("a").id, "config.json"), join(kept, "config.json"));
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     expect(execFileSync(join(REPOSITORY, "bin/runt"), ["validate", kept], { encoding: "utf8" })).not.toMatch(/^(error|warning)/m);
-  }, 60_000);
+  });
 
   test("a user by name; one that the container does not know stops the task with its name", async () => {
     await scene.daemon();
@@ -84,7 +84,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toContain("nobody-knows");
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 
   test("E59: annotations say whose it is; those of the engine cannot be given", async () => {
     await scene.daemon();
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
       text: taskText(scene.rootfs(), "u", [{ name: "a", fields: { annotations: { "org.runt.task": "x" } } }]),
     });
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("are set by the engine")]);
-  }, 60_000);
+  });
 
   test("E63 E89: a program that is not there: the task stops, says so once, and nothing is left", async () => {
     await scene.daemon();
@@ -116,5 +116,5 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect((await task()).reason).toMatch(/could not be started: .*\/no\/such\/program/);
     expect((await task()).containers[0]).toMatchObject({ exit: null, startedMs: null });
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 });

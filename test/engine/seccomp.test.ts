@@ -24,20 +24,20 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
     expect(output).toMatch(/unshare.*Operation not permitted/);
     expect(output).toContain("works\n");
     expect(statusOf(pid())["Seccomp"]).toBe("2");
-  }, 60_000);
+  });
 
   test("a capability lets through what it is for", async () => {
     await scene.daemon();
     const output = await outputOf({ capabilities: { add: ["CAP_SYS_ADMIN"] } }, "mount -t tmpfs none /tmp && echo mounted");
     expect(output).toContain("mounted\n");
     expect(statusOf(pid())["Seccomp"]).toBe("2");
-  }, 60_000);
+  });
 
   test("unconfined: there is none", async () => {
     await scene.daemon();
     await outputOf({ seccomp: "unconfined" }, "true");
     expect(statusOf(pid())["Seccomp"]).toBe("0");
-  }, 60_000);
+  });
 
   test("a file: exactly what it says, with arguments of 64 bits", async () => {
     await scene.daemon();
@@ -47,7 +47,7 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
     const output = await outputOf({ seccomp: scene.file("filter.json", text) }, "mkdir /tmp/x");
     expect(output).toMatch(/No space left on device/);
     expect(readFileSync(`${scene.stateDir}/executors/${scene.list()[0]!.id}/config.json`, "utf8")).toContain("18446744073709551615");
-  }, 60_000);
+  });
 
   test.each([
     ["is not there", undefined, /cannot read .*filter\.json: ENOENT/],

@@ -31,7 +31,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     }
     // What is not shared stays apart.
     expect(namespaceOf(pidOf("a"), "mnt")).not.toBe(namespaceOf(pidOf("b"), "mnt"));
-  }, 60_000);
+  });
 
   test("private, shared and of the host, each for itself", async () => {
     await scene.daemon();
@@ -41,7 +41,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     expect(of("a", "uts")).not.toBe(of("b", "uts"));
     expect(of("a", "ipc")).toBe(of("b", "ipc"));
     for (const name of ["a", "b", "runtd-pause"]) expect(of(name, "net")).toBe(namespaceOf(process.pid, "net"));
-  }, 60_000);
+  });
 
   test("E36: without any image there is the process that holds them; it has no rights, and nothing but itself in its root", async () => {
     await scene.daemon();
@@ -53,7 +53,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     expect(readFileSync(`/proc/${pause}/cmdline`, "utf8")).toBe("/pause\0");
     expect(readlinkSync(`/proc/${pause}/exe`)).toBe("/pause");
     expect(Number(/\d+/.exec(status["VmRSS"]!)![0])).toBeLessThan(256);
-  }, 60_000);
+  });
 
   test("E95: from inside: processes, System V memory, the hostname, and a loopback that answers", async () => {
     await scene.daemon();
@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     expect(seen).toMatch(/httpd -p 127\.0\.0\.1:8000/);
     // Nothing but loopback.
     expect(seen.trimEnd().split("\n").slice(-1)).toEqual(["lo"]);
-  }, 60_000);
+  });
 
   test("a private network has its own loopback, which is up", async () => {
     await scene.daemon();
@@ -83,7 +83,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     await run([{ name: "a", script: `${fetch} && echo answered; ls /sys/class/net; sleep 1000` }], {});
     await until(async () => /lo\n/.test(await logOf("a")));
     expect(await logOf("a")).toMatch(/answered/);
-  }, 60_000);
+  });
 
   test("E95: the holder takes the orphans of a shared pid namespace", async () => {
     await scene.daemon();
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     await until(() => children() !== "").catch(() => {});
     await until(() => children() === "");
     expect(statusOf(pidOf("runtd-pause"))["State"]).toMatch(/^S/);
-  }, 60_000);
+  });
 
   test("E95: the holder is the first to start and the last to stop", async () => {
     await scene.daemon();
@@ -115,7 +115,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     expect(others.filter(isThere)).toEqual([]);
     expect((await deleted).status).toBe(0);
     await until(() => scene.list().length === 0);
-  }, 60_000);
+  });
 
   test("E95: the holder dies: the task ends, and says why; nothing is left", async () => {
     await scene.daemon();
@@ -124,7 +124,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toMatch(/runtd\/pause .*killed by signal 9/);
     expect(scene.list().filter(({ status }) => status === "running")).toEqual([]);
-  }, 60_000);
+  });
 
   test("E95: a daemon that is killed finds the holder again, and a container that starts anew joins it", async () => {
     const first = await scene.daemon();
@@ -138,7 +138,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     process.kill(old, "SIGKILL");
     await until(() => pidOf("b") !== old && pidOf("b") > 0);
     for (const type of TYPES) expect(namespaceOf(pidOf("b"), type)).toBe(namespaceOf(holder, type));
-  }, 60_000);
+  });
 
   test("T13: IPv6 is on in a shared network, whatever new ones have by default; the host's setting stays", async () => {
     await scene.daemon();
@@ -148,5 +148,5 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     await until(async () => (await logOf("a")) !== "");
     expect(await logOf("a")).toBe("0\n");
     expect(readFileSync(setting, "utf8")).toBe(host);
-  }, 60_000);
+  });
 });

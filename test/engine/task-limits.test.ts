@@ -54,7 +54,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     // T4: gone everywhere, and the level above it, too.
     expect(cgroupsNamed(CGROUP_PARENT.slice(1))).toEqual([]);
-  }, 60_000);
+  });
 
   test("T6: what is not limited is not; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds", async () => {
     await scene.daemon();
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
       expect(cgroupFile(pidOf("s0"), "cpu", "cpu.shares", 1)).toBe("516");
       expect(["s0", "s1", "s512"].map((name) => cgroupFile(pidOf(name), "cpu", "cpu.shares"))).toEqual(["2", "2", "512"]);
     } else expect(cgroupFile(pidOf("s0"), "cpu", "cpu.weight", 1)).toBe("59");
-  }, 60_000);
+  });
 
   test("T7: a quarter of a CPU for two that would take all", async () => {
     await scene.daemon();
@@ -85,7 +85,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     // On a busy host they may get less. Periods are counted only where there is a quota.
     expect(share).toBeLessThan(0.25 * 1.1);
     expect(Number(/nr_periods (\d+)/.exec(cgroupFile(pidOf("loop1"), "cpu", "cpu.stat", 1))![1])).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test("T9: two containers within their own limits, and together above that of the task: one is killed for memory", async () => {
     await scene.daemon();
@@ -98,7 +98,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     const killed = (await task()).containers.find(({ exit }: { exit: { code: number } | null }) => exit?.code === 137);
     expect(killed.exit).toMatchObject({ signal: 9, oomKilled: true });
     expect(killed.reason).toContain("the kernel killed it for memory");
-  }, 60_000);
+  });
 
   test("T10: a fork loop meets the limit of the task", async () => {
     await scene.daemon();
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     });
     await until(() => /max [1-9]/.test(cgroupFile(pidOf("fork"), "pids", "pids.events", 1)));
     expect(Number(cgroupFile(pidOf("fork"), "pids", "pids.current", 1))).toBeLessThanOrEqual(16);
-  }, 60_000);
+  });
 
   test("E49: a container without a limit of memory reads that of its task", async () => {
     await scene.daemon();
@@ -115,7 +115,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     const file = CGROUP_VERSION === 1 ? "memory.limit_in_bytes" : "memory.max";
     expect(cgroupFile(pidOf("free"), "memory", file)).toBe(String(128 * MIB));
     expect(cgroupFile(pidOf("own"), "memory", file)).toBe(String(32 * MIB));
-  }, 60_000);
+  });
 
   test("T1: a task keeps its cgroup when the host is configured to give none any more; a new one has none, and cannot have limits", async () => {
     const first = await scene.daemon();
@@ -132,7 +132,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect([limited.status, limited.text]).toEqual([422, expect.stringMatching(/\/pids.*switched off on this host/)]);
     for (const name of ["old", "new"]) expect((await scene.ctl("delete", name)).status).toBe(0);
     expect(cgroupsNamed(CGROUP_PARENT.slice(1))).toEqual([]);
-  }, 60_000);
+  });
 
   test("T2: a hierarchy that cannot be written: the task stops, names the cgroup, and nothing was made", async () => {
     const where = CGROUP_VERSION === 1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
@@ -141,7 +141,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toMatch(new RegExp(`the resource cgroup could not be created: .*${where}${CGROUP_PARENT}/.*EROFS`));
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a cgroup of somebody else is not removed: the task's name has a part that nobody knows before", async () => {
     await scene.daemon();
@@ -155,5 +155,5 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     } finally {
       execFileSync("rmdir", [foreign, parent]);
     }
-  }, 60_000);
+  });
 });

@@ -46,7 +46,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     await until(() => !existsSync(join(scene.stateDir, "volumes")) || execFileSync("ls", [join(scene.stateDir, "volumes")]).length === 0);
     expect(existsSync("/etc/passwd")).toBe(true);
-  }, 60_000);
+  });
 
   test("a directory and a file of the host; read-only means all that is mounted below, too", async () => {
     await scene.daemon();
@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     await until(async () => /refused/.test(await logOf("a")));
     expect(await logOf("a")).toMatch(/^of the host\nsingle\n/);
     expect(readFileSync(join(directory, "written"), "utf8")).toBe("new\n");
-  }, 60_000);
+  });
 
   test("a source that is missing: the task stops before anything is made, and names it", async () => {
     await scene.daemon();
@@ -72,7 +72,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toContain(`${scene.directory}/none is not there`);
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 
   test("a link that a container has planted in a directory of the host does not lead the next one to the host's files", async () => {
     await scene.daemon();
@@ -96,7 +96,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toMatch(new RegExp(`${shared}/data (is a symbolic link|is not there)`));
     expect(await logOf("victim")).toBe("");
-  }, 60_000);
+  });
 
   test("a link is refused with the path to write instead", async () => {
     await scene.daemon();
@@ -106,7 +106,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     await apply([{ name: "a", fields: { mounts: [{ source: link, target: "/x" }] } }]);
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toContain(`${link} is a symbolic link (${link} leads to ${real}): it is not followed`);
-  }, 60_000);
+  });
 
   test("a scratch volume that a container has made hard to remove is removed", async () => {
     await scene.daemon();
@@ -121,5 +121,5 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     expect((await scene.ctl("get", "t")).stderr).toContain("there is no task t");
     expect(execFileSync("find", [scene.stateDir, "-path", "*volumes/*"], { encoding: "utf8" })).toBe("");
-  }, 60_000);
+  });
 });
