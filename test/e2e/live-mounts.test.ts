@@ -55,7 +55,9 @@ describe.skipIf(!isRoot || !isRunt)("mounts (needs root)", () => {
     expect(await inside(name, "grep ' /tmp/new/place ' /proc/self/mountinfo | cut -d' ' -f6")).toMatch(/^ro,nosuid/);
     await ok(["mounts", "remove", name, list]);
     // The root of a mount, which comes before its place, may be below the host's /tmp.
-    expect(await inside(name, "ls /tmp/new/place; cat /tmp/one; cut -d' ' -f5 /proc/self/mountinfo | grep -c '^/tmp/' || true")).toBe("0\n");
+    expect(await inside(name, "ls /tmp/new/place; cat /tmp/one; cut -d' ' -f5 /proc/self/mountinfo | grep -c '^/tmp/' || true")).toBe(
+      "0\n",
+    );
     expect(readdirSync(from)).toEqual(["file"]);
   });
 
