@@ -13,7 +13,7 @@ const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
 const SECOND_TRY = 1;
 
 /** For what hangs. Nothing that works takes so long, whoever else has the processors. */
-const TIMEOUT = 300_000;
+const TIMEOUT = 1_200_000;
 
 /** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
 const chaiConfig = { truncateThreshold: 2000 };

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { AT_ONCE_MS, appears, isAlive, useBackground } from "../support/background.ts";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import { useFakeCriu } from "../support/fake-criu.ts";
-import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { program } from "../support/programs.ts";
 
@@ -33,7 +33,7 @@ describe.skipIf(!isRoot || !isRunt)("a criu that does not answer (needs root)", 
       config.linux.cgroupsPath = cgroup;
     });
 
-  test("TERM ends restore: criu and what it has begun are killed, nothing is left", { timeout: 3 * END_MS * SLOW }, async () => {
+  test("TERM ends restore: criu and what it has begun are killed, nothing is left", async () => {
     fake.image();
     const name = id();
     const restoring = asking(["restore", "-d", "--image-path", fake.images(), "-b", prepared(), name]);
@@ -47,7 +47,7 @@ describe.skipIf(!isRoot || !isRunt)("a criu that does not answer (needs root)", 
     expect(existsSync(`${CGROUPS}${isUnified ? "" : "/memory"}${cgroup}`)).toBe(false);
   });
 
-  test("delete --force ends a checkpoint and the container", { timeout: 3 * END_MS * SLOW }, async () => {
+  test("delete --force ends a checkpoint and the container", async () => {
     const name = id();
     await ok(["run", "-d", "-b", prepared(), name]);
     const init = await initOf(name);

@@ -6,7 +6,7 @@ import { AT_ONCE_MS, useBackground } from "../support/background.ts";
 import { listenDirectly, type Service } from "../support/bus-service.ts";
 import { isUnified } from "../support/cgroups.ts";
 import { type FakeSystemd, fakeSystemd } from "../support/fake-systemd.ts";
-import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
 /** Of src/runtime/cgroup/systemd/driver/connection.ts. */
@@ -54,7 +54,7 @@ describe.skipIf(!isRoot || !isRunt)("a systemd that does not answer (needs root)
       config.linux.resources = {};
     });
 
-  test("create and delete --force end, TERM ends create at once", { timeout: 4 * ANSWER_MS * SLOW }, async () => {
+  test("create and delete --force end, TERM ends create at once", async () => {
     const [made, refused, undone, stopped] = [id(), id(), id(), id()];
     expect(await verb(working, ["run", "-d", "-b", prepared(made), made]).ended).toMatchObject({ status: 0, stderr: "" });
     isSilent = true;

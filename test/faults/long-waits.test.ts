@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AT_ONCE_MS, useBackground } from "../support/background.ts";
 import { mountDead } from "../support/dead-fuse.ts";
-import { isRoot, isRunt, SLOW, useHarness } from "../support/harness.ts";
+import { isRoot, isRunt, useHarness } from "../support/harness.ts";
 
 const isWanted = process.env["RUNT_LONG_WAITS"] !== undefined;
 /** Of src/runtime/execute/slow.ts. */
@@ -12,7 +12,7 @@ describe.skipIf(!isRoot || !isRunt || !isWanted)("a long wait (needs root)", () 
   const harness = useHarness();
   const { begin, initOf, running, timed } = useBackground(harness);
 
-  test("exec gives up when the process has not moved for a minute; the container goes on", { timeout: 3 * STILL_MS * SLOW }, async () => {
+  test("exec gives up when the process has not moved for a minute; the container goes on", async () => {
     const name = await running();
     await mountDead(begin, harness.directory, await initOf(name), "/var");
     const ended = await timed(["exec", "--cwd", "/var/x", name, "true"]);

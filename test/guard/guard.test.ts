@@ -32,7 +32,7 @@ describe.each(MEASURED)("with the cgroups: %s", (cgroups) => {
     let measured: Counts = {};
     beforeAll(async () => {
       measured = await measure(makeStep(), cgroups);
-    }, 300_000);
+    });
 
     const names = Object.keys(recorded).filter((name) => !ofBuild.includes(name));
     test.each(names.length === 0 ? ["everything"] : names)("%s", (name) => {
