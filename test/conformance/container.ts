@@ -114,7 +114,7 @@ export class Container {
   }
 }
 
-/** Poll until it holds; throws naming `what` after five seconds. */
+/** Poll until it holds; throws naming `what` after a minute. */
 export async function waitFor(holds: () => boolean | Promise<boolean>, what: string, patience = PATIENCE_MS): Promise<void> {
   const deadline = Date.now() + patience;
   while (!(await holds())) {

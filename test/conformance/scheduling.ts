@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../support/config.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { program } from "../support/programs.ts";
 import { hierarchyOf, isUnified, removeCgroups } from "./cgroups.ts";
 import type { Context } from "./context.ts";
@@ -57,6 +58,20 @@ export function roomForRealTime(c: Context, config: Config): void {
   c.cleanup(() => removeCgroups(c.cgroup));
   mkdirSync(path, { recursive: true });
   for (const [depth, directory] of [dirname(path), path].entries())
-    writeFileSync(join(directory, "cpu.rt_runtime_us"), String(RUNTIMES_ABOVE[depth]));
+    give(join(directory, "cpu.rt_runtime_us"), String(RUNTIMES_ABOVE[depth]));
   config.linux.resources["cpu"] = { realtimeRuntime: RUNTIME, realtimePeriod: PERIOD };
+}
+
+const PAUSE_MS = 20;
+
+/** What others on the host have had is there again a little later: until then the kernel says EINVAL. */
+function give(file: string, runtime: string): void {
+  for (const end = Date.now() + PATIENCE_MS; ; Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)) {
+    try {
+      writeFileSync(file, runtime);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EINVAL" || Date.now() > end) throw error;
+    }
+  }
 }
