@@ -55,7 +55,7 @@ describe.skipIf(!isRoot || !isRunt)("signals of the caller (needs root)", () => 
     return special[verb] ?? [verb, name];
   }
 
-  const staying = () => bundle((config) => shell(config, "exec sleep 60"));
+  const staying = () => bundle((config) => shell(config, "exec sleep 1000"));
   const clean = async (name: string) => {
     expect(await runtime(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
     expect(existsSync(root) ? readdirSync(root).filter((entry) => entry !== "@cache") : []).toEqual([]);

@@ -40,7 +40,7 @@ describe.skipIf(!isRoot || !isRunt)("a crowd (needs root)", () => {
   const { bundle, id, root, runtime } = useHarness();
   const pick = random(3);
 
-  const staying = () => bundle((config) => shell(config, "exec sleep 60"));
+  const staying = () => bundle((config) => shell(config, "exec sleep 1000"));
   const clean = async (name: string) => {
     expect(await runtime(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
     expect(existsSync(root) ? readdirSync(root).filter((entry) => entry !== "@cache") : []).toEqual([]);

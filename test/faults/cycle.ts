@@ -63,7 +63,7 @@ export async function newCycler({ directory, runtime, cgroup, rootfs, random }: 
   const bundle = join(directory, "bundle");
   mkdirSync(bundle, { recursive: true });
   const config: Config = sampleConfig("hello");
-  config.process.args = ["/bin/sleep", "100"];
+  config.process.args = ["/bin/sleep", "1000"];
   config.root.path = rootfs;
   config.linux.resources = { pids: { limit: 50 }, memory: { limit: 64 << 20 } };
   let count = 0;
@@ -80,7 +80,7 @@ export async function newCycler({ directory, runtime, cgroup, rootfs, random }: 
       "run -d": ["run", "-d", "-b", bundle, id],
       run: ["run", "-b", bundle, id],
       start: ["start", id],
-      exec: ["exec", id, "/bin/sleep", "100"],
+      exec: ["exec", id, "/bin/sleep", "1000"],
       delete: ["delete", "--force", id],
     };
     return { id, words };

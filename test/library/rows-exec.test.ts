@@ -125,7 +125,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     await until(() => text.endsWith("<typed>\n"));
     expect(handle.stderr).toBeUndefined();
     expect(() => handle.resize({ rows: 1, columns: 1 })).toThrow(expect.objectContaining({ code: "wrong-state" }));
-    const plain = await one.spawn(shell("sleep 60"));
+    const plain = await one.spawn(shell("sleep 1000"));
     expect(() => plain.resize({ rows: 1, columns: 1 })).toThrow(/has no terminal/);
     for (const rows of [0, -1, 1.5, 65_536, Number.NaN]) {
       expect(() => plain.resize({ rows, columns: 1 })).toThrow(expect.objectContaining({ code: "invalid-argument" }));

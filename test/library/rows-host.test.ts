@@ -18,7 +18,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
       expect(names).toHaveLength(last + 1);
       const one = executor();
       const { pid } = await one.launch(
-        script("sleep 60", { capabilities: names.filter((name) => (CAPABILITIES as readonly string[]).includes(name)) }),
+        script("sleep 1000", { capabilities: names.filter((name) => (CAPABILITIES as readonly string[]).includes(name)) }),
       );
       // What this process may not hand on (a machine may have taken it away), the container cannot have.
       const held = (status: number) => names.filter((_, bit) => (BigInt(`0x${statusField(status, "CapBnd")}`) >> BigInt(bit)) & 1n);
@@ -36,9 +36,9 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
 
   row("X2", "two executors of one id never collide, and a bad id is refused before anything is made", async () => {
     const one = executor();
-    const { pid } = await one.launch(script("sleep 60"));
+    const { pid } = await one.launch(script("sleep 1000"));
     const other = executor({ id: one.id });
-    await expect(other.launch(script("sleep 60"))).rejects.toMatchObject({ code: "id-exists" });
+    await expect(other.launch(script("sleep 1000"))).rejects.toMatchObject({ code: "id-exists" });
     expect(existsSync(`/proc/${pid}`)).toBe(true);
     expect(one.state).toBe("running");
     for (const id of ["", "..", "a/b", "a b", "é", "x".repeat(300)]) {
@@ -61,7 +61,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
       expect(existsSync(never)).toBe(false);
 
       const events: unknown[] = [];
-      await executor({ onEvent: (event) => events.push(event) }).launch(script("sleep 60 # s3cret", { env: { TOKEN: "s3cret" } }));
+      await executor({ onEvent: (event) => events.push(event) }).launch(script("sleep 1000 # s3cret", { env: { TOKEN: "s3cret" } }));
       expect(events).toContainEqual(expect.objectContaining({ type: "launch", cmd: "/bin/sh", binary: RUNT }));
       expect(JSON.stringify(events)).not.toContain("s3cret");
     },
@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
       const here = readFileSync("/proc/self/cgroup", "utf8");
       const binary = wrapper(directory, "nested", `echo $$ > ${nested}/cgroup.procs && exec ${RUNT} "$@"`);
       const one = executor({ binary });
-      const { pid } = await one.launch(script("sleep 60"));
+      const { pid } = await one.launch(script("sleep 1000"));
       for (const line of readFileSync(`/proc/${pid}/cgroup`, "utf8").trim().split("\n")) {
         const path = line.split(":").slice(2).join(":");
         // What has no controllers here is left alone (the cgroup2 mount of a v1 host).
@@ -95,9 +95,9 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
 
   row("X5", "two state directories see only their own executors", async () => {
     const one = executor();
-    await one.launch(script("sleep 60"));
+    await one.launch(script("sleep 1000"));
     const other = executor({ stateDir: join(directory, "others") });
-    await other.launch(script("sleep 60"));
+    await other.launch(script("sleep 1000"));
     const ids = async (state: string) => (await new Runtime({ root: join(state, "@runtime") }).list()).map(({ id }) => id);
     expect(await ids(stateDir)).toEqual([one.id]);
     expect(await ids(join(directory, "others"))).toEqual([other.id]);
@@ -144,7 +144,9 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
     const inner = wrapper(directory, "without-inner", `${without} && exec ${RUNT} "$@"`);
     const binary = wrapper(directory, "without", `exec unshare --mount --propagation private ${inner} "$@"`);
     const one = executor({ binary });
-    const failed = await one.launch(script("sleep 60", { resources: { pids: 10, memoryBytes: 64 << 20 } })).catch((error: Error) => error);
+    const failed = await one
+      .launch(script("sleep 1000", { resources: { pids: 10, memoryBytes: 64 << 20 } }))
+      .catch((error: Error) => error);
     expect(failed).toBeInstanceOf(ExecutorError);
     const { message } = failed as Error;
     if (!isUnified) {

@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     "a program that is not root has no capability, and the default set is its bound; ambient ones work when asked for",
     async () => {
       const one = executor();
-      const { pid } = await one.launch(script("exec sleep 60", { user: "65534:65534" }));
+      const { pid } = await one.launch(script("exec sleep 1000", { user: "65534:65534" }));
       expect(statusField(pid, "Uid").split("\t")).toEqual(["65534", "65534", "65534", "65534"]);
       expect(statusField(pid, "CapEff")).toBe(mask([]));
       expect(statusField(pid, "CapPrm")).toBe(mask([]));
@@ -40,7 +40,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
       expect(statusField(pid, "NoNewPrivs")).toBe("1");
 
       const root = executor();
-      expect(statusField((await root.launch(script("exec sleep 60"))).pid, "CapEff")).toBe(mask(DEFAULT_CAPABILITIES));
+      expect(statusField((await root.launch(script("exec sleep 1000"))).pid, "CapEff")).toBe(mask(DEFAULT_CAPABILITIES));
 
       const listening = (capabilities: object | undefined) =>
         printed(
@@ -61,10 +61,10 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
   row("X23", "every namespace is its own by default, the host's only when asked for", async () => {
     const files = { mount: "mnt", pid: "pid", ipc: "ipc", uts: "uts", network: "net", cgroup: "cgroup" } as const;
     const link = (pid: number | string, type: keyof typeof files) => readlinkSync(`/proc/${pid}/ns/${files[type]}`);
-    const { pid } = await executor().launch(script("exec sleep 60"));
+    const { pid } = await executor().launch(script("exec sleep 1000"));
     for (const type of DEFAULT_NAMESPACES) expect(link(pid, type)).not.toBe(link("self", type));
     const other = await executor().launch(
-      script("exec sleep 60", { namespaces: { network: "host", ipc: { path: `/proc/${pid}/ns/ipc` } } }),
+      script("exec sleep 1000", { namespaces: { network: "host", ipc: { path: `/proc/${pid}/ns/ipc` } } }),
     );
     expect(link(other.pid, "network")).toBe(link("self", "network"));
     expect(link(other.pid, "ipc")).toBe(link(pid, "ipc"));
@@ -127,7 +127,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     expect(text).toMatch(/\/dev\/mem.*Operation not permitted/);
     if (isUnified) return;
     const running = executor();
-    const { pid } = await running.launch(script("exec sleep 60"));
+    const { pid } = await running.launch(script("exec sleep 1000"));
     const list = readFileSync(join(cgroupOf(pid, "devices"), "devices.list"), "utf8")
       .trim()
       .split("\n")
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
   });
 
   row("X27, X28, X29, X30, X31, X32", "the mounts are those of the table, with their options, in the kernel's words", async () => {
-    const { pid } = await executor().launch(script("exec sleep 60"));
+    const { pid } = await executor().launch(script("exec sleep 1000"));
     const lines = readFileSync(`/proc/${pid}/mountinfo`, "utf8").trim().split("\n");
     const mounts = new Map(
       lines.map((line) => {
@@ -187,7 +187,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
 
   row("X31", "a POSIX message queue of one container is not seen in another, nor on the host", async () => {
     const one = executor();
-    await one.launch(script("touch /dev/mqueue/mine && exec sleep 60"));
+    await one.launch(script("touch /dev/mqueue/mine && exec sleep 1000"));
     const look = async () => (await one.exec({ cmd: "ls", args: ["/dev/mqueue"] })).output.toString();
     let seen = "";
     for (let round = 0; round < 50 && seen === ""; round++) seen = await look();

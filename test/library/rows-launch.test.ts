@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
     let failures = 0;
     for (let moment = 0; moment < 10; moment++) {
       const one = executor();
-      const launching = one.launch(script("sleep 60")).catch((error: Error) => error);
+      const launching = one.launch(script("sleep 1000")).catch((error: Error) => error);
       const deadline = Date.now() + 2_000;
       let found: number[] = [];
       while (found.length === 0 && Date.now() < deadline && one.state === "launching") {
@@ -171,7 +171,7 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
   row("X11", "the process state has the pid, its start ticks and no exit code while it runs", async () => {
     const one = executor();
     const before = Date.now();
-    const state = await one.launch(script("sleep 60"));
+    const state = await one.launch(script("sleep 1000"));
     const fields = readFileSync(`/proc/${state.pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

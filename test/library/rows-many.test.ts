@@ -151,7 +151,7 @@ describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () 
     const from = performance.now();
     const [end] = await Promise.all([last.next(), one.shutdown({ graceMs: 0 })]);
     expect(end.done).toBe(true);
-    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(performance.now() - from).toBeLessThan(60_000);
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
