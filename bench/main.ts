@@ -177,8 +177,8 @@ async function inner(work: string): Promise<number> {
     }
     console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
   }
-  // Engines run in namespaces of their own. A tree has none.
-  if (wants("engines") && options.tree === undefined && !options.churn) {
+  // Engines run in namespaces of their own. A tree has none; they set limits, which bare v2 has not; and their daemons would keep the processors.
+  if (wants("engines") && options.tree === undefined && !options.churn && !options.unified && !options.realtime) {
     const engines = measureEngines(Math.ceil(Number(options.rounds) / 2));
     if (engines) reports[0] = { ...reports[0]!, engines };
     if (engines) console.log(`\n${enginesTable(engines)}`);
