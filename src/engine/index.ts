@@ -2,6 +2,7 @@
 export { type ContainerExit, DEFAULT_OPTIONS, type EngineOptions, type HostCapacity, type QueuePolicy } from "./model/index.ts";
 export * from "./run/index.ts";
 export {
+  durationSchema,
   type Finding,
   type FindingCode,
   type ParsedFile,

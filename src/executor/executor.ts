@@ -25,7 +25,15 @@ import { Statistics } from "./stats/statistics.ts";
 import { checkStream, type StatsStreamOptions } from "./stats/stream.ts";
 import type { Stats } from "./stats/types.ts";
 import { Streams } from "./streams.ts";
-import type { ExecutorOptions, ExecutorState, ExecutorVersion, ProcessState, ShutdownPlan, ShutdownResult } from "./types.ts";
+import type {
+  ExecutorOptions,
+  ExecutorState,
+  ExecutorVersion,
+  LaunchOptions,
+  ProcessState,
+  ShutdownPlan,
+  ShutdownResult,
+} from "./types.ts";
 import { LIBRARY_VERSION, PROTOCOL } from "./version.ts";
 
 export class Executor {
@@ -79,19 +87,19 @@ export class Executor {
   }
 
   /**
-   * Make the container and run the program in it; returns when it runs. A launch that fails leaves nothing.
-   * @throws ExecutorError invalid-argument, id-exists, user-unknown, launch-failed; ProgramError, when the program cannot be executed
+   * Make the container and run the program in it; returns when it runs. A launch that fails, or is aborted, leaves nothing.
+   * @throws ExecutorError invalid-argument, id-exists, user-unknown, launch-failed, aborted; ProgramError, when the program cannot be executed
    */
-  async launch(command: LaunchCommand): Promise<ProcessState> {
-    return this.#make(command, "run");
+  async launch(command: LaunchCommand, { abort }: LaunchOptions = {}): Promise<ProcessState> {
+    return this.#make(command, "run", abort);
   }
 
   /**
    * Make the container; its first process waits for start, and this state outlives the caller. A create that fails leaves nothing. The program is
    * looked for now. @throws as launch
    */
-  async create(command: LaunchCommand): Promise<ProcessState> {
-    return this.#make(command, "create");
+  async create(command: LaunchCommand, { abort }: LaunchOptions = {}): Promise<ProcessState> {
+    return this.#make(command, "create", abort);
   }
 
   /**
@@ -106,13 +114,13 @@ export class Executor {
     return this.#process;
   }
 
-  async #make(command: LaunchCommand, verb: "create" | "run"): Promise<ProcessState> {
+  async #make(command: LaunchCommand, verb: "create" | "run", abort: AbortSignal | undefined): Promise<ProcessState> {
     if (this.#state !== "idle") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not idle`);
     const { config, close } = prepare(this.#directory, command);
     this.#enter("launching");
     this.#options.onEvent?.({ type: "launch", id: this.id, cmd: programOf(command), binary: this.#runtime.binary });
     try {
-      this.#take(await makeContainer(this.#container, command, config, verb));
+      this.#take(await makeContainer(this.#container, command, config, verb, abort));
     } catch (error) {
       this.#enter("failed");
       throw error;

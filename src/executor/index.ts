@@ -37,6 +37,7 @@ export type {
   ExecutorOptions,
   ExecutorState,
   ExecutorVersion,
+  LaunchOptions,
   ProcessState,
   ShutdownPlan,
   ShutdownResult,

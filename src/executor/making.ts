@@ -1,7 +1,7 @@
 /** A container is made for an executor; after a failure nothing of it is left. */
 import type { Container } from "./container.ts";
 import type { Description, Directory } from "./directory.ts";
-import { ExecutorError } from "./errors.ts";
+import { aborted, ExecutorError } from "./errors.ts";
 import { processIn, rootfsOf } from "./launch/bundle.ts";
 import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand, OciProcess } from "./launch/command.ts";
@@ -41,13 +41,14 @@ export function programOf(command: LaunchCommand): string {
 
 /**
  * With `runt create`, where init waits for start, or with `runt run`. A launch that fails leaves nothing.
- * @throws ExecutorError id-exists, launch-failed, stuck; ProgramError
+ * @throws ExecutorError id-exists, launch-failed, aborted, stuck; ProgramError
  */
 export async function makeContainer(
   container: Container,
   command: LaunchCommand,
   config: OciConfig,
   verb: "create" | "run",
+  abort?: AbortSignal,
 ): Promise<Made> {
   const { directory } = container;
   const pipes = pipesOf(command);
@@ -55,21 +56,26 @@ export async function makeContainer(
     makeFifos([...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
   );
   try {
-    return await make(container, command, verb);
+    return await make(container, command, verb, abort);
   } catch (error) {
     await container.undo();
-    throw launchError(error);
+    throw abort?.aborted ? aborted(`the launch of ${directory.id}`, abort) : launchError(error);
   }
 }
 
-async function make({ directory, runtime }: Container, command: LaunchCommand, verb: "create" | "run"): Promise<Made> {
+async function make(
+  { directory, runtime }: Container,
+  command: LaunchCommand,
+  verb: "create" | "run",
+  abort: AbortSignal | undefined,
+): Promise<Made> {
   const description = directory.description();
   const stdio = openStdio(directory.path, command);
   try {
     const { id, path, record } = directory;
     const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
     const log = command.stdio?.log && { outputLog: command.stdio.log };
-    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize, ...log });
+    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize, ...log, ...(abort ? { abort } : {}) });
     const written = directory.exitRecord();
     if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
     return { description, process: runningState(written), stdio };

@@ -44,6 +44,11 @@ export interface ProcessState {
   readonly endedMs: number | null;
 }
 
+export interface LaunchOptions {
+  /** Ends a launch that takes too long: a hook that hangs, a source of a mount that does not answer. */
+  readonly abort?: AbortSignal;
+}
+
 export interface ShutdownPlan {
   /** Sent to the program first; default SIGINT. */
   readonly signal?: string | number;

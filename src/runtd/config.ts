@@ -1,7 +1,7 @@
 /** What the daemon is started with. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import { type HostCapacity, type QueuePolicy, sizeSchema } from "../engine/index.ts";
+import { durationSchema, type HostCapacity, type QueuePolicy, sizeSchema } from "../engine/index.ts";
 
 export interface Configuration {
   /** Store, executors and logs. */
@@ -13,6 +13,8 @@ export interface Configuration {
   /** Path of the cgroup below which all tasks are. */
   readonly cgroupParent: string;
   /** What tasks may have of the host; what is not said, the kernel says. */
+  /** Milliseconds; undefined: what the engine says. */
+  readonly launchTimeoutMs: number | undefined;
   readonly capacity: Partial<HostCapacity>;
   readonly queue: Partial<QueuePolicy>;
   /** Whether tasks have a cgroup of their own, which their limits need. */
@@ -20,13 +22,15 @@ export interface Configuration {
 }
 
 export const USAGE = `Usage: runtd [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
-             [--no-task-limits] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
+             [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
 
   --state-dir DIR       store, containers and logs; default /var/lib/runtd
   --run-dir DIR         admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
   --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
+  --launch-timeout DURATION
+                        how long it may take to make a container and to run its hooks; default 2m
   --cpus N, --memory SIZE
                         what all tasks together may ask for; default: what the host has
   --queue ORDER         of tasks that wait for room: fifo (default), or backfill: small ones may start before a large one, 16 of them within 60 s
@@ -44,6 +48,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "cgroup-parent": { type: "string", default: "/runtd" },
       "no-task-limits": { type: "boolean", default: false },
       runtime: { type: "string" },
+      "launch-timeout": { type: "string" },
       cpus: { type: "string" },
       memory: { type: "string" },
       queue: { type: "string" },
@@ -66,9 +71,18 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   return {
     ...paths,
     taskLimits: !values["no-task-limits"],
+    launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),
     queue: { ...(order === undefined ? {} : { order }), ...(tooLarge === undefined ? {} : { tooLarge }) },
   };
+}
+
+/** @throws Error, when it is none */
+function durationOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const { success, data, error } = durationSchema.safeParse(value);
+  if (!success) throw new Error(`${name}: ${value}: ${error.issues[0]?.message}`);
+  return data;
 }
 
 function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?: string }): Partial<HostCapacity> {

@@ -17,8 +17,8 @@ const USAGE_STATUS = 64;
 async function serve(configuration: Configuration): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, taskLimits, capacity, queue, runDir } = configuration;
-  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, capacity, queue, log });
+  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, runDir } = configuration;
+  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];

@@ -1,10 +1,10 @@
 /** OCI bundles as the source of containers: what config.json says holds, and what contradicts it is refused by name. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
-import { CGROUP_VERSION, cgroupFile, namespaceOf, statusOf } from "./kernel-files.ts";
+import { CGROUP_VERSION, cgroupFile, cgroupsNamed, namespaceOf, statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP, taskText } from "./tasks.ts";
 
@@ -74,7 +74,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     );
     expect(state.annotations).toMatchObject({ "com.example.a": "of the bundle", "com.example.b": "of the task file" });
     expect(execFileSync("nsenter", ["-t", String(pid), "-u", "hostname"], { encoding: "utf8" })).toBe("from-bundle\n");
-  }, 60_000);
+  });
 
   test("numbers of 64 bits arrive as they are", async () => {
     await scene.daemon();
@@ -86,7 +86,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     );
     const { pid } = await run({ bundle: directory });
     expect(readFileSync(`/proc/${pid}/limits`, "utf8")).toMatch(/^Max core file size +0 +unlimited/m);
-  }, 60_000);
+  });
 
   test("its namespaces are those of the task where the task shares them", async () => {
     await scene.daemon();
@@ -97,7 +97,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     const pause = scene.list().find(({ id }) => id.includes("runtd-pause"))!.pid;
     for (const type of ["net", "uts", "pid"] as const) expect(namespaceOf(pid, type)).toBe(namespaceOf(pause, type));
     expect(namespaceOf(pid, "ipc")).not.toBe(namespaceOf(pause, "ipc"));
-  }, 60_000);
+  });
 
   const without = (type: string) => (config: Config) => {
     config.linux.namespaces = config.linux.namespaces.filter((one) => one.type !== type);
@@ -153,6 +153,23 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     60_000,
   );
 
+  test("E62: a hook that hangs: the launch is given up, and nothing of it is left", async () => {
+    await scene.daemon({ args: ["--launch-timeout", "1s"] });
+    const mark = `${20_000 + process.pid}`;
+    const directory = bundle((config) => {
+      Object.assign(config, { hooks: { createRuntime: [{ path: "/bin/sleep", args: ["sleep", mark] }] } });
+    });
+    await apply({ bundle: directory });
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toMatch(/could not be started: .*was aborted/);
+    expect((await task()).containers[0]).toMatchObject({ exit: null, startedMs: null });
+    expect(scene.list()).toEqual([]);
+    const isHook = (pid: string) => /^\d+$/.test(pid) && commandOf(pid) === `sleep\0${mark}\0`;
+    await until(() => !readdirSync("/proc").some(isHook));
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+    expect(cgroupsNamed("default.t.1")).toEqual([]);
+  });
+
   test("refused before anything: fields that config.json has already; a bundle that is not there is named", async () => {
     await scene.daemon();
     const refused = await apply({ bundle: "/nowhere", env: { A: "1" }, noNewPrivileges: false });
@@ -162,5 +179,13 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     await apply({ bundle: "/nowhere" });
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toContain("cannot read /nowhere/config.json: ENOENT");
-  }, 60_000);
+  });
 });
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -38,6 +38,8 @@ export interface EngineSettings {
   readonly taskLimits?: boolean;
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
   readonly runtime?: string | undefined;
+  /** How long it may take to make a container and to run its hooks: milliseconds. Default: two minutes. */
+  readonly launchTimeoutMs?: number | undefined;
   readonly options?: Partial<EngineOptions>;
   /** What tasks may have of the host; default: its CPUs and its memory. */
   readonly capacity?: Partial<HostCapacity>;
@@ -62,6 +64,7 @@ export interface NodeView {
 
 /** Starting a container is work for several processes. */
 const STARTS_AT_ONCE = 8;
+const LAUNCH_TIMEOUT_MS = 120_000;
 const FORGET_RETRY_MS = 5_000;
 
 type Condition = NodeView["conditions"][number];
@@ -98,14 +101,24 @@ export class Engine {
   }
 
   private constructor(settings: EngineSettings, store: Store) {
-    const { stateDir, cgroupParent, taskLimits = true, runtime, options, capacity, queue, log = () => {} } = settings;
+    const {
+      stateDir,
+      cgroupParent,
+      taskLimits = true,
+      runtime,
+      launchTimeoutMs = LAUNCH_TIMEOUT_MS,
+      options,
+      capacity,
+      queue,
+      log = () => {},
+    } = settings;
     this.#cgroupParent = cgroupParent;
     this.#hasTaskLimits = taskLimits;
     this.#log = log;
     this.#store = store;
     this.#paths = new Paths(stateDir);
     this.#runtime = new ContainerRuntime(
-      { stateDir: this.#paths.executors, binary: runtime },
+      { stateDir: this.#paths.executors, binary: runtime, launchTimeoutMs },
       {
         onExit: (id, process) => void this.#exited(id, process),
         onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),

@@ -8,6 +8,8 @@ export interface RuntimeOptions {
   readonly stateDir: string;
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
   readonly binary: string | undefined;
+  /** A launch that takes longer is given up. */
+  readonly launchTimeoutMs: number;
 }
 
 /** What is there of a container. absent: nothing, and nothing of an earlier attempt can come into being any more. */
@@ -37,10 +39,10 @@ export class ContainerRuntime {
     this.#executor("any");
   }
 
-  /** Make the container and run its program. What is left of a failed launch is gone. @throws as Executor.launch */
+  /** Make the container and run its program, within the time. What is left of a failed launch is gone. @throws as Executor.launch */
   async launch(id: string, command: LaunchCommand): Promise<ProcessState> {
     const executor = this.#executor(id);
-    const state = await executor.launch(command);
+    const state = await executor.launch(command, { abort: AbortSignal.timeout(this.#options.launchTimeoutMs) });
     this.#known.set(id, executor);
     return state;
   }

@@ -14,5 +14,5 @@ export {
   type MountSpec,
   type RestartPolicy,
 } from "./schema/container.ts";
-export { size as sizeSchema } from "./schema/quantities.ts";
+export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";

@@ -17,6 +17,8 @@ export interface Call {
   readonly input?: string;
   /** Descriptors that become stdio; undefined = stdin empty, stdout and stderr collected. */
   readonly stdio?: readonly [number | "ignore", number | "ignore", number | "ignore"];
+  /** Kills it. */
+  readonly abort?: AbortSignal | undefined;
   /** Exit statuses that are an answer and no failure. */
   readonly expected?: readonly number[];
 }
@@ -27,13 +29,14 @@ export interface Answer {
 }
 
 /** @throws RuntimeError; ProgramError, when it is about the program */
-export async function call({ binary, global, verb, args, input, stdio, expected = [0] }: Call): Promise<Answer> {
+export async function call({ binary, global, verb, args, input, stdio, abort, expected = [0] }: Call): Promise<Answer> {
   const log = openLog();
   try {
     const streams: readonly [Stream, Stream, Stream] = stdio ?? [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
     const result = await execa(binary, [...global, "--log", "/proc/self/fd/3", "--log-format", "json", verb, ...args], {
       stdio: descriptors([streams[0], streams[1], streams[2], log]),
       ...(input === undefined ? {} : { input }),
+      ...(abort === undefined ? {} : { cancelSignal: abort, killSignal: "SIGKILL" }),
       reject: false,
       stripFinalNewline: false,
       // The container's directory is not its caller's.

@@ -40,7 +40,10 @@ export class Runtime {
   }
 
   async create(id: string, options: types.CreateOptions): Promise<void> {
-    await this.#call("create", [...createFlags(options), id], { stdio: options.stdio ?? ["ignore", "ignore", "ignore"] });
+    await this.#call("create", [...createFlags(options), id], {
+      stdio: options.stdio ?? ["ignore", "ignore", "ignore"],
+      abort: options.abort,
+    });
   }
 
   async start(id: string): Promise<void> {
@@ -49,7 +52,10 @@ export class Runtime {
 
   /** Create and start in the background. */
   async run(id: string, options: types.CreateOptions): Promise<void> {
-    await this.#call("run", ["--detach", ...createFlags(options), id], { stdio: options.stdio ?? ["ignore", "ignore", "ignore"] });
+    await this.#call("run", ["--detach", ...createFlags(options), id], {
+      stdio: options.stdio ?? ["ignore", "ignore", "ignore"],
+      abort: options.abort,
+    });
   }
 
   /** Run a further process and wait for its end. Its exit status is no error; see Executor.exec for deadlines. */

@@ -40,6 +40,8 @@ export interface CreateOptions {
   readonly resizeFifo?: string;
   /** With exitRecord, and pipes or FIFOs as stdout and stderr: what comes through them is written there. */
   readonly outputLog?: LogFile;
+  /** Kills the call; what it has made by then is to be deleted. */
+  readonly abort?: AbortSignal;
 }
 
 export interface KillOptions {
