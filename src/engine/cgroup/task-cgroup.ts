@@ -20,12 +20,13 @@ const LONGEST_PAUSE_MS = 200;
  */
 export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], found: readonly Hierarchy[] = hierarchies()): void {
   const used = usedOf(found);
-  for (const { controller } of limits) {
-    if (!used.some((one) => hasController(one, controller)))
-      throw new CgroupError(`no cgroup hierarchy of this host has the controller ${controller}, which a limit of the task needs`);
+  const isThere = ({ controller }: LimitWrite) => used.some((one) => hasController(one, controller));
+  for (const limit of limits) {
+    if (!limit.isOptional && !isThere(limit))
+      throw new CgroupError(`no cgroup hierarchy of this host has the controller ${limit.controller}, which a limit of the task needs`);
   }
   for (const hierarchy of used) {
-    const own = limits.filter(({ controller }) => hierarchy.version === 2 || hierarchy.controllers.includes(controller));
+    const own = limits.filter(({ controller }) => hasController(hierarchy, controller));
     explained(`make the cgroup ${hierarchy.mountpoint}${path}`, () => {
       makeDirectory(hierarchy, path, (level) => handDown(hierarchy, level, own));
       writeFiles(`${hierarchy.mountpoint}${path}`, own);

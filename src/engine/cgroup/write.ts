@@ -7,7 +7,7 @@ export interface LimitWrite {
   readonly controller: string;
   readonly file: string;
   readonly value: string;
-  /** What the value asks for is so anyway where the kernel has no such file. */
+  /** What the value asks for is so anyway where the kernel has no such controller or file. */
   readonly isOptional?: boolean;
 }
 

@@ -38,7 +38,10 @@ export interface FileWrite {
   readonly isOptional?: boolean;
 }
 
-/** In the order in which they are written. A task with a limit of memory does not use swap beyond it. */
+/**
+ * In the order in which they are written. A task with a limit of memory does not use swap beyond it. Where nothing divides CPU time between cgroups, a weight
+ * asks for nothing.
+ */
 export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
   const write = (controller: string, file: string, value: number | bigint | string, isOptional = false): FileWrite => ({
     controller,
@@ -49,10 +52,10 @@ export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion:
   const limits = pids === undefined ? [] : [write("pids", "pids.max", pids.limit)];
   if (cgroupVersion === 1) {
     if (memory !== undefined) limits.push(write("memory", "memory.limit_in_bytes", memory.limit), write("memory", "memory.swappiness", 0));
-    if ("shares" in cpu) return [...limits, write("cpu", "cpu.shares", cpu.shares)];
+    if ("shares" in cpu) return [...limits, write("cpu", "cpu.shares", cpu.shares, true)];
     return [...limits, write("cpu", "cpu.cfs_period_us", cpu.period), write("cpu", "cpu.cfs_quota_us", cpu.quota)];
   }
   if (memory !== undefined) limits.push(write("memory", "memory.max", memory.limit), write("memory", "memory.swap.max", 0, true));
-  if ("shares" in cpu) return [...limits, write("cpu", "cpu.weight", cpuWeight(BigInt(cpu.shares)))];
+  if ("shares" in cpu) return [...limits, write("cpu", "cpu.weight", cpuWeight(BigInt(cpu.shares)), true)];
   return [...limits, write("cpu", "cpu.max", `${cpu.quota} ${cpu.period}`)];
 }
