@@ -48,7 +48,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
       {
         name: "slow",
         script: `sleep 0.5; ${now}; touch /tmp/ok; ${SLEEP}`,
-        fields: { healthCheck: { command: ["test", "-e", "/tmp/ok"], interval: "100ms" } },
+        fields: { healthCheck: { command: ["test", "-e", "/tmp/ok"], interval: "100ms", timeout: "1m" } },
       },
       { name: "created", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("first", "CREATE")] } },
       { name: "succeeded", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("migrate", "SUCCESS")] } },
@@ -177,7 +177,12 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
 
   test("E28: a health check changes the health, and nothing else", async () => {
     await scene.daemon();
-    const healthCheck = { command: ["sh", "-c", "test ! -e /tmp/sick || { echo sick; exit 1; }"], interval: "100ms", retries: 2 };
+    const healthCheck = {
+      command: ["sh", "-c", "test ! -e /tmp/sick || { echo sick; exit 1; }"],
+      interval: "100ms",
+      timeout: "1m",
+      retries: 2,
+    };
     await apply([{ name: "a", script: `until [ -e /tmp/go ]; do sleep 0.05; done; touch /tmp/sick; ${SLEEP}`, fields: { healthCheck } }]);
     await until(async () => (await task()).known === "RUNNING");
     const before = identityOf(pidOf("a"));
