@@ -1,7 +1,7 @@
 /** What the kernel says of tasks and containers, for tests: the engine is not asked. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { cgroupVersion, directoryOfProcess } from "../../src/executor/process/cgroups.ts";
+import { cgroupVersion, directoryOfProcess, hierarchies } from "../../src/executor/process/cgroups.ts";
 
 export const CGROUP_VERSION = cgroupVersion();
 
@@ -10,6 +10,13 @@ export function cgroupFile(pid: number, controller: string, file: string, above 
   const directory = directoryOfProcess(pid, CGROUP_VERSION === 1 ? controller : "");
   if (directory === undefined) throw new Error(`process ${pid} is in no cgroup of ${controller}`);
   return readFileSync(join(directory, ...Array.from({ length: above }, () => ".."), file), "utf8").trim();
+}
+
+/** The directory of a process in every hierarchy that is mounted here. */
+export function placesOf(pid: number): string[] {
+  return hierarchies()
+    .filter(({ version }) => version === CGROUP_VERSION)
+    .flatMap(({ controllers: [controller = ""] }) => directoryOfProcess(pid, controller) ?? []);
 }
 
 /** "mnt:[4026531841]" */

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { makeTaskCgroup, removeTaskCgroup } from "./index.ts";
+import { makeTaskCgroup, removeEmptyLevels, removeTaskCgroup } from "./index.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-task-cgroup-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -36,6 +36,9 @@ test("a level that another task still uses stays", async () => {
   makeTaskCgroup("/parent/two", [], found);
   await removeTaskCgroup("/parent/one", found);
   expect(existsSync(join(directory, "used/parent/two"))).toBe(true);
+  rmdirSync(join(directory, "used/parent/two"));
+  removeEmptyLevels("/parent", found);
+  expect(existsSync(join(directory, "used/parent"))).toBe(false);
 });
 
 test("a limit whose controller is not there is an error that names it, unless it asks for nothing", () => {

@@ -52,6 +52,12 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
   }
 }
 
+/** The levels down to `path` that an engine has made and nobody uses: after a container that stood directly below it. @throws CgroupError */
+export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
+  for (const hierarchy of usedOf(found))
+    explained(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
+}
+
 /** v1: every hierarchy, as the runtime uses them. v2: the one. @throws CgroupError: there is none */
 function usedOf(found: readonly Hierarchy[]): Hierarchy[] {
   const version = cgroupVersion(found);

@@ -1,6 +1,7 @@
 /** Carrying actions out. Each may be repeated after a crash: what it makes has a name that was recorded before. Its result is an event. */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { removeEmptyLevels } from "../cgroup/index.ts";
 import type { Action, ActionError, ContainerStatus, TaskRecord } from "../model/index.ts";
 import type { Launching } from "./launching.ts";
 import type { Paths } from "./paths.ts";
@@ -12,6 +13,8 @@ export interface EffectsOptions {
   readonly paths: Paths;
   readonly runtime: ContainerRuntime;
   readonly launching: Launching;
+  /** Of containers whose task has no cgroup of its own. */
+  readonly cgroupParent: string;
 }
 
 /** All but the last one, which takes the record along. */
@@ -76,9 +79,10 @@ export class Effects {
     return isHealthy ? {} : { error: `it has failed, or not ended in time: ${output}` };
   }
 
-  /** What a task has on the disk besides its containers: logs and scratch volumes. */
-  forget({ id }: TaskRecord): void {
-    const { paths } = this.#options;
+  /** What a task has besides its containers and resources: logs, and a level above their cgroups that nobody uses any more. */
+  forget({ id, cgroup }: TaskRecord): void {
+    const { paths, cgroupParent } = this.#options;
+    if (cgroup === null) removeEmptyLevels(cgroupParent);
     for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
   }
 }

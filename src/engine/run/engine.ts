@@ -125,7 +125,7 @@ export class Engine {
       },
     );
     const launching = new Launching({ paths: this.#paths, cgroupParent, binary: this.#runtime.binary });
-    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching });
+    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, cgroupParent });
     const { records, damaged } = store.load();
     if (damaged.length > 0) this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
     const tasks = tasksIn(records);
