@@ -60,6 +60,7 @@ const SELDOM: readonly string[] = [
   "src/runtime/cli/commands/restore.ts",
   "src/runtime/cli/commands/schema.ts",
   "src/runtime/cli/commands/explain.ts",
+  "src/runtime/cli/commands/service.ts",
   "src/runtime/prepare/unreadable-config.ts",
   "src/runtime/config/host-destinations/index.ts",
   "src/runtime/cgroup/driver/explain.ts",

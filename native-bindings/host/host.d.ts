@@ -276,6 +276,8 @@ declare module "runt:host" {
   export function connectDatagram(path: string): number;
   /** A unix datagram socket bound at this path (any length), which must not exist; everybody may send to it. */
   export function bindDatagram(path: string): number;
+  /** SO_PEERCRED: who has connected this unix socket, as it was then; as this process's user and pid namespaces have them. */
+  export function peerCredentials(fd: number): { readonly pid: number; readonly uid: number; readonly gid: number };
   /** What has arrived on a stream socket, up to 64 KiB; empty at end of file. timeoutMs -1 = wait for ever; throws ETIMEDOUT. */
   export function receive(fd: number, timeoutMs: number): ArrayBuffer;
   /** Milliseconds of CLOCK_MONOTONIC. */
@@ -309,6 +311,8 @@ declare module "runt:host" {
   export function seccompCompile(profile: string): SeccompProgram;
   /** Connect to a unix stream socket by path (any length), send the text with one descriptor (SCM_RIGHTS), close. */
   export function sendDescriptor(path: string, text: string, descriptor: number): void;
+  /** One message on a connected socket, with a descriptor (-1 = none). */
+  export function sendDatagram(fd: number, text: string, descriptor: number): void;
 
   // ---- network
   /** A NETLINK_ROUTE socket of this process's network namespace, or of the one behind a descriptor: it stays there. */

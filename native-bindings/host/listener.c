@@ -1,4 +1,4 @@
-/* Hand a descriptor with a text to whoever listens on a unix stream socket. */
+/* Hand a descriptor with a text to whoever is at the other end of a unix socket. */
 #include "listener.h"
 
 #include "arguments.h"
@@ -63,4 +63,16 @@ HOST_FUNCTION(host_send_descriptor) {
     }
     JS_FreeCString(ctx, path);
     return result;
+}
+
+HOST_FUNCTION(host_send_datagram) {
+    int fd, descriptor;
+    struct bytes bytes;
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 2), &descriptor)) return JS_EXCEPTION;
+    if (!host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) return JS_EXCEPTION;
+    struct iovec part = { (void *)(uintptr_t)bytes.data, bytes.length };
+    ssize_t sent = host_send_with(fd, &part, descriptor);
+    int error = errno;
+    host_free_bytes(ctx, &bytes);
+    return sent < 0 ? host_throw(ctx, error, "sendmsg", NULL) : JS_UNDEFINED;
 }

@@ -119,6 +119,21 @@ static int bind_datagram(const char *path) {
 
 HOST_FUNCTION(host_bind_datagram) { return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind"); }
 
+/* Of the moment of connect(2), whatever the peer has become since. */
+HOST_FUNCTION(host_peer_credentials) {
+    int fd;
+    struct ucred peer;
+    socklen_t length = sizeof(peer);
+    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return host_throw(ctx, errno, "getsockopt", NULL);
+    JSValue result = JS_NewObject(ctx);
+    if (JS_IsException(result)) return result;
+    host_set(ctx, result, "pid", JS_NewInt32(ctx, peer.pid));
+    host_set(ctx, result, "uid", JS_NewUint32(ctx, peer.uid));
+    host_set(ctx, result, "gid", JS_NewUint32(ctx, peer.gid));
+    return result;
+}
+
 HOST_FUNCTION(host_receive) {
     static uint8_t buffer[RECEIVE_LIMIT];
     int fd, timeout_ms;

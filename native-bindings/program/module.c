@@ -126,6 +126,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("connect", 1, host_connect) \
     F("connectDatagram", 1, host_connect_datagram) \
     F("bindDatagram", 1, host_bind_datagram) \
+    F("peerCredentials", 1, host_peer_credentials) \
     F("receive", 2, host_receive) \
     F("monotonic", 0, host_monotonic) \
     F("clock", 0, host_clock) \
@@ -135,6 +136,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("errnoName", 1, host_errno_name_js) \
     F("seccompCompile", 1, host_seccomp_compile) \
     F("sendDescriptor", 3, host_send_descriptor) \
+    F("sendDatagram", 3, host_send_datagram) \
     F("netlinkOpen", 1, host_netlink_open) \
     F("netlinkReceive", 1, host_netlink_receive) \
     F("eventfd", 0, host_eventfd) \

@@ -44,6 +44,7 @@ const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
   diff: () => import("./commands/diff.ts"),
   schema: () => import("./commands/schema.ts"),
   explain: () => import("./commands/explain.ts"),
+  service: () => import("./commands/service.ts"),
 };
 
 export async function main(words: readonly string[]): Promise<number> {

@@ -81,4 +81,13 @@ export const CONTROL_MANUAL = {
     examples: ["runt mounts add web mounts.json", "runt mounts remove web mounts.json"],
     seeAlso: ["exec", "update"],
   },
+  service: {
+    description: [
+      "What a daemon asks for that cannot make these system calls itself, as runtd(8). It has nothing to do with containers.",
+      "notify sends the assignments, as READY=1 or STATUS=text, to the socket NOTIFY_SOCKET of the environment (sd_notify(3)), and returns when the service " +
+        "manager has taken them. peer prints the process id, user and group of who has connected the unix socket that is the standard input, as JSON.",
+    ],
+    examples: ["runt service notify READY=1 STATUS=working", "runt service peer"],
+    exitStatus: [["1", "the manager has not taken it within five seconds, or the standard input is no unix socket"]],
+  },
 } as const satisfies Readonly<Record<string, VerbManual>>;

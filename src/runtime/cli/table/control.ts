@@ -101,4 +101,12 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     maximum: 3,
     flags: [],
   },
+  {
+    name: "service",
+    summary: "send a notification to systemd, or show who is at the other end of a socket",
+    positionals: "<notify|peer> [assignment...]",
+    minimum: 1,
+    maximum: Number.POSITIVE_INFINITY,
+    flags: [],
+  },
 ];

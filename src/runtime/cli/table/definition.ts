@@ -57,7 +57,8 @@ export type VerbName =
   | "diff"
   | "schema"
   | "explain"
-  | "completion";
+  | "completion"
+  | "service";
 
 /** A flag in one line. */
 export const flag = (name: string, kind: FlagDefinition["kind"], help: string, rest: Partial<FlagDefinition> = {}): FlagDefinition => ({
