@@ -1,5 +1,24 @@
 /** Tasks: groups of containers on one host, driven to what is wanted of them through any crash. */
-export { type ContainerExit, DEFAULT_OPTIONS, type EngineOptions, type HostCapacity, type QueuePolicy } from "./model/index.ts";
+export {
+  type ExecHandle,
+  ExecutorError,
+  type ExecutorErrorCode,
+  locateRuntime,
+  ProgramError,
+  RuntimeError,
+  type SpawnRequest,
+  type Stats,
+  type TerminalSize,
+} from "../executor/index.ts";
+export {
+  type ContainerExit,
+  DEFAULT_OPTIONS,
+  type EngineOptions,
+  type HostCapacity,
+  type QueuePolicy,
+  type Reason,
+  type ReasonCode,
+} from "./model/index.ts";
 export * from "./run/index.ts";
 export {
   durationSchema,

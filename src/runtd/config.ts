@@ -3,9 +3,18 @@ import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import { durationSchema, type HostCapacity, type QueuePolicy, sizeSchema } from "../engine/index.ts";
 
+export interface OnceOptions {
+  /** "-" is the standard input. */
+  readonly file: string;
+  readonly group: string;
+}
+
 export interface Configuration {
   /** Store, executors and logs. */
   readonly stateDir: string;
+  readonly isStateDirGiven: boolean;
+  /** Not a daemon: one file to its end. */
+  readonly once: OnceOptions | undefined;
   /** The sockets. */
   readonly runDir: string;
   /** Program of the runtime; undefined: that of the package, RUNT_BINARY, PATH. */
@@ -21,9 +30,12 @@ export interface Configuration {
   readonly taskLimits: boolean;
 }
 
-export const USAGE = `Usage: runtd [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
+export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
+             [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
 
+  --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
+                        essential container; -g names their group. Without --state-dir its state is in a directory of its own, and goes with it
   --state-dir DIR       store, containers and logs; default /var/lib/runtd
   --run-dir DIR         admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
@@ -38,12 +50,17 @@ export const USAGE = `Usage: runtd [--state-dir DIR] [--run-dir DIR] [--cgroup-p
   --help                this text
 `;
 
+const STATE_DIR = "/var/lib/runtd";
+
 /** undefined: the usage was asked for. @throws Error, which says what is wrong with the arguments */
 export function configurationOf(args: readonly string[]): Configuration | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      "state-dir": { type: "string", default: "/var/lib/runtd" },
+      once: { type: "boolean", default: false },
+      file: { type: "string", short: "f" },
+      group: { type: "string", short: "g", default: "default" },
+      "state-dir": { type: "string" },
       "run-dir": { type: "string", default: "/run/runtd" },
       "cgroup-parent": { type: "string", default: "/runtd" },
       "no-task-limits": { type: "boolean", default: false },
@@ -58,7 +75,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   });
   if (values.help) return undefined;
   const paths = {
-    stateDir: values["state-dir"],
+    stateDir: values["state-dir"] ?? STATE_DIR,
     runDir: values["run-dir"],
     cgroupParent: values["cgroup-parent"],
     runtime: values.runtime,
@@ -68,8 +85,11 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   }
   const order = oneOf("queue", values.queue, ["fifo", "backfill"]);
   const tooLarge = oneOf("too-large", values["too-large"], ["wait", "refuse"]);
+  if (values.once !== (values.file !== undefined)) throw new Error("--once and -f FILE belong together");
   return {
     ...paths,
+    isStateDirGiven: values["state-dir"] !== undefined,
+    once: values.file === undefined ? undefined : { file: values.file, group: values.group },
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),

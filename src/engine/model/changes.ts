@@ -17,7 +17,7 @@ export type Change =
       readonly reason: Reason | null;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
-  | { readonly type: "resource"; readonly name: string; readonly known: ResourceStatus }
+  | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
   /** It could not be stopped so often that somebody has to look. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
 
@@ -28,7 +28,7 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
     ...(before?.admission === "waiting" && admission === "admitted" ? [{ type: "admitted" } as const] : []),
     ...now.resources.flatMap((one): Change[] => {
       const old = before?.resources.find(({ name }) => name === one.name)?.known ?? "NONE";
-      return old === one.known ? [] : [{ type: "resource", name: one.name, known: one.known }];
+      return old === one.known ? [] : [{ type: "resource", resource: one.name, known: one.known }];
     }),
     ...now.containers.flatMap((one) =>
       containerChanges(

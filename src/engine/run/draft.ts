@@ -11,7 +11,7 @@ import {
   type TaskEvent,
   type TaskRecord,
 } from "../model/index.ts";
-import { type EngineEvent, ofTask } from "./journal.ts";
+import { type Caller, type EngineEvent, ofTask } from "./journal.ts";
 
 export interface Order {
   readonly record: TaskRecord;
@@ -44,6 +44,12 @@ export class Draft {
   add(record: TaskRecord): void {
     this.#touched.set(record.id, record);
     this.#events.push({ type: "added", digest: record.digest, ...ofTask(record, this.at.wallMs) });
+  }
+
+  /** For the journal; `by` undefined: the program itself. */
+  note(id: string, request: string, by: Caller | undefined): void {
+    const record = this.get(id);
+    if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
   }
 
   remove(id: string): void {

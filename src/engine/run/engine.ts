@@ -1,7 +1,7 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { ProcessState } from "../../executor/index.ts";
+import type { ExecHandle, ProcessState, SpawnRequest } from "../../executor/index.ts";
 import {
   DEFAULT_OPTIONS,
   DEFAULT_QUEUE,
@@ -11,15 +11,18 @@ import {
   type TaskRecord,
 } from "../model/index.ts";
 import { refusedByHost, unsupportedIn } from "../plan/index.ts";
-import { type Finding, parseTasks } from "../spec/index.ts";
+import { type Finding, parseTasks, type TaskSpec } from "../spec/index.ts";
 import { type JournalPage, Store, type StoreError } from "../store/index.ts";
 import { type Applied, planApply } from "./apply.ts";
 import { capacityOf } from "./capacity.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { type HostFacts, hostFactsIn, tasksIn } from "./codec.ts";
+import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
+import { differenceOf, type TaskDifference } from "./difference.ts";
 import type { Order } from "./draft.ts";
 import { Effects } from "./effects.ts";
 import { EngineError, invalidSpec } from "./errors.ts";
+import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
@@ -27,6 +30,7 @@ import { Paths } from "./paths.ts";
 import { recover } from "./recovery.ts";
 import { ContainerRuntime, exitOf } from "./runtime.ts";
 import { Turns } from "./turn.ts";
+import { type UsageView, usageOf } from "./usage.ts";
 import { type LedgerView, ledgerView, type TaskView, viewOf } from "./view.ts";
 
 export interface EngineSettings {
@@ -65,6 +69,7 @@ export interface NodeView {
 /** Starting a container is work for several processes. */
 const STARTS_AT_ONCE = 8;
 const LAUNCH_TIMEOUT_MS = 120_000;
+const LOOKS_AT_ONCE = 16;
 const FORGET_RETRY_MS = 5_000;
 
 type Condition = NodeView["conditions"][number];
@@ -161,21 +166,18 @@ export class Engine {
 
   /**
    * Tasks of a file (engine/spec). All of them or none; returns when they are recorded, not when they run.
-   * @throws EngineError invalid-spec, changed-spec, not-running; StoreError not-written
+   * `by`: recorded in the journal. @throws EngineError invalid-spec, changed-spec, not-running; StoreError not-written
    */
-  async apply(text: string, group: string): Promise<readonly Applied[]> {
-    const { tasks, findings } = parseTasks(text);
-    const refused = tasks.flatMap((task, document) =>
-      [...unsupportedIn(task), ...refusedByHost(task, { hasTaskLimits: this.#hasTaskLimits })].map(
-        (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
-      ),
-    );
-    if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
+  async apply(text: string, group: string, by?: Caller): Promise<readonly Applied[]> {
+    const tasks = this.#specsIn(text);
     let applied: readonly Applied[] = [];
     await this.#turns.edit((draft) => {
       const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at, (id) => this.#cgroupOf(id));
       ({ applied } = plan);
-      for (const record of plan.records) draft.add(record);
+      for (const record of plan.records) {
+        draft.add(record);
+        draft.note(record.id, "apply", by);
+      }
       // A revision that was given out is gone, also when the transaction fails.
       this.#facts = { ...this.#facts, revision: plan.revision };
       return this.#facts;
@@ -193,10 +195,64 @@ export class Engine {
     return viewOf(this.#find(name, group), this.#paths);
   }
 
+  /** What was asked for, and why it is as it is. @throws EngineError unknown-task */
+  detail(name: string, group: string, options: DetailOptions): TaskDetail {
+    return detailOf(this.#find(name, group), options);
+  }
+
+  /**
+   * Id in the runtime of a container that runs; `container` undefined: the only one of its task.
+   * @throws EngineError unknown-task, unknown-container, container-not-running
+   */
+  running(name: string, group: string, container: string | undefined): string {
+    const { containers, name: task } = this.#find(name, group);
+    const found = container === undefined && containers.length === 1 ? containers[0] : containers.find((one) => one.name === container);
+    const names = containers.map((one) => one.name);
+    if (found === undefined) {
+      const message = container === undefined ? `task ${task} has more than one container` : `task ${task} has no container ${container}`;
+      throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task, containers: names });
+    }
+    if (found.known !== "RUNNING" && found.known !== "RESOURCES_PROVISIONED")
+      throw new EngineError("container-not-running", `container ${found.name} of task ${task} is ${found.known}`, {
+        task,
+        known: found.known,
+      });
+    return found.runtimeId;
+  }
+
+  /**
+   * Start a further process in a container.
+   * @throws EngineError unknown-task, unknown-container, container-not-running; ExecutorError invalid-argument, user-unknown; ProgramError
+   */
+  async spawn(name: string, group: string, container: string | undefined, request: SpawnRequest): Promise<ExecHandle> {
+    return this.#runtime.spawn(this.running(name, group, container), request);
+  }
+
+  /** What each container that runs uses; of one group, or of all. One that ends meanwhile is left out. */
+  async usage(group?: string): Promise<UsageView[]> {
+    const running = [...this.#turns.records.values()]
+      .filter((record) => group === undefined || record.group === group)
+      .flatMap((record) => record.containers.filter(({ known }) => known === "RUNNING").map((container) => ({ record, container })));
+    const limit = new Limit(LOOKS_AT_ONCE);
+    const read = ({ record, container }: (typeof running)[number]) =>
+      limit.run(async () => usageOf(record, container.name, await this.#runtime.stats(container.runtimeId)));
+    return (await Promise.allSettled(running.map(read))).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  }
+
+  /** What applying a file would change; nothing is done. @throws EngineError invalid-spec */
+  plan(text: string, group: string): TaskDifference[] {
+    const specs = this.#specsIn(text);
+    return differenceOf(
+      specs,
+      [...this.#turns.records.values()].filter((record) => record.group === group),
+    );
+  }
+
   /** Stop it, and remove everything of it. Returns when that is recorded. @throws EngineError unknown-task; StoreError not-written */
-  async delete(name: string, group: string): Promise<string> {
+  async delete(name: string, group: string, by?: Caller): Promise<string> {
     const { id } = this.#find(name, group);
     await this.#turns.edit((draft) => {
+      draft.note(id, "delete", by);
       draft.apply(id, { type: "delete", at: draft.at });
       return undefined;
     });
@@ -245,6 +301,18 @@ export class Engine {
     const found = records.get(name) ?? [...records.values()].filter((one) => one.group === group && one.name === name).at(-1);
     if (found === undefined) throw new EngineError("unknown-task", `there is no task ${name} in group ${group}`, { name, group });
     return found;
+  }
+
+  /** @throws EngineError invalid-spec */
+  #specsIn(text: string): readonly TaskSpec[] {
+    const { tasks, findings } = parseTasks(text);
+    const refused = tasks.flatMap((task, document) =>
+      [...unsupportedIn(task), ...refusedByHost(task, { hasTaskLimits: this.#hasTaskLimits })].map(
+        (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
+      ),
+    );
+    if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
+    return tasks;
   }
 
   #carryOut({ record, action }: Order): void {

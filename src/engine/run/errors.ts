@@ -6,6 +6,10 @@ export type EngineErrorCode =
   | "invalid-spec"
   /** There is no such task. */
   | "unknown-task"
+  /** The task has no such container. */
+  | "unknown-container"
+  /** The container does not run. */
+  | "container-not-running"
   /** A task of this name runs, and the file asks for something else. Nothing was done. */
   | "changed-spec"
   /** A task of this name has stopped or is being stopped: it has to be deleted first. */

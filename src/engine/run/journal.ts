@@ -9,10 +9,18 @@ interface OfTask {
   readonly wallMs: number;
 }
 
+/** Who has asked for a change. */
+export interface Caller {
+  readonly uid: number;
+  readonly pid: number;
+}
+
 export type EngineEvent = OfTask &
   (
     | Change
     | { readonly type: "added"; readonly digest: string }
+    /** Somebody has asked for a change: "apply", "delete". What becomes of it follows. */
+    | { readonly type: "request"; readonly request: string; readonly by: Caller }
     /** Nothing of it is left. */
     | { readonly type: "removed" }
   );

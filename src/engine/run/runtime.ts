@@ -1,5 +1,14 @@
 /** The port to the runtime: the executor library, one executor for each incarnation of a container. */
-import { Executor, ExecutorError, type LaunchCommand, locateRuntime, type ProcessState } from "../../executor/index.ts";
+import {
+  type ExecHandle,
+  Executor,
+  ExecutorError,
+  type LaunchCommand,
+  locateRuntime,
+  type ProcessState,
+  type SpawnRequest,
+  type Stats,
+} from "../../executor/index.ts";
 import type { ContainerExit } from "../model/index.ts";
 import { isEnding } from "./holder.ts";
 
@@ -97,6 +106,21 @@ export class ContainerRuntime {
   async endIfEnding(id: string): Promise<ProcessState | undefined> {
     const executor = this.#known.get(id);
     return executor?.process && isEnding(executor.process) ? executor.wait() : undefined;
+  }
+
+  /** A further process in it. @throws as Executor.spawn; ExecutorError wrong-state: it is not there */
+  async spawn(id: string, request: SpawnRequest): Promise<ExecHandle> {
+    return (await this.#present(id)).spawn(request);
+  }
+
+  /** @throws ExecutorError wrong-state: it is not there */
+  async stats(id: string): Promise<Stats> {
+    return (await this.#present(id)).stats();
+  }
+
+  async #present(id: string): Promise<Executor> {
+    if ((await this.find(id)).state !== "running") throw new ExecutorError("wrong-state", `container ${id} does not run`);
+    return this.#known.get(id)!;
   }
 
   /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */

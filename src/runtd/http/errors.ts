@@ -2,20 +2,25 @@
 import type { Context } from "hono";
 import { EngineError, type EngineErrorCode, StoreError, type StoreErrorCode } from "../../engine/index.ts";
 import { factsOf, log } from "../log.ts";
+import { InvalidRequest } from "./asked.ts";
 
 /** Errors of the interface itself. */
-type OwnErrorCode = "invalid-argument" | "read-only" | "unknown-path" | "body-too-large" | "internal";
+type OwnErrorCode = "invalid-argument" | "read-only" | "unknown-path" | "body-too-large" | "upgrade-required" | "too-many" | "internal";
 export type ErrorCode = OwnErrorCode | EngineErrorCode | StoreErrorCode;
-type Status = 400 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
+type Status = 400 | 403 | 404 | 409 | 413 | 422 | 426 | 429 | 500 | 503;
 
 const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "invalid-argument": 400,
   "read-only": 403,
   "unknown-path": 404,
   "body-too-large": 413,
+  "upgrade-required": 426,
+  "too-many": 429,
   internal: 500,
   "invalid-spec": 422,
   "unknown-task": 404,
+  "unknown-container": 404,
+  "container-not-running": 409,
   "changed-spec": 409,
   "not-running": 409,
 };
@@ -31,10 +36,22 @@ export function refuse(context: Context, code: ErrorCode, message: string, detai
   return context.json({ code, message, ...details }, statusOf(code));
 }
 
-/** The answer for what was thrown. Only what nobody expects is logged. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** What to tell of what was thrown. Only what nobody expects is logged. */
+export function errorOf(error: unknown): Refusal {
+  if (error instanceof EngineError || error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof InvalidRequest) return { code: "invalid-argument", message };
+  log("error", "request-failed", factsOf(error));
+  return { code: "internal", message };
+}
+
 export function refusalOf(error: unknown, context: Context): Response {
-  if (error instanceof EngineError) return refuse(context, error.code, error.message, error.details);
-  if (error instanceof StoreError) return refuse(context, error.code, error.message);
-  log("error", "request-failed", { method: context.req.method, path: context.req.path, ...factsOf(error) });
-  return refuse(context, "internal", error instanceof Error ? error.message : String(error));
+  const { code, message, details } = errorOf(error);
+  return refuse(context, code, message, details);
 }

@@ -2,9 +2,14 @@
 
 export interface Sample {
   readonly name: string;
-  readonly type: "counter" | "gauge";
+  readonly type: "counter" | "gauge" | "summary";
   readonly help: string;
-  readonly values: readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[];
+  readonly values: readonly {
+    /** Of a summary: what is behind the name. */
+    readonly suffix?: "_sum" | "_count";
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly value: number;
+  }[];
 }
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -12,7 +17,7 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export function exposition(samples: readonly Sample[]): string {
   return samples
     .map(({ name, type, help, values }) => {
-      const lines = values.map(({ labels = {}, value }) => `${name}${labelText(labels)} ${value}`);
+      const lines = values.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}`);
       return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
     })
     .join("");

@@ -1,17 +1,20 @@
 /** One request of the interface: what it takes, what it answers, and what it does. The OpenAPI document is made of the same schemas. */
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { Engine } from "../../engine/index.ts";
+import type { Caller } from "../../engine/index.ts";
+import type { FrameStream } from "../streams/frame-stream.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { Services } from "./services.ts";
 
 export type Method = "get" | "post" | "put" | "delete";
 
 /** A request whose parts have passed their schemas. */
-export interface Asked<P, Q, B> {
-  readonly engine: Engine;
+export interface Asked<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** Of a change: who has connected. undefined: the kernel would not say. */
+  readonly caller: Caller | undefined;
   /** For what the schemas do not say: headers, the stream itself. */
   readonly context: Context;
 }
@@ -26,7 +29,9 @@ interface Request<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B ex
   readonly path: string;
   /** admin: it changes something, and is on admin.sock only. */
   readonly access: "read" | "admin";
-  /** A sentence without a full stop; unique. */
+  /** Its name in clients that are made of the document: "deleteTask". */
+  readonly operation: string;
+  /** A sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;
@@ -53,8 +58,18 @@ export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Pa
   readonly respond: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
 }
 
+/** The connection is upgraded, and carries frames (shared/frames) from then on. */
+export interface StreamRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>> extends Request<P, Q, z.ZodUndefined> {
+  readonly method: "get";
+  readonly access: "admin";
+  readonly answer: { readonly status: 101; readonly description: string };
+  /** Looks at the request before it is answered; what it returns begins when the connection is upgraded. Throws as `handle`. */
+  readonly open: (asked: Omit<Asked<z.output<P>, z.output<Q>, undefined>, "context" | "body">) => (stream: FrameStream) => Promise<void>;
+}
+
 type AnyObject = z.ZodObject<Part>;
-export type Route = JsonRoute<AnyObject, AnyObject, z.ZodType, z.ZodType> | TextRoute<AnyObject, AnyObject, z.ZodType>;
+export type Route = JsonRoute<AnyObject, AnyObject, z.ZodType, z.ZodType> | TextRoute<AnyObject, AnyObject, z.ZodType> | AnyStreamRoute;
+export type AnyStreamRoute = StreamRoute<AnyObject, AnyObject>;
 
 /** The types of a route are checked here; a table of routes holds them without. */
 export function jsonRoute<
@@ -71,5 +86,9 @@ export function textRoute<
   Q extends AnyObject = z.ZodObject<Record<never, never>>,
   B extends z.ZodType = z.ZodUndefined,
 >(route: TextRoute<P, Q, B>): Route {
+  return route as unknown as Route;
+}
+
+export function streamRoute<P extends AnyObject, Q extends AnyObject>(route: StreamRoute<P, Q>): Route {
   return route as unknown as Route;
 }

@@ -13,18 +13,21 @@ const sequence = z.coerce.number().pipe(z.int().min(0));
 export const followEvents = textRoute({
   method: "get",
   path: "/v1/events",
+  operation: "followEvents",
   access: "read",
   summary: "The journal as server-sent events",
   description:
     "`id` is the sequence number. From `after`, else from the header Last-Event-ID, else from now on. An event `gap` says that some in between are gone.",
   query: z.object({ after: sequence.optional().describe("The last sequence number that the reader has.") }),
+  errors: ["too-many"],
   answer: { status: 200, description: "It does not end", type: "text/event-stream" },
-  respond({ engine, context, query }) {
+  respond({ engine, subscribers, context, query }) {
     const last = context.req.header("last-event-id");
     const { success, data: header } = sequence.optional().safeParse(last);
     if (!success) return refuse(context, "invalid-argument", `Last-Event-ID: ${last} is no sequence number`);
     const after = query.after ?? header ?? engine.lastSequence;
-    return streamSSE(context, (stream) => follow(stream, engine, after));
+    if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow the events`);
+    return streamSSE(context, (stream) => subscribers.during(() => follow(stream, engine, after)));
   },
 });
 

@@ -2,8 +2,26 @@
 import type { Route } from "../http/route.ts";
 import { applyFile } from "./apply.ts";
 import { followEvents } from "./events.ts";
+import { execInTask } from "./exec.ts";
 import { getMetrics } from "./metrics.ts";
 import { getNode } from "./node.ts";
-import { deleteTask, getTask, listTasks } from "./tasks.ts";
+import { describing } from "./openapi.ts";
+import { planFile } from "./plan.ts";
+import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
+import { getUsage } from "./usage.ts";
 
-export const ROUTES: readonly Route[] = [getNode, listTasks, getTask, deleteTask, applyFile, followEvents, getMetrics];
+const WORKING: readonly Route[] = [
+  getNode,
+  listTasks,
+  getTask,
+  describeTask,
+  deleteTask,
+  applyFile,
+  planFile,
+  execInTask,
+  getUsage,
+  followEvents,
+  getMetrics,
+];
+
+export const ROUTES: readonly Route[] = [...WORKING, describing(WORKING)];

@@ -5,8 +5,9 @@ import { samplesOf } from "./samples.ts";
 export const getMetrics = textRoute({
   method: "get",
   path: "/v1/metrics",
+  operation: "getMetrics",
   access: "read",
   summary: "Numbers, as Prometheus reads them",
   answer: { status: 200, description: "Text exposition", type: METRICS_TYPE },
-  respond: ({ engine, context }) => context.body(exposition(samplesOf(engine)), 200, { "content-type": METRICS_TYPE }),
+  respond: ({ engine, timings, context }) => context.body(exposition(samplesOf(engine, timings)), 200, { "content-type": METRICS_TYPE }),
 });

@@ -4,6 +4,7 @@ import { nodeView } from "../schemas/node.ts";
 export const getNode = jsonRoute({
   method: "get",
   path: "/v1/node",
+  operation: "getNode",
   access: "read",
   summary: "The host and the daemon",
   answer: { status: 200, description: "What is known", schema: nodeView },

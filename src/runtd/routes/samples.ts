@@ -1,8 +1,9 @@
 /** What the daemon says of itself in numbers. */
 import type { Engine } from "../../engine/index.ts";
 import type { Sample } from "../http/exposition.ts";
+import type { Timings } from "../http/timings.ts";
 
-export function samplesOf(engine: Engine): Sample[] {
+export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
   const { epoch, lastSequence, conditions } = engine.node;
   const tasks = engine.list();
   return [
@@ -18,6 +19,15 @@ export function samplesOf(engine: Engine): Sample[] {
       type: "counter",
       help: "Events of the journal, over all starts of the daemon.",
       values: [{ value: lastSequence }],
+    },
+    {
+      name: "runtd_request_seconds",
+      type: "summary",
+      help: "Requests by operation (openapi.json), and how long their answers took.",
+      values: all.flatMap(({ operation, count, seconds }) => [
+        { suffix: "_sum", labels: { operation }, value: seconds } as const,
+        { suffix: "_count", labels: { operation }, value: count } as const,
+      ]),
     },
     { name: "runtd_epoch", type: "counter", help: "Starts of the daemon in this state directory.", values: [{ value: epoch }] },
     {

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
+import { taskDetail } from "../schemas/detail.ts";
 import { inGroup, taskParams } from "../schemas/names.ts";
 import { taskView } from "../schemas/task.ts";
 
 export const listTasks = jsonRoute({
   method: "get",
   path: "/v1/tasks",
+  operation: "listTasks",
   access: "read",
   summary: "Every task of every group",
   answer: { status: 200, description: "By id", schema: z.strictObject({ tasks: z.array(taskView) }) },
@@ -16,6 +18,7 @@ export const listTasks = jsonRoute({
 export const getTask = jsonRoute({
   method: "get",
   path: "/v1/tasks/{name}",
+  operation: "getTask",
   access: "read",
   summary: "One task",
   params: taskParams,
@@ -25,18 +28,32 @@ export const getTask = jsonRoute({
   handle: ({ engine, params, query }) => engine.get(params.name, query.group),
 });
 
+export const describeTask = jsonRoute({
+  method: "get",
+  path: "/v1/tasks/{name}/detail",
+  operation: "describeTask",
+  access: "read",
+  summary: "What was asked for, and why it is as it is",
+  params: taskParams,
+  query: inGroup,
+  answer: { status: 200, description: "On read.sock without values of environments", schema: taskDetail },
+  errors: ["unknown-task"],
+  handle: ({ engine, params, query, isAdmin }) => engine.detail(params.name, query.group, { isRedacted: !isAdmin }),
+});
+
 export const deleteTask = jsonRoute({
   method: "delete",
   path: "/v1/tasks/{name}",
+  operation: "deleteTask",
   access: "admin",
   summary: "Stop a task and remove everything of it",
   params: taskParams,
   query: inGroup,
   answer: { status: 202, description: "It is recorded, not done", schema: z.strictObject({ id: z.string() }) },
   errors: ["unknown-task", "not-written"],
-  async handle({ engine, params, query }) {
-    const id = await engine.delete(params.name, query.group);
-    log("info", "delete-asked", { task: id });
+  async handle({ engine, params, query, caller }) {
+    const id = await engine.delete(params.name, query.group, caller);
+    log("info", "delete-asked", { task: id, by: caller });
     return { id };
   },
 });

@@ -2,10 +2,12 @@
 import { z } from "zod";
 import type { Applied, ContainerView, TaskView } from "../../engine/index.ts";
 
-const desired = z.enum(["RUNNING", "STOPPED"]);
+export const desired = z.enum(["RUNNING", "STOPPED"]);
+export const containerStatus = z.enum(["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"]);
+export const taskStatus = z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]);
 const wallMs = z.int().describe("Milliseconds since the epoch.");
 
-const containerExit = z.strictObject({
+export const containerExit = z.strictObject({
   code: z.int().nullable().describe("128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran."),
   signal: z.int().nullable(),
   oomKilled: z.boolean(),
@@ -19,7 +21,7 @@ export const containerView = z
     id: z.string().describe("Of this incarnation, in the runtime."),
     generation: z.int(),
     desired,
-    known: z.enum(["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"]),
+    known: containerStatus,
     restarts: z.int(),
     startedMs: wallMs.nullable(),
     stoppedMs: wallMs.nullable(),
@@ -37,7 +39,7 @@ export const taskView = z
     generation: z.int(),
     digest: z.string(),
     desired,
-    known: z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]),
+    known: taskStatus,
     admission: z.enum(["waiting", "admitted", "released"]),
     waiting: z
       .array(z.string())

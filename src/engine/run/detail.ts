@@ -1,0 +1,52 @@
+/** One task in full: what was asked for, and the reasons of what has become of it. Pure. */
+import { type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
+import type { TaskSpec } from "../spec/index.ts";
+
+export interface ContainerDetail {
+  readonly name: string;
+  readonly reason: Reason | null;
+  /** null: it has no health check. `output`: the end of what the last check printed; null when it is not shown. */
+  readonly health: { readonly status: HealthRecord["status"]; readonly failures: number; readonly output: string | null } | null;
+  /** Other containers it waits for, as "START of db". Empty when it waits for none. */
+  readonly dependsOn: readonly string[];
+}
+
+export interface TaskDetail {
+  readonly id: string;
+  readonly reason: Reason | null;
+  /** As it was applied, with every default; a value of an environment is null when it is not shown. */
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly resources: readonly { readonly name: string; readonly known: string }[];
+  readonly containers: readonly ContainerDetail[];
+}
+
+export interface DetailOptions {
+  /** Without values of environments and output of health checks: for readers. */
+  readonly isRedacted: boolean;
+}
+
+export function detailOf(record: TaskRecord, { isRedacted }: DetailOptions): TaskDetail {
+  const { id, reason, spec, resources, containers } = record;
+  return {
+    id,
+    reason,
+    spec: isRedacted ? withoutValues(spec) : { ...spec },
+    resources: resources.map(({ name, known }) => ({ name, known })),
+    containers: containers.map(({ name, reason: why, health }) => ({
+      name,
+      reason: why,
+      health: health && { status: health.status, failures: health.failures, output: isRedacted ? null : health.output },
+      dependsOn: (specOf(record, name)?.dependsOn ?? []).map(({ container, condition }) => `${condition} of ${container}`),
+    })),
+  };
+}
+
+function withoutValues(spec: TaskSpec): Readonly<Record<string, unknown>> {
+  return {
+    ...spec,
+    containers: spec.containers.map((container) => ({
+      ...container,
+      env: Object.fromEntries(Object.keys(container.env).map((name) => [name, null])),
+    })),
+  };
+}

@@ -1,0 +1,36 @@
+/** What containers use, as the kernel counts it. */
+import type { Stats } from "../../executor/index.ts";
+import type { TaskRecord } from "../model/index.ts";
+
+export interface UsageView {
+  /** Id of the task. */
+  readonly task: string;
+  readonly group: string;
+  readonly name: string;
+  readonly container: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Microseconds of processor time in all; null, here and below: the host does not count it. */
+  readonly cpuUs: number | null;
+  readonly memoryBytes: number | null;
+  /** null: it has none. */
+  readonly memoryLimitBytes: number | null;
+  readonly processes: number | null;
+  readonly readBytes: number | null;
+  readonly writtenBytes: number | null;
+  /** Processes that the kernel has killed for memory. */
+  readonly oomKills: number | null;
+}
+
+export function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu, memory, pids, io }: Stats): UsageView {
+  return {
+    ...{ task: id, group, name, container, atMs },
+    cpuUs: cpu.usageUs ?? null,
+    memoryBytes: memory.usageBytes ?? null,
+    memoryLimitBytes: memory.limitBytes ?? null,
+    processes: pids.current ?? null,
+    readBytes: io.readBytes ?? null,
+    writtenBytes: io.writeBytes ?? null,
+    oomKills: memory.oomKills ?? null,
+  };
+}

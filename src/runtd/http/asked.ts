@@ -1,0 +1,31 @@
+/** The parts of a request, checked by the schemas of its route. */
+import type { z } from "zod";
+import type { Route } from "./route.ts";
+
+export interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+}
+
+/** A part does not fit: the message says which, and how. */
+export class InvalidRequest extends Error {
+  override readonly name = "InvalidRequest";
+}
+
+/** @throws InvalidRequest */
+export function checked(route: Route, { params, query, body }: Parts): Required<Parts> {
+  const problems: string[] = [];
+  const read = (part: string, schema: z.ZodType | undefined, value: unknown): unknown => {
+    const { success, data, error } = schema?.safeParse(value) ?? { success: true };
+    if (!success) for (const { path, message } of error!.issues) problems.push(`${[part, ...path].join(".")}: ${message}`);
+    return data;
+  };
+  const parts = {
+    params: read("path", route.params, params),
+    query: read("query", route.query, query),
+    body: read("body", route.body, body),
+  };
+  if (problems.length > 0) throw new InvalidRequest(problems.join("; "));
+  return parts;
+}

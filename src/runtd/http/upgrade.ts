@@ -1,0 +1,71 @@
+/** Connections that a request takes over. */
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { STREAM_PROTOCOL } from "../../shared/frames/index.ts";
+import { factsOf, log } from "../log.ts";
+import { FrameStream } from "../streams/frame-stream.ts";
+import { checked } from "./asked.ts";
+import { type ErrorCode, errorOf, statusOf } from "./errors.ts";
+import type { AnyStreamRoute, Route } from "./route.ts";
+import type { Services } from "./services.ts";
+
+type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) => void;
+
+export function addUpgrades(server: Server, routes: readonly Route[], services: Services): void {
+  const streams = routes.filter((route) => "open" in route);
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Whoever is gone cannot be told anything.
+    socket.on("error", () => socket.destroy());
+    const refuse: Refuse = (code, message, details = {}) => refuseOn(socket, code, { code, message, ...details });
+    void accept(request, refuse).then((begin) => {
+      if (begin === undefined) return;
+      socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\nConnection: Upgrade\r\nUpgrade: ${STREAM_PROTOCOL}\r\n\r\n`);
+      if (head.length > 0) socket.unshift(head);
+      services.streams.during(() => begin(new FrameStream(socket))).catch((error) => log("error", "stream-failed", factsOf(error)));
+    });
+  });
+
+  async function accept(request: IncomingMessage, refuse: Refuse): Promise<((stream: FrameStream) => Promise<void>) | undefined> {
+    const url = new URL(request.url ?? "", "http://runtd");
+    const found = matching(streams, request.method ?? "", url.pathname);
+    if (found === undefined) return void refuse("unknown-path", `${request.method} ${url.pathname} cannot be upgraded`);
+    if (!services.isAdmin) return void refuse("read-only", "this socket is for reading: use admin.sock");
+    if (request.headers.upgrade !== STREAM_PROTOCOL) return void refuse("upgrade-required", `ask with Upgrade: ${STREAM_PROTOCOL}`);
+    if (services.streams.isFull) return void refuse("too-many", `${services.streams.most} streams are open`);
+    try {
+      const parts = checked(found.route, { params: found.params, query: Object.fromEntries(url.searchParams) });
+      const caller = await services.peers.of(request.socket as Socket);
+      return found.route.open({ ...services, ...parts, caller } as Parameters<AnyStreamRoute["open"]>[0]);
+    } catch (error) {
+      const { code, message, details } = errorOf(error);
+      return void refuse(code, message, details);
+    }
+  }
+}
+
+function matching(routes: readonly AnyStreamRoute[], method: string, path: string) {
+  for (const route of routes) {
+    const pattern = new RegExp(`^${route.path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+    const params = route.method === method.toLowerCase() ? pattern.exec(path)?.groups : undefined;
+    if (params !== undefined)
+      return { route, params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decoded(text)])) };
+  }
+  return undefined;
+}
+
+/** What is no valid encoding is taken as it stands, as by the router of other requests. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function refuseOn(socket: Duplex, code: ErrorCode, body: object): void {
+  const text = JSON.stringify(body);
+  const status = statusOf(code);
+  const head = ["Connection: close", "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(text)}`];
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("\r\n")}\r\n\r\n${text}`);
+}

@@ -1,0 +1,114 @@
+/** `runtd --once -f FILE`: a file of tasks to its end, and no daemon afterwards. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Engine, EngineError, type Finding, renderFinding, type TaskView } from "../engine/index.ts";
+import type { Configuration, OnceOptions } from "./config.ts";
+import { log } from "./log.ts";
+import { OutputCopy } from "./output-copy.ts";
+
+const STDIN = 0;
+const FAILED = 1;
+/** Of a container whose end nobody saw. */
+const UNKNOWN = 255;
+const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Returns the exit status: that of the essential container which has ended its task, of the first task that has failed. 128 + signal, when this process
+ * was told to end; 1, when nothing was begun. @throws as Engine.open
+ */
+export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
+  const text = readFileSync(file === "-" ? STDIN : file, "utf8");
+  const { stateDir, isStateDirGiven, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue } = configuration;
+  const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
+  try {
+    const engine = await Engine.open({ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
+    try {
+      return await toItsEnd(engine, text, { file, group });
+    } finally {
+      engine.close();
+    }
+  } finally {
+    if (!isStateDirGiven) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptions): Promise<number> {
+  let endedBy: keyof typeof SIGNAL_STATUS | undefined;
+  const ids: string[] = [];
+  const deleteAll = () => Promise.all(ids.map((id) => engine.delete(id, group)));
+  const end = (signal: "SIGINT" | "SIGTERM") => {
+    endedBy ??= signal;
+    void deleteAll();
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+  try {
+    ids.push(...(await engine.apply(text, group)).map(({ id }) => id));
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    const findings = (error.details["findings"] ?? []) as readonly Finding[];
+    for (const finding of findings) process.stderr.write(`${renderFinding(finding, file)}\n`);
+    if (findings.length === 0) process.stderr.write(`runtd: ${error.message}\n`);
+    return FAILED;
+  }
+  // It may have come while the tasks were recorded.
+  if (endedBy !== undefined) await deleteAll();
+  const outputs = new OutputCopy(engine, ids, group);
+  const ended = await untilStopped(engine, ids, group);
+  await outputs.finish();
+  await deleteAll();
+  await until(engine, () => !engine.list().some(({ id }) => ids.includes(id)));
+  if (endedBy !== undefined) return SIGNAL_STATUS[endedBy];
+  return ended.map(statusOf).find((status) => status !== 0) ?? 0;
+}
+
+interface Ended {
+  readonly task: TaskView;
+  readonly essential: ReadonlySet<string>;
+}
+
+/** Tasks as they have stopped, in the order of the file; one that was deleted meanwhile is left out. */
+async function untilStopped(engine: Engine, ids: readonly string[], group: string): Promise<readonly Ended[]> {
+  const stopped = new Map<string, Ended>();
+  await until(engine, () => {
+    const present = new Map(engine.list().map((task) => [task.id, task]));
+    for (const task of present.values()) {
+      if (ids.includes(task.id) && task.known === "STOPPED" && !stopped.has(task.id)) {
+        stopped.set(task.id, { task, essential: essentialIn(engine, task.id, group) });
+      }
+    }
+    return ids.every((id) => stopped.has(id) || !present.has(id));
+  });
+  return ids.flatMap((id) => stopped.get(id) ?? []);
+}
+
+function essentialIn(engine: Engine, id: string, group: string): ReadonlySet<string> {
+  const { containers } = engine.detail(id, group, { isRedacted: true }).spec as {
+    containers: readonly { readonly name: string; readonly essential: boolean }[];
+  };
+  return new Set(containers.filter(({ essential }) => essential).map(({ name }) => name));
+}
+
+/** The essential container that has ended first has ended the task. */
+function statusOf({ task, essential }: Ended): number {
+  const ends = task.containers
+    .filter(({ name, stoppedMs, exit }) => essential.has(name) && stoppedMs !== null && exit !== null)
+    .sort((a, b) => a.stoppedMs! - b.stoppedMs!);
+  const first = ends[0]?.exit;
+  if (first) return first.unknown ? UNKNOWN : (first.code ?? FAILED);
+  process.stderr.write(`runtd: task ${task.name}: ${task.reason ?? "has stopped"}\n`);
+  return FAILED;
+}
+
+/** Looks again after each transaction. */
+function until(engine: Engine, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!holds()) return;
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = engine.onCommit(look);
+    look();
+  });
+}

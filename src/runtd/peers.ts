@@ -1,0 +1,52 @@
+/** Who is at the other end of a connection, for the journal: Node cannot ask the kernel (SO_PEERCRED), so runt does, once for each connection. */
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Caller } from "../engine/index.ts";
+import { factsOf, log } from "./log.ts";
+
+const TIMEOUT_MS = 10_000;
+
+export class Peers {
+  readonly #runtime: string;
+  readonly #known = new WeakMap<Socket, Promise<Caller | undefined>>();
+
+  /** @param runtime absolute path of the program runt */
+  constructor(runtime: string) {
+    this.#runtime = runtime;
+  }
+
+  /** As it was when it connected. undefined: it is gone, or it could not be asked; then the log says so. */
+  of(socket: Socket): Promise<Caller | undefined> {
+    let caller = this.#known.get(socket);
+    if (caller === undefined) {
+      caller = this.#ask(socket).catch((error) => {
+        log("error", "peer-unknown", factsOf(error));
+        return undefined;
+      });
+      this.#known.set(socket, caller);
+    }
+    return caller;
+  }
+
+  #ask(socket: Socket): Promise<Caller | undefined> {
+    // The descriptor is handed over within this call: it cannot have become another connection's by then.
+    const fd = (socket as Socket & { readonly _handle?: { readonly fd: number } | null })._handle?.fd ?? -1;
+    if (fd < 0) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#runtime, ["service", "peer"], { stdio: [fd, "pipe", "pipe"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" });
+      let [output, errors] = ["", ""];
+      child.stdout!.on("data", (chunk) => {
+        output += chunk;
+      });
+      child.stderr!.on("data", (chunk) => {
+        errors += chunk;
+      });
+      child.once("error", reject);
+      child.once("close", (status) => {
+        if (status !== 0) return reject(new Error(`runt service peer: ${errors.trim() || `exit status ${status}`}`));
+        const { uid, pid } = JSON.parse(output) as Caller;
+        resolve({ uid, pid });
+      });
+    });
+  }
+}

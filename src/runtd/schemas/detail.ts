@@ -1,0 +1,28 @@
+import { z } from "zod";
+import type { TaskDetail } from "../../engine/index.ts";
+import { reason } from "./event.ts";
+
+export const taskDetail = z
+  .strictObject({
+    id: z.string(),
+    reason: reason.nullable(),
+    spec: z
+      .record(z.string(), z.unknown())
+      .describe("As it was applied, with every default. On read.sock the values of environments are null."),
+    resources: z.array(z.strictObject({ name: z.string(), known: z.string() })),
+    containers: z.array(
+      z.strictObject({
+        name: z.string(),
+        reason: reason.nullable(),
+        health: z
+          .strictObject({
+            status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]),
+            failures: z.int().describe("In a row."),
+            output: z.string().nullable().describe("The end of what the last check printed. On read.sock null."),
+          })
+          .nullable(),
+        dependsOn: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: "TaskDetail" }) satisfies z.ZodType<TaskDetail>;

@@ -1,0 +1,54 @@
+/** Events of the journal. */
+import { z } from "zod";
+import type { EngineEvent, Reason } from "../../engine/index.ts";
+import { containerExit, containerStatus, desired, taskStatus } from "./task.ts";
+
+export const reason: z.ZodType<Reason> = z
+  .strictObject({
+    code: z.string().describe("It does not change."),
+    text: z.string(),
+    get cause() {
+      return reason.optional();
+    },
+  })
+  .meta({ id: "Reason", description: "Why, and why that: the outermost first." }) as unknown as z.ZodType<Reason>;
+
+const ofTask = {
+  task: z.string().describe("Its id."),
+  group: z.string(),
+  name: z.string().describe("Of the task."),
+  wallMs: z.number().describe("Milliseconds since the epoch, for display: the order is that of the sequence numbers."),
+};
+const ofContainer = { container: z.string(), generation: z.int() };
+
+export const engineEvent = z
+  .discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("added"), ...ofTask, digest: z.string() }),
+    z.strictObject({
+      type: z.literal("request"),
+      ...ofTask,
+      request: z.string().describe("What was asked for: apply, delete."),
+      by: z.strictObject({ uid: z.int(), pid: z.int() }).describe("Who has connected."),
+    }),
+    z.strictObject({ type: z.literal("removed"), ...ofTask }),
+    z.strictObject({ type: z.literal("task"), ...ofTask, known: taskStatus, desired, reason: reason.nullable() }),
+    z.strictObject({ type: z.literal("waiting"), ...ofTask, missing: z.array(z.string()) }),
+    z.strictObject({ type: z.literal("admitted"), ...ofTask }),
+    z.strictObject({
+      type: z.literal("container"),
+      ...ofTask,
+      ...ofContainer,
+      known: containerStatus,
+      exit: containerExit.nullable(),
+      reason: reason.nullable(),
+    }),
+    z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
+    z.strictObject({ type: z.literal("resource"), ...ofTask, resource: z.string(), known: z.enum(["NONE", "CREATED", "REMOVED"]) }),
+    z.strictObject({ type: z.literal("alarm"), ...ofTask, container: z.string(), failures: z.int() }),
+  ])
+  .meta({ id: "Event" }) satisfies z.ZodType<EngineEvent>;
+
+/** Instead of events that are gone. */
+export const gapEvent = z
+  .strictObject({ after: z.int().describe("The last number before them."), next: z.int().describe("The first number behind them.") })
+  .meta({ id: "Gap" });

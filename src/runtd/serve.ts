@@ -1,0 +1,55 @@
+/** The daemon: an engine behind two sockets. Its containers are no children of it, and go on whatever happens to it. */
+import { rmSync } from "node:fs";
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+import { Engine, locateRuntime } from "../engine/index.ts";
+import { type Configuration, socketsOf } from "./config.ts";
+import { appOf } from "./http/app.ts";
+import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from "./http/limits.ts";
+import type { Services } from "./http/services.ts";
+import { Slots } from "./http/slots.ts";
+import { Timings } from "./http/timings.ts";
+import { addUpgrades } from "./http/upgrade.ts";
+import { log } from "./log.ts";
+import { notifyManager } from "./notify.ts";
+import { Peers } from "./peers.ts";
+import { ROUTES } from "./routes/index.ts";
+import { listenOn, makeSocketDirectory } from "./sockets.ts";
+
+/** @throws StoreError, ExecutorError, SocketInUseError */
+export async function serve(configuration: Configuration): Promise<void> {
+  // Sockets and files are nobody else's until their mode says otherwise.
+  process.umask(0o077);
+  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, runDir } = configuration;
+  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
+  const binary = runtime ?? locateRuntime();
+  const peers = new Peers(binary);
+  const timings = new Timings();
+  makeSocketDirectory(runDir);
+  const sockets = socketsOf(configuration);
+  const servers: Server[] = [];
+  for (const [name, file] of Object.entries(sockets)) {
+    const services: Services = {
+      ...{ engine, peers, timings, isAdmin: name === "admin" },
+      subscribers: new Slots(MOST_SUBSCRIBERS),
+      streams: new Slots(MOST_STREAMS),
+    };
+    const server = createAdaptorServer({ fetch: appOf(ROUTES, services).fetch, serverOptions: HTTP_LIMITS }) as Server;
+    server.maxConnections = MOST_CONNECTIONS;
+    addUpgrades(server, ROUTES, services);
+    await listenOn(server, file);
+    servers.push(server);
+  }
+  const end = (signal: NodeJS.Signals) => {
+    log("info", "ending", { signal });
+    for (const server of servers) server.close();
+    for (const { path } of Object.values(sockets)) rmSync(path, { force: true });
+    engine.close();
+    // What is being done for a task goes on without this process; the next one looks it up.
+    process.exit(0);
+  };
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+  await notifyManager(binary, ["READY=1", `MAINPID=${process.pid}`]);
+  log("info", "ready", { sockets: Object.values(sockets).map(({ path }) => path), pid: process.pid });
+}

@@ -1,0 +1,118 @@
+/** A further process in a container, on a connection. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ExecHandle, ExecutorError, ProgramError, RuntimeError, type SpawnRequest } from "../../engine/index.ts";
+import { FRAME, type Frame } from "../../shared/frames/index.ts";
+import { factsOf, log } from "../log.ts";
+import { sizeOf, startOf } from "../schemas/stream.ts";
+import type { FrameStream } from "./frame-stream.ts";
+
+/** How long a program may go on after its client is gone and it has been told so. */
+const HANGUP_GRACE_MS = 10_000;
+/** What a shell says of a program that it could not start for another reason. */
+const NOT_STARTED = 126;
+
+/** Until the program has ended, or could not be started. */
+export async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Promise<ExecHandle>): Promise<void> {
+  const frames = new Inbox(stream);
+  try {
+    const first = await Promise.race([frames.next(), stream.gone]);
+    if (first === undefined) return;
+    const handle = await spawn(startOf(first));
+    stream.send(FRAME.started);
+    frames.deliver((frame) => obey(frame, handle, stream));
+    await untilEnd(handle, stream);
+  } catch (error) {
+    stream.send(FRAME.failed, JSON.stringify(failureOf(error)));
+  } finally {
+    stream.end();
+  }
+}
+
+async function untilEnd(handle: ExecHandle, stream: FrameStream): Promise<void> {
+  const { stdout, stderr } = handle;
+  const ended = handle.wait();
+  void stream.gone.then(() => hangUp(handle, ended));
+  await Promise.all([stdout && stream.sendAll(FRAME.stdout, stdout), stderr && stream.sendAll(FRAME.stderr, stderr)]);
+  const { exitCode } = await ended;
+  stream.send(FRAME.end, JSON.stringify({ exitCode }));
+}
+
+/** As when a terminal is closed: SIGHUP, and after a grace SIGKILL for all that it has started. */
+async function hangUp(handle: ExecHandle, ended: Promise<unknown>): Promise<void> {
+  try {
+    await handle.signal("SIGHUP");
+    const isOver = await Promise.race([ended.then(() => true), sleep(HANGUP_GRACE_MS, false, { ref: false })]);
+    if (!isOver) await handle.kill();
+  } catch (error) {
+    // It had ended by itself.
+    if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
+  }
+}
+
+function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream): void {
+  const { stdin } = handle;
+  switch (kind) {
+    case FRAME.stdin:
+      if (stdin?.writable && !stdin.write(payload)) {
+        stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
+      }
+      return;
+    case FRAME.stdinEnd:
+      stdin?.end();
+      return;
+    case FRAME.resize:
+      whileItRuns(() => handle.resize(sizeOf(payload)));
+      return;
+    case FRAME.signal:
+      void handle.signal(Buffer.from(payload).toString()).catch((error) => log("info", "signal-not-sent", factsOf(error)));
+      return;
+    default:
+      throw new Error(`a frame of kind ${kind} is not for a program that runs`);
+  }
+}
+
+/** A program may end before what its client has sent has arrived. */
+function whileItRuns(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof ExecutorError && error.code === "wrong-state")) throw error;
+  }
+}
+
+function failureOf(error: unknown): { readonly code: string; readonly message: string; readonly exitStatus: number } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ProgramError) return { code: error.reason, message, exitStatus: error.shellStatus };
+  const isTyped = error instanceof ExecutorError || error instanceof RuntimeError;
+  if (!isTyped) log("error", "exec-failed", factsOf(error));
+  return { code: isTyped ? error.code : "internal", message, exitStatus: NOT_STARTED };
+}
+
+/** Keeps what arrives before somebody takes it. */
+class Inbox {
+  readonly #waiting: Frame[] = [];
+  #take: ((frame: Frame) => void) | undefined;
+
+  constructor(stream: FrameStream) {
+    stream.onFrame((frame) => {
+      if (this.#take === undefined) this.#waiting.push(frame);
+      else this.#take(frame);
+    });
+  }
+
+  next(): Promise<Frame> {
+    return new Promise((resolve) => {
+      this.#take = (frame) => {
+        this.#take = undefined;
+        resolve(frame);
+      };
+      const first = this.#waiting.shift();
+      if (first !== undefined) this.#take(first);
+    });
+  }
+
+  deliver(take: (frame: Frame) => void): void {
+    this.#take = take;
+    for (const frame of this.#waiting.splice(0)) take(frame);
+  }
+}

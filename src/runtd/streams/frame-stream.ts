@@ -1,0 +1,55 @@
+/** The daemon's end of an upgraded connection. */
+import type { Readable, Duplex as Socket } from "node:stream";
+import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
+
+export class FrameStream {
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader();
+  /** Resolves when the client is gone, in whatever way. */
+  readonly gone: Promise<void>;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.gone = new Promise((resolve) => {
+      socket
+        .once("close", resolve)
+        .once("end", resolve)
+        .on("error", () => resolve());
+    });
+  }
+
+  /** What the client sends, from now on. Breaks the connection when it is no frame. */
+  onFrame(take: (frame: Frame) => void): void {
+    this.#socket.on("data", (chunk: Buffer) => {
+      try {
+        for (const frame of this.#reader.push(chunk)) take(frame);
+      } catch (error) {
+        this.#socket.destroy(error as Error);
+      }
+    });
+  }
+
+  /** False: it is not taken fast enough. */
+  send(kind: FrameKind, payload: Uint8Array | string = ""): boolean {
+    if (this.#socket.destroyed || this.#socket.writableEnded) return true;
+    return this.#socket.write(frameOf(kind, typeof payload === "string" ? Buffer.from(payload) : payload));
+  }
+
+  /** Everything that is read, as frames; a slow client holds up whoever prints, and nothing is kept for it. Resolves at its end. */
+  async sendAll(kind: FrameKind, source: Readable): Promise<void> {
+    for await (const chunk of source) if (!this.send(kind, chunk as Buffer)) await this.#drained();
+  }
+
+  pauseWhile(resumed: Promise<unknown>): void {
+    this.#socket.pause();
+    void resumed.finally(() => this.#socket.resume());
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  #drained(): Promise<void> {
+    return Promise.race([new Promise<void>((resolve) => this.#socket.once("drain", resolve)), this.gone]);
+  }
+}

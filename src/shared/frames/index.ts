@@ -1,0 +1,87 @@
+/**
+ * What runtd and its clients say to each other on a connection that was upgraded: frames of one byte kind, four bytes length (the highest first), and so
+ * many bytes.
+ */
+
+/** Value of the header Upgrade. */
+export const STREAM_PROTOCOL = "runtd-stream/1";
+
+export const FRAME = {
+  // From the client.
+  /** JSON: StreamStart. The first frame, and only that. */
+  start: 0,
+  stdin: 1,
+  /** Empty: nothing more comes for stdin. */
+  stdinEnd: 2,
+  /** JSON: { rows, columns } */
+  resize: 3,
+  /** Name of a signal. */
+  signal: 4,
+  // From the daemon.
+  /** Empty: the program runs. */
+  started: 16,
+  stdout: 17,
+  stderr: 18,
+  /** JSON: StreamEnd. The last frame. */
+  end: 19,
+  /** JSON: { code, message, exitStatus }. Instead of started, and the last frame. */
+  failed: 20,
+} as const;
+
+export type FrameKind = (typeof FRAME)[keyof typeof FRAME];
+
+export interface StreamStart {
+  readonly command: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  readonly user?: string | undefined;
+  /** A terminal, of this size. */
+  readonly terminal?: { readonly rows: number; readonly columns: number } | undefined;
+  /** Something comes for stdin. */
+  readonly stdin?: boolean | undefined;
+}
+
+export interface StreamEnd {
+  /** 128 + signal when a signal ended it; null: nobody knows. */
+  readonly exitCode: number | null;
+}
+
+export interface Frame {
+  readonly kind: number;
+  readonly payload: Uint8Array;
+}
+
+export const LARGEST_FRAME = 1 << 20;
+const HEADER = 5;
+
+export function frameOf(kind: FrameKind, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(HEADER + payload.length);
+  bytes[0] = kind;
+  new DataView(bytes.buffer).setUint32(1, payload.length);
+  bytes.set(payload, HEADER);
+  return bytes;
+}
+
+/** Puts frames together from what arrives. */
+export class FrameReader {
+  #rest = new Uint8Array(0);
+
+  /** The frames that are whole with this. @throws Error: one is larger than LARGEST_FRAME */
+  push(chunk: Uint8Array): Frame[] {
+    const bytes = new Uint8Array(this.#rest.length + chunk.length);
+    bytes.set(this.#rest);
+    bytes.set(chunk, this.#rest.length);
+    const view = new DataView(bytes.buffer);
+    const frames: Frame[] = [];
+    let at = 0;
+    while (bytes.length - at >= HEADER) {
+      const length = view.getUint32(at + 1);
+      if (length > LARGEST_FRAME) throw new Error(`a frame of ${length} bytes: ${LARGEST_FRAME} is the most`);
+      if (bytes.length - at - HEADER < length) break;
+      frames.push({ kind: bytes[at]!, payload: bytes.subarray(at + HEADER, at + HEADER + length) });
+      at += HEADER + length;
+    }
+    this.#rest = bytes.slice(at);
+    return frames;
+  }
+}

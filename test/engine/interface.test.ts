@@ -1,0 +1,126 @@
+/** The HTTP interface: what it answers is what it says that it answers. */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Contract, contractOf } from "./openapi.ts";
+import { eventsOf, http, isRoot, until, useEngine, webTask } from "./support.ts";
+
+describe.skipIf(!isRoot)("the interface (needs root)", () => {
+  const scene = useEngine();
+  const read = join(scene.directory, "run/read.sock");
+  const SECRET = "s3cret-of-the-test";
+  const secretTask = () => webTask(scene.rootfs()).replace("    stopTimeout", `    env: { TOKEN: "${SECRET}" }\n    stopTimeout`);
+
+  test("E7 E31 E85 each answer validates against the daemon's own OpenAPI document, and each that it promises can be had", async () => {
+    await scene.daemon();
+    const contract: Contract = await contractOf(scene.socket);
+    const ask = async (method: string, path: string, body?: unknown, socket = scene.socket) => {
+      const { status, text } = await http(socket, method, path, body);
+      expect([method, path, status, contract.objection(method, path, status, text)]).toEqual([method, path, status, undefined]);
+      return { status, value: status < 300 && /^[[{]/.test(text) ? JSON.parse(text) : undefined, code: /"code":"([^"]+)"/.exec(text)?.[1] };
+    };
+    const refused = async (method: string, path: string, body?: unknown, socket = scene.socket) => {
+      const { status, code } = await ask(method, path, body, socket);
+      return `${status} ${code}`;
+    };
+    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json"]) {
+      expect((await ask("GET", path)).status).toBe(200);
+      expect((await ask("GET", path, undefined, read)).status).toBe(200);
+    }
+    expect(await refused("GET", "/v1/tasks/web")).toBe("404 unknown-task");
+    expect(await refused("DELETE", "/v1/tasks/web")).toBe("404 unknown-task");
+    expect(await refused("GET", "/v1/tasks/web/detail")).toBe("404 unknown-task");
+    expect(await refused("POST", "/v1/apply", { text: 1 })).toBe("400 invalid-argument");
+    expect(await refused("POST", "/v1/apply", { text: webTask("relative") })).toBe("422 invalid-spec");
+    expect(await refused("POST", "/v1/apply", { text: "" }, read)).toBe("403 read-only");
+    expect(await refused("DELETE", "/v1/tasks/web", undefined, read)).toBe("403 read-only");
+    for (const path of ["/v1/tasks/web", "/v1/tasks/web/detail"]) {
+      expect(await refused("GET", `${path}?group=a%2Fb`)).toBe("400 invalid-argument");
+    }
+    expect(await refused("DELETE", "/v1/tasks/web?group=..")).toBe("400 invalid-argument");
+    expect(await refused("GET", "/v1/events?after=-1")).toBe("400 invalid-argument");
+    // Nothing is there after all that.
+    expect((await ask("GET", "/v1/tasks")).value).toEqual({ tasks: [] });
+    expect(scene.list()).toEqual([]);
+
+    expect((await ask("POST", "/v1/apply", { text: secretTask() })).value.applied).toMatchObject([{ name: "web", change: "created" }]);
+    expect(await refused("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).toBe("409 changed-spec");
+    await until(async () => (await ask("GET", "/v1/tasks/web")).value.known === "RUNNING");
+    const { id, containers } = (await ask("GET", "/v1/tasks/web")).value;
+    expect((await ask("GET", `/v1/tasks/${id}`)).value.containers.map((one: { id: string }) => one.id)).toEqual(
+      scene
+        .list()
+        .map((one) => one.id)
+        .sort((a, b) => containers.findIndex((c: { id: string }) => c.id === a) - containers.findIndex((c: { id: string }) => c.id === b)),
+    );
+    expect((await ask("GET", "/v1/tasks/web/detail")).status).toBe(200);
+    // Streams have a test of their own; here their refusals.
+    expect(await refused("GET", "/v1/tasks/web/exec")).toBe("426 upgrade-required");
+    expect(await refused("GET", "/v1/tasks/web/exec", undefined, read)).toBe("403 read-only");
+    expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
+    await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
+    for (const { data } of await eventsOf(read, 0)) expect([data, contract.eventObjection(data)]).toEqual([data, undefined]);
+
+    // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
+    const elsewhere =
+      / (?:101|409|429|500|503)$|^execInTask (?:400|404)|^(?:getNode|listTasks|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+    expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
+  }, 120_000);
+
+  test("values of environments are told on the admin socket, and on no other way", async () => {
+    const daemon = await scene.daemon();
+    await http(scene.socket, "POST", "/v1/apply", { text: secretTask() });
+    await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/web")).text).known === "RUNNING");
+    expect((await http(scene.socket, "GET", "/v1/tasks/web/detail")).text).toContain(SECRET);
+    const readable = ["/v1/tasks", "/v1/tasks/web", "/v1/tasks/web/detail", "/v1/node", "/v1/metrics"];
+    for (const path of readable) expect([path, (await http(read, "GET", path)).text.includes(SECRET)]).toEqual([path, false]);
+    expect(JSON.parse((await http(read, "GET", "/v1/tasks/web/detail")).text).spec.containers[0].env).toEqual({ TOKEN: null });
+    expect(JSON.stringify(await eventsOf(read, 0))).not.toContain(SECRET);
+    expect(daemon.log()).not.toContain(SECRET);
+  }, 60_000);
+
+  test("each change is recorded with the user and the process that has asked, as the kernel knows them", async () => {
+    await scene.daemon();
+    // As another user, who may connect: the kernel's word counts, not the client's.
+    execFileSync("chmod", ["666", scene.socket]);
+    const uid = 54_321;
+    const body = JSON.stringify({ text: webTask(scene.rootfs()) });
+    const client = `const r = require("http").request({ socketPath: ${JSON.stringify(scene.socket)}, method: process.argv[1], path: process.argv[2], headers: { "content-type": "application/json" } }, (a) => a.resume());
+      r.end(process.argv[3]); console.log(process.pid);`;
+    const asUser = (...args: string[]) =>
+      Number(
+        execFileSync("setpriv", [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", process.execPath, "-e", client, ...args], {
+          encoding: "utf8",
+        }),
+      );
+    const applied = asUser("POST", "/v1/apply", body);
+    await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).text.includes('"known":"RUNNING"'));
+    const deleted = asUser("DELETE", "/v1/tasks/web", "");
+    await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
+    const requests = (await eventsOf(read, 0))
+      .filter(({ data }) => data["type"] === "request")
+      .map(({ data }) => [data["request"], data["by"]]);
+    expect(requests).toEqual([
+      ["apply", { uid, pid: applied }],
+      ["delete", { uid, pid: deleted }],
+    ]);
+  }, 60_000);
+
+  test("E8 metrics: the counters grow with what is counted, and promtool's grammar holds", async () => {
+    await scene.daemon();
+    const metrics = async () => (await http(read, "GET", "/v1/metrics")).text;
+    const value = (text: string, name: string) =>
+      Number(new RegExp(`^${name.replace(/[{}"]/g, "\\$&")} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
+    const before = await metrics();
+    await http(scene.socket, "POST", "/v1/apply", { text: webTask(scene.rootfs()) });
+    await http(scene.socket, "GET", "/v1/tasks");
+    const after = await metrics();
+    const grown = (name: string) => value(after, name) - value(before, name);
+    expect(grown('runtd_request_seconds_count{operation="applyFile"}')).toBe(1);
+    expect(grown('runtd_request_seconds_count{operation="listTasks"}')).toBe(1);
+    expect(grown('runtd_request_seconds_sum{operation="applyFile"}')).toBeGreaterThan(0);
+    expect(grown("runtd_events_total")).toBeGreaterThan(0);
+    for (const line of after.trimEnd().split("\n"))
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? [\d.e+-]+)$/);
+  }, 60_000);
+});

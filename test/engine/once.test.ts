@@ -1,0 +1,98 @@
+/** One file to its end: for jobs of a CI. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { isRoot, scriptTask, until, useEngine } from "./support.ts";
+
+describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
+  const scene = useEngine();
+  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("runtd-once-"));
+  const start = (text: string, ...more: string[]): ChildProcess & { out(): string; ended: Promise<number | null> } => {
+    const args = [
+      join(REPOSITORY, "dist/runtd/main.js"),
+      "--once",
+      "-f",
+      scene.file("once.yaml", text),
+      "--cgroup-parent",
+      CGROUP_PARENT,
+      ...more,
+    ];
+    const child = spawn(process.execPath, args, { cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
+    let out = "";
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr.resume();
+    return Object.assign(child, { out: () => out, ended: new Promise<number | null>((resolve) => child.once("close", resolve)) });
+  };
+  const task = (script: string, more = "") => scriptTask(scene.rootfs(), { name: "job", script, container: more });
+
+  test.each([
+    ["echo done", 0, "done\n"],
+    ["echo begun; exit 7", 7, "begun\n"],
+  ])(
+    "%j: its exit status and output, and nothing is left",
+    async (script, status, output) => {
+      const before = left();
+      const run = start(task(script));
+      expect([await run.ended, run.out()]).toEqual([status, output]);
+      expect(left()).toEqual(before);
+      expect(cgroups()).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("a file with errors, a program that is not there: 1, and nothing is begun", async () => {
+    const before = left();
+    expect(await start("name: job\n").ended).toBe(1);
+    expect(await start(task("true").replace("/bin/sh", "/no-such-program")).ended).toBe(1);
+    expect(await start(task("true"), "--nonsense").ended).toBe(64);
+    expect(left()).toEqual(before);
+  }, 60_000);
+
+  test("two containers: the essential one that ends first decides, and each line bears its container's name", async () => {
+    const text = task("i=0; while :; do sleep 0.1; done").replace(
+      /^containers:$/m,
+      `containers:
+  - name: check
+    rootfs: ${scene.rootfs()}
+    command: /bin/sh
+    args: ["-c", "echo checked; exit 3"]
+    dependsOn: [{ container: main, condition: START }]`,
+    );
+    const run = start(text);
+    expect([await run.ended, run.out()]).toEqual([3, "check | checked\n"]);
+  }, 60_000);
+
+  test("SIGTERM: the containers get theirs, nothing is left, and it ends as it was told", async () => {
+    const before = left();
+    const run = start(task("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done"));
+    await until(() => run.out().includes("up"));
+    run.kill("SIGTERM");
+    expect([await run.ended, run.out()]).toEqual([143, "up\nbye\n"]);
+    expect(left()).toEqual(before);
+    expect(cgroups()).toEqual([]);
+  }, 60_000);
+
+  test("killed: with --state-dir the next one goes on with what runs", async () => {
+    const run = start(task("echo up; while :; do sleep 0.1; done"), "--state-dir", scene.stateDir);
+    await until(() => run.out().includes("up"));
+    run.kill("SIGKILL");
+    await run.ended;
+    expect(scene.list().map(({ status }) => status)).toEqual(["running"]);
+    await scene.daemon();
+    expect((await scene.ctl("delete", "job")).status).toBe(0);
+    expect(scene.list()).toEqual([]);
+  }, 60_000);
+
+  function cgroups(): string[] {
+    return readdirSync("/sys/fs/cgroup")
+      .map((name) => `/sys/fs/cgroup/${name}${CGROUP_PARENT}`)
+      .filter((path) => existsSync(path))
+      .flatMap((path) => readdirSync(path).filter((name) => name.includes("job")));
+  }
+});
