@@ -1,5 +1,5 @@
 /**
- * Write man/*.8 from the command table; `--check`: change nothing, and fail when a page is missing, superfluous or not current.
+ * Write man/*.8 and man/*.1 from the command tables; `--check`: change nothing, and fail when a page is missing, superfluous or not current.
  * The pages are committed, so that they can be read in the repository.
  *
  * Usage: tsx tools/gen-man.ts [--check]
@@ -7,10 +7,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { manPages } from "./man-page.ts";
+import { taskPages } from "./man-page-tasks.ts";
 
 const DIRECTORY = "man";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const pages = manPages(version);
+const pages = new Map([...manPages(version), ...taskPages(version)]);
 
 mkdirSync(DIRECTORY, { recursive: true });
 const present = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(join(DIRECTORY, name), "utf8")]));

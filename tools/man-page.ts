@@ -2,6 +2,7 @@
 import { MANUAL } from "../src/runtime/cli/manual/index.ts";
 import { DESCRIPTION, ENVIRONMENT, EXIT_STATUS, FILES, PROGRAM_DESCRIPTION, PROGRAM_EXAMPLES } from "../src/runtime/cli/manual/program.ts";
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "../src/runtime/cli/table/index.ts";
+import { heading, literal, page as pageOf, paragraphs, prose, terms } from "./man-text.ts";
 
 /** Section 8 of the manual: commands of the administrator. */
 const SECTION = 8;
@@ -48,23 +49,7 @@ function verbPage(verb: VerbDefinition, version: string): string {
 }
 
 function page(name: string, version: string, lines: readonly string[]): string {
-  return [
-    '.\\" Made by "make man" from src/runtime/cli/table and src/runtime/cli/manual: do not edit.',
-    `.TH ${name.toUpperCase().replaceAll("-", "\\-")} ${SECTION} "" "runt ${version}" "runt manual"`,
-    // No hyphenation, ragged right: words of a command line stay whole.
-    ".nh",
-    ".ad l",
-    ...lines,
-    "",
-  ].join("\n");
-}
-
-function heading(title: string, lines: readonly string[]): string[] {
-  return [`.SH ${title}`, ...lines];
-}
-
-function paragraphs(texts: readonly string[]): string[] {
-  return texts.flatMap((text, index) => [...(index === 0 ? [] : [".PP"]), prose(text)]);
+  return pageOf({ name, section: SECTION, version, source: "src/runtime/cli/table and src/runtime/cli/manual" }, lines);
 }
 
 function flags(definitions: readonly FlagDefinition[]): string[] {
@@ -79,33 +64,10 @@ function flags(definitions: readonly FlagDefinition[]): string[] {
   ]);
 }
 
-function terms(rows: readonly (readonly [string, string])[]): string[] {
-  return rows.flatMap(([term, text]) => [".TP", `\\fB${literal(term)}\\fR`, prose(text)]);
-}
-
 function examples(lines: readonly string[]): string[] {
   return [".EX", ...lines.map(literal), ".EE"];
 }
 
 function references(names: readonly string[]): string[] {
   return names.map((name, index) => `.BR ${literal(name)} (${SECTION})${index === names.length - 1 ? "" : ","}`);
-}
-
-/** Text that a reader may copy: every dash is the dash of the keyboard. */
-function literal(text: string): string {
-  return guard(escaped(text).replaceAll("-", "\\-"));
-}
-
-/** Sentences: dashes of flags are the keyboard's, those inside words may be typeset. */
-function prose(text: string): string {
-  return guard(escaped(text).replace(/(^|[\s(])-+(?=\w|\)|;|,| |$)[\w-]*/g, (flag) => flag.replaceAll("-", "\\-")));
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("\\", "\\e").replaceAll("^", "\\(ha").replaceAll("~", "\\(ti").replaceAll("`", "\\(ga");
-}
-
-/** A dot or an apostrophe at the beginning of a line would be a request. */
-function guard(text: string): string {
-  return /^[.']/.test(text) ? `\\&${text}` : text;
 }

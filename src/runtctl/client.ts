@@ -2,6 +2,12 @@
 import { type IncomingMessage, request } from "node:http";
 import type { Sockets } from "./sockets.ts";
 
+interface ErrorFacts {
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly hint?: string;
+  readonly exitStatus?: number;
+}
+
 /** What the daemon has answered with an error, or that there is none. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
@@ -11,12 +17,15 @@ export class ClientError extends Error {
   readonly body: Readonly<Record<string, unknown>>;
   /** What may help; a sentence. */
   readonly hint: string | undefined;
+  /** That this program is to end with; undefined: as errors.ts says. */
+  readonly exitStatus: number | undefined;
 
-  constructor(code: string, message: string, { body = {}, hint }: { body?: Readonly<Record<string, unknown>>; hint?: string } = {}) {
+  constructor(code: string, message: string, { body = {}, hint, exitStatus }: ErrorFacts = {}) {
     super(message);
     this.code = code;
     this.body = body;
     this.hint = hint;
+    this.exitStatus = exitStatus;
   }
 }
 
@@ -60,7 +69,7 @@ function send(socketPath: string, method: string, path: string, body: unknown): 
   });
 }
 
-function connectionError(socketPath: string, { code, message }: NodeJS.ErrnoException): ClientError {
+export function connectionError(socketPath: string, { code, message }: NodeJS.ErrnoException): ClientError {
   switch (code) {
     case "EACCES":
       return new ClientError("permission-denied", `${socketPath}: permission denied`, {

@@ -8,6 +8,8 @@ export const EXIT = {
   usage: 2,
   /** No daemon answers. */
   unreachable: 3,
+  /** plan --exit-code: applying would change something. */
+  differs: 4,
 } as const;
 
 /** Something is wrong with the command line: nothing was done. */

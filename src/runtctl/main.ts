@@ -32,7 +32,7 @@ function told(error: Error): number {
   }
   if (error instanceof ClientError) {
     say(error.message, error.hint);
-    return error.code === "unreachable" ? EXIT.unreachable : EXIT.failed;
+    return error.exitStatus ?? (error.code === "unreachable" ? EXIT.unreachable : EXIT.failed);
   }
   // What has an errno is about a file; everything else is a defect of this program.
   say((error as NodeJS.ErrnoException).code === undefined ? `${error.stack}` : error.message, undefined);

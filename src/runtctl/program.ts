@@ -1,7 +1,7 @@
 /** The command line: global options, and the verbs of the table. */
 import { Command } from "commander";
 import { clientOf } from "./client.ts";
-import { type Sockets, socketsIn } from "./sockets.ts";
+import { socketsIn } from "./sockets.ts";
 import type { Verb } from "./verb.ts";
 
 interface GlobalOptions {
@@ -22,7 +22,10 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
     .helpOption("-h, --help", "print this text")
     .helpCommand("help [command]", "print the help of a command")
     .configureHelp({ showGlobalOptions: true })
-    .addHelpText("after", "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers.\n")
+    .addHelpText(
+      "after",
+      "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers, 4 plan --exit-code found differences.\n",
+    )
     // Errors are told by the caller.
     .configureOutput({ outputError: () => {} })
     .exitOverride();
@@ -35,8 +38,8 @@ function add(program: Command, verb: Verb, end: (status: number) => void): void 
   verb.define(command);
   command.action(async () => {
     const { socket, runDir, group } = program.opts<GlobalOptions>();
-    const sockets: Sockets = socketsIn({ socket, runDir, environment: process.env });
-    end(await verb.run({ client: clientOf(sockets), group }, command.args, command.opts()));
+    const sockets = socketsIn({ socket, runDir, environment: process.env });
+    end(await verb.run({ client: clientOf(sockets), sockets, group }, command.args, command.opts()));
   });
   if (verb.examples !== undefined)
     command.addHelpText("after", `\nExamples:\n${verb.examples.map(([line, what]) => `  runtctl ${line}\n      ${what}`).join("\n")}\n`);

@@ -6,6 +6,14 @@ export function taskPath(name: string, group: string): string {
   return `/v1/tasks/${encodeURIComponent(name)}?group=${encodeURIComponent(group)}`;
 }
 
+/** A request about a task, with what else it is asked with; undefined is left out. */
+export function inTask({ group }: Session, name: string, what: string, query: Readonly<Record<string, string | undefined>> = {}): string {
+  const pairs = Object.entries({ group, ...query }).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as [string, string]],
+  );
+  return `/v1/tasks/${encodeURIComponent(name)}/${what}?${new URLSearchParams(pairs)}`;
+}
+
 /** @throws ClientError unknown-task */
 export function taskOf({ client, group }: Session, name: string): Promise<TaskView> {
   return client.call<TaskView>("GET", taskPath(name, group));

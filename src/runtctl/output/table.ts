@@ -2,13 +2,17 @@
 
 const GAP = 3;
 
-/** Without a newline at the end. The last column is not padded. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Without a newline at the end. The last column is not padded. `paint` gets a cell of a row, padded, and its column; the header is not painted. */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  paint: (cell: string, column: number) => string = (cell) => cell,
+): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
-    .map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]! + GAP))).join(""))
-    .join("\n");
+  const padded = (row: readonly string[]) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]! + GAP)));
+  return [padded(header).join(""), ...rows.map((row) => padded(row).map(paint).join(""))].join("\n");
 }
 
 /** "5s", "12m", "3h", "2d". */

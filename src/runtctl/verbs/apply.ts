@@ -1,8 +1,8 @@
-import { type Applied, type Finding, renderFinding } from "../../engine/index.ts";
-import { ClientError } from "../client.ts";
+import type { Applied } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { verb } from "../verb.ts";
 import { addFileOption, type FileOption, textOf } from "./file.ts";
+import { orFindings } from "./findings.ts";
 
 export const apply = verb<FileOption>({
   name: "apply",
@@ -12,14 +12,8 @@ export const apply = verb<FileOption>({
   define: addFileOption,
   async run({ client, group }, _, options) {
     const { source, text } = textOf(options);
-    try {
-      const { applied } = await client.call<{ applied: Applied[] }>("POST", "/v1/apply", { text, group });
-      for (const { name, change } of applied) console.log(`task ${name} ${change}`);
-      return EXIT.done;
-    } catch (error) {
-      if (!(error instanceof ClientError) || error.code !== "invalid-spec") throw error;
-      for (const finding of error.body["findings"] as Finding[]) console.error(renderFinding(finding, source));
-      return EXIT.failed;
-    }
+    const answer = await orFindings(source, () => client.call<{ applied: Applied[] }>("POST", "/v1/apply", { text, group }));
+    for (const { name, change } of answer?.applied ?? []) console.log(`task ${name} ${change}`);
+    return answer === undefined ? EXIT.failed : EXIT.done;
   },
 });

@@ -1,48 +1,82 @@
 import { Option } from "commander";
-import type { ContainerView, TaskView } from "../../engine/index.ts";
-import { EXIT } from "../errors.ts";
-import { age, table } from "../output/table.ts";
+import type { TaskView } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { followEvents } from "../event-stream.ts";
+import { HEADER, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
+import { styleFor } from "../output/style.ts";
+import { table } from "../output/table.ts";
+import type { Session } from "../session.ts";
 import { taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
-const HEADER = ["TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", "REASON"];
+type Format = "json" | "yaml" | "wide" | "name";
 
-export const get = verb<{ readonly output?: "json" }>({
+interface Options {
+  readonly output?: Format;
+  readonly watch?: true;
+}
+
+export const get = verb<Options>({
   name: "get",
   summary: "tasks and their containers, and why they have stopped",
+  description: ["With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again."],
+  examples: [
+    ["get", "a table of the group's tasks"],
+    ["get web -o json", "one task, for programs"],
+    ["get -w", "each change as it happens"],
+  ],
   define: (command) =>
-    command.argument("[name]", "of a task").addOption(new Option("-o, --output <format>", "for programs").choices(["json"])),
-  async run(session, [name], { output }) {
+    command
+      .argument("[name]", "of a task")
+      .addOption(
+        new Option("-o, --output <format>", "wide is a table with more columns, name the names only").choices([
+          "json",
+          "yaml",
+          "wide",
+          "name",
+        ]),
+      )
+      .option("-w, --watch", "go on, with a row for each change"),
+  async run(session, [name], { output, watch }) {
+    if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
+    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
-    const now = Date.now();
-    if (output === "json") console.log(JSON.stringify(tasks, null, 2));
-    else if (tasks.length === 0) console.error(`no tasks in group ${session.group}`);
-    else
-      console.log(
-        table(
-          HEADER,
-          tasks.flatMap((task) => rowsOf(task, now)),
-        ),
-      );
+    await print(tasks, output, session.group);
+    if (watch) await watchFrom(lastSequence, session, name, output === "wide");
     return EXIT.done;
   },
 });
 
-function rowsOf(task: TaskView, now: number): string[][] {
-  return task.containers.map((container) => [
-    task.name,
-    container.name,
-    stateOf(task, container),
-    String(container.restarts),
-    container.startedMs === null ? "-" : age(now - container.startedMs),
-    container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? "",
-  ]);
+async function print(tasks: readonly TaskView[], output: Format | undefined, group: string): Promise<void> {
+  if (output === "json") console.log(JSON.stringify(tasks, null, 2));
+  else if (output === "yaml") console.log((await import("yaml")).stringify(tasks).trimEnd());
+  else if (output === "name") for (const { name } of tasks) console.log(name);
+  else if (tasks.length === 0) console.error(`no tasks in group ${group}`);
+  else console.log(tableOf(tasks, output === "wide"));
 }
 
-function stateOf({ waiting }: TaskView, { known }: ContainerView): string {
-  return waiting === null ? known : "WAITING";
+function tableOf(tasks: readonly TaskView[], isWide: boolean): string {
+  const nowMs = Date.now();
+  const rows = tasks.flatMap((task) => rowsOf(task, { isWide, nowMs }));
+  return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(process.stdout, process.env)));
 }
 
-function exitOf({ exit }: ContainerView): string | undefined {
-  return exit?.code === undefined || exit.code === null ? undefined : `exited with ${exit.code}`;
+async function watchFrom(sequence: number, session: Session, name: string | undefined, isWide: boolean): Promise<void> {
+  for await (const told of followEvents(session.sockets, sequence)) {
+    if (!("event" in told) || told.event.group !== session.group) continue;
+    const { event } = told;
+    if (name !== undefined && event.name !== name && event.task !== name) continue;
+    if (event.type === "removed") console.log(`task ${event.name} is removed`);
+    if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;
+    const task = await taskOf(session, event.task).catch(unlessUnknown);
+    const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
+    // Without the header, which stands at the top.
+    if (shown !== undefined) console.log(tableOf([shown], isWide).split("\n").slice(1).join("\n"));
+  }
+}
+
+/** It may have been removed since the event. */
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof ClientError) || error.code !== "unknown-task") throw error;
 }

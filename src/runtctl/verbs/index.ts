@@ -1,9 +1,16 @@
 /** Every verb, in the order of the help. */
 import type { Verb } from "../verb.ts";
 import { apply } from "./apply.ts";
+import { completion } from "./completion.ts";
 import { remove } from "./delete.ts";
+import { describe } from "./describe.ts";
+import { events } from "./events.ts";
+import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { logs } from "./logs.ts";
+import { plan } from "./plan.ts";
+import { schema } from "./schema.ts";
+import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
-export const VERBS: readonly Verb[] = [apply, get, logs, remove, validate];
+export const VERBS: readonly Verb[] = [validate, plan, apply, get, describe, events, logs, exec, top, remove, schema, completion];

@@ -1,4 +1,3 @@
-import { parseTasks, renderFinding } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { verb } from "../verb.ts";
 import { addFileOption, type FileOption, textOf } from "./file.ts";
@@ -9,6 +8,7 @@ export const validate = verb<FileOption>({
   define: addFileOption,
   async run(_, __, options) {
     const { source, text } = textOf(options);
+    const { parseTasks, renderFinding } = await import("../../engine/index.ts");
     const { tasks, findings } = parseTasks(text);
     for (const finding of findings) console.error(renderFinding(finding, source));
     if (findings.length === 0) console.log(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);

@@ -1,0 +1,75 @@
+/** Server-sent events of the daemon, in order. */
+import { type IncomingMessage, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineEvent } from "../engine/index.ts";
+import { ClientError, connectionError } from "./client.ts";
+import type { Sockets } from "./sockets.ts";
+
+export type Told =
+  | { readonly sequence: number; readonly event: EngineEvent }
+  /** Events behind this number are gone, up to the next one. */
+  | { readonly gap: { readonly after: number; readonly next: number } };
+
+const RETRY_MS = 500;
+
+/** From a sequence number on, without an end: a daemon that is gone is waited for. @throws ClientError: it refuses, or the first one is not there */
+export async function* followEvents(sockets: Sockets, after: number): AsyncGenerator<Told, never, undefined> {
+  let last = after;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const response = await connected(sockets, last);
+      isFirst = false;
+      for await (const told of eventsIn(response)) {
+        if ("sequence" in told) last = told.sequence;
+        yield told;
+      }
+    } catch (error) {
+      if (isFirst || (error instanceof ClientError && error.code !== "unreachable")) throw error;
+    }
+    await sleep(RETRY_MS);
+  }
+}
+
+async function connected([socketPath, ...others]: Sockets, after: number): Promise<IncomingMessage> {
+  try {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
+        if (response.statusCode === 200) return resolve(response);
+        call.destroy();
+        reject(new ClientError("refused", `the daemon answers ${response.statusCode}`));
+      });
+      call.once("error", (error) => reject(connectionError(socketPath, error)));
+      call.end();
+    });
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (next === undefined || !(error instanceof ClientError && error.code === "permission-denied")) throw error;
+    return connected([next, ...rest], after);
+  }
+}
+
+/** Ends when the daemon ends the answer, or goes. */
+async function* eventsIn(response: IncomingMessage): AsyncGenerator<Told, void, undefined> {
+  let text = "";
+  response.setEncoding("utf8");
+  try {
+    for await (const chunk of response) {
+      text += chunk;
+      for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+        const told = parsed(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (told !== undefined) yield told;
+      }
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
+  }
+}
+
+function parsed(block: string): Told | undefined {
+  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, "m").exec(block)?.[1];
+  const data = field("data");
+  if (data === undefined) return undefined;
+  if (field("event") === "gap") return { gap: JSON.parse(data) as { after: number; next: number } };
+  return { sequence: Number(field("id")), event: JSON.parse(data) as EngineEvent };
+}

@@ -1,0 +1,54 @@
+/** One event in one line. */
+import type { ContainerExit, EngineEvent, Reason } from "../../engine/index.ts";
+import { printable, type Style, stateStyle } from "./style.ts";
+
+/** Local time, sequence number, task, and what has happened. */
+export function eventLine(sequence: number, event: EngineEvent, style: Style): string {
+  const time = new Date(event.wallMs).toTimeString().slice(0, 8);
+  return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", event.name), textOf(event, style)].join("  ");
+}
+
+/** What has happened, without the task's name. */
+export function textOf(event: EngineEvent, style: Style): string {
+  switch (event.type) {
+    case "added":
+      return `added, ${event.digest.slice(0, 19)}`;
+    case "removed":
+      return "removed";
+    case "admitted":
+      return "has room on the host";
+    case "request":
+      return `${event.request} asked by uid ${event.by.uid}, pid ${event.by.pid}`;
+    case "task":
+      return `task ${state(event.known, style)}${event.desired === event.known ? "" : `, wanted ${event.desired}`}${because(event.reason)}`;
+    case "waiting":
+      return `waits: ${event.missing.map(printable).join("; ")}`;
+    case "container":
+      return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}`;
+    case "health":
+      return `container ${printable(event.container)} ${event.status}`;
+    case "resource":
+      return `resource ${printable(event.resource)} ${event.known}`;
+    case "alarm":
+      return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
+  }
+}
+
+function state(known: string, style: Style): string {
+  return style(stateStyle(known), known);
+}
+
+function ended(exit: ContainerExit | null): string {
+  if (exit === null) return "";
+  if (exit.unknown) return ", exit unknown";
+  return exit.code === null ? "" : `, exit ${exit.code}${exit.oomKilled ? " (out of memory)" : ""}`;
+}
+
+function because(reason: Reason | null): string {
+  return reason === null ? "" : `: ${chainOf(reason).join(" <- ")}`;
+}
+
+/** Texts of a reason, the outermost first. */
+export function chainOf({ text, cause }: Reason): string[] {
+  return [printable(text), ...(cause === undefined ? [] : chainOf(cause))];
+}

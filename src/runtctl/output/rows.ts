@@ -1,0 +1,43 @@
+/** Tasks as rows of a table. */
+import type { ContainerView, TaskView } from "../../engine/index.ts";
+import { printable, type Style, stateStyle } from "./style.ts";
+import { age } from "./table.ts";
+
+export const HEADER: readonly string[] = ["TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", "REASON"];
+export const WIDE_HEADER: readonly string[] = ["TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", "EXIT", "GENERATION", "ID", "REASON"];
+
+export interface RowOptions {
+  readonly isWide: boolean;
+  readonly nowMs: number;
+}
+
+/** One for each container. */
+export function rowsOf(task: TaskView, { isWide, nowMs }: RowOptions): string[][] {
+  return task.containers.map((container) => [
+    task.name,
+    printable(container.name),
+    stateOf(task, container),
+    String(container.restarts),
+    container.startedMs === null ? "-" : age(nowMs - container.startedMs),
+    ...(isWide ? [exitCodeOf(container), String(container.generation), printable(container.id)] : []),
+    printable(container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? ""),
+  ]);
+}
+
+/** Column of the state, for colours. */
+export function styled(style: Style): (cell: string, column: number) => string {
+  return (cell, column) => (column === 2 ? style(stateStyle(cell.trim()), cell) : cell);
+}
+
+function stateOf({ waiting }: TaskView, { known }: ContainerView): string {
+  return waiting === null ? known : "WAITING";
+}
+
+function exitCodeOf({ exit }: ContainerView): string {
+  if (exit === null) return "-";
+  return exit.unknown ? "unknown" : String(exit.code ?? "-");
+}
+
+function exitOf({ exit }: ContainerView): string | undefined {
+  return exit?.code === undefined || exit.code === null ? undefined : `exited with ${exit.code}`;
+}

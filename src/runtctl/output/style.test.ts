@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { plain, printable, styleFor } from "./style.ts";
+
+test("colours are for terminals, and NO_COLOR says no", () => {
+  expect(styleFor({ isTTY: true }, {})("red", "x")).toBe("\u001b[31mx\u001b[39m");
+  expect(styleFor({ isTTY: true }, { NO_COLOR: "1" })).toBe(plain);
+  expect(styleFor({ isTTY: true }, { TERM: "dumb" })).toBe(plain);
+  expect(styleFor({ isTTY: false }, {})).toBe(plain);
+});
+
+test("control characters are shown, not sent", () => {
+  expect(printable("a\u001b[2Jb\u009bc")).toBe("a\\x1b[2Jb\\x9bc");
+});

@@ -1,0 +1,26 @@
+/** Colours, where a person looks: on a terminal, unless NO_COLOR says otherwise (no-color.org). */
+
+const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
+
+export type StyleName = keyof typeof CODES;
+export type Style = (name: StyleName, text: string) => string;
+
+export const plain: Style = (_, text) => text;
+
+const coloured: Style = (name, text) => `\u001b[${CODES[name][0]}m${text}\u001b[${CODES[name][1]}m`;
+
+export function styleFor(output: Pick<NodeJS.WriteStream, "isTTY">, environment: NodeJS.ProcessEnv): Style {
+  const isWanted = output.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+  return isWanted ? coloured : plain;
+}
+
+/** By what it says: a state of a container or a task. */
+export function stateStyle(state: string): StyleName {
+  if (state === "RUNNING" || state === "RESOURCES_PROVISIONED") return "green";
+  return state === "STOPPED" ? "dim" : "yellow";
+}
+
+/** Control characters as they are written: what a container says of itself must not reach the terminal as commands. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (one) => `\\x${one.codePointAt(0)!.toString(16).padStart(2, "0")}`);
+}

@@ -1,0 +1,113 @@
+/** A program in a container, on a connection of its own. */
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../shared/frames/index.ts";
+import { ClientError, connectionError } from "./client.ts";
+import type { Sockets } from "./sockets.ts";
+
+/** The ends of this program. */
+export interface Local {
+  readonly stdin: NodeJS.ReadStream | undefined;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+/** What a program whose end nobody knows is said to have ended with. */
+const UNKNOWN_STATUS = 255;
+
+export class RemoteProgram {
+  readonly #socket: Duplex;
+  readonly #local: Local;
+
+  constructor(socket: Duplex, local: Local) {
+    this.#socket = socket;
+    this.#local = local;
+  }
+
+  send(kind: 1 | 2 | 3 | 4, payload: Uint8Array | string = ""): boolean {
+    return this.#socket.destroyed || this.#socket.write(frameOf(kind, Buffer.from(payload)));
+  }
+
+  /** Exit status of the program. @throws ClientError: it could not be started, or the daemon is gone */
+  run(start: StreamStart): Promise<number> {
+    const reader = new FrameReader();
+    return new Promise((resolve, reject) => {
+      let isStarted = false;
+      this.#socket.on("data", (chunk: Buffer) => {
+        for (const { kind, payload } of reader.push(chunk)) {
+          if (kind === FRAME.started) {
+            isStarted = true;
+            this.#copyStdin();
+          } else if (kind === FRAME.stdout) this.#print(this.#local.stdout, payload);
+          else if (kind === FRAME.stderr) this.#print(this.#local.stderr, payload);
+          else if (kind === FRAME.end) resolve((JSON.parse(Buffer.from(payload).toString()) as StreamEnd).exitCode ?? UNKNOWN_STATUS);
+          else if (kind === FRAME.failed) reject(failureIn(payload));
+        }
+      });
+      this.#socket.once("error", reject);
+      this.#socket.once("close", () => reject(new ClientError("stream-broken", brokenText(isStarted))));
+      this.#socket.write(frameOf(FRAME.start, Buffer.from(JSON.stringify(start))));
+    });
+  }
+
+  close(): void {
+    const { stdin } = this.#local;
+    stdin?.pause();
+    stdin?.unref?.();
+    this.#socket.destroy();
+  }
+
+  #copyStdin(): void {
+    const { stdin } = this.#local;
+    if (stdin === undefined) return;
+    stdin.on("data", (chunk: Buffer) => {
+      if (this.send(FRAME.stdin, chunk)) return;
+      stdin.pause();
+      this.#socket.once("drain", () => stdin.resume());
+    });
+    stdin.once("end", () => this.send(FRAME.stdinEnd));
+  }
+
+  /** Where the output is not taken, the program is held up, and not this one's memory filled. */
+  #print(output: NodeJS.WriteStream, bytes: Uint8Array): void {
+    if (output.write(bytes)) return;
+    this.#socket.pause();
+    output.once("drain", () => this.#socket.resume());
+  }
+}
+
+/** @throws ClientError: the daemon refuses, or is not there */
+export function upgraded([socketPath]: Sockets, path: string): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });
+    call.once("upgrade", (_, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    call.once("response", (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.once("end", () => {
+        const { code, message } = JSON.parse(text) as { code: string; message: string };
+        reject(new ClientError(code, message));
+      });
+    });
+    call.once("error", (error) => reject(connectionError(socketPath, error)));
+    call.end();
+  });
+}
+
+function failureIn(payload: Uint8Array): ClientError {
+  const { code, message, exitStatus } = JSON.parse(Buffer.from(payload).toString()) as {
+    code: string;
+    message: string;
+    exitStatus: number;
+  };
+  return new ClientError(code, message, { exitStatus });
+}
+
+function brokenText(isStarted: boolean): string {
+  return isStarted ? "the daemon has gone away, and the program with it" : "the daemon has gone away";
+}

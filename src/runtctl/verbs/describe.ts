@@ -1,0 +1,89 @@
+import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts";
+import { EXIT } from "../errors.ts";
+import { chainOf, textOf } from "../output/event-line.ts";
+import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
+import { age } from "../output/table.ts";
+import { inTask, taskOf } from "../tasks.ts";
+import { verb } from "../verb.ts";
+import { historyOf } from "./events.ts";
+
+export const describe = verb({
+  name: "describe",
+  summary: "one task in full: its containers, reasons, and what has happened to it",
+  description: [
+    "Reasons are chains: below each stands what it was caused by. Values of environments are shown to those who may connect to admin.sock.",
+  ],
+  define: (command) => command.argument("<name>", "of a task, or its id"),
+  async run(session, [name = ""]) {
+    const task = await taskOf(session, name);
+    const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
+    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
+    const style = styleFor(process.stdout, process.env);
+    const lines = [...head(task, detail, style), ...task.containers.flatMap((one) => containerLines(one, detail, style))];
+    lines.push("", style("bold", "Events"));
+    for (const { sequence, event } of await historyOf(session, task.id, lastSequence)) {
+      lines.push(`  ${style("dim", `${sequence}  ${new Date(event.wallMs).toISOString()}`)}  ${textOf(event, style)}`);
+    }
+    console.log(lines.join("\n"));
+    return EXIT.done;
+  },
+});
+
+const field = (name: string, value: string) => `${`${name}:`.padEnd(14)}${value}`;
+
+function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): string[] {
+  return [
+    field("Task", style("bold", task.name)),
+    field("Group", task.group),
+    field("Id", task.id),
+    field("Digest", task.digest),
+    field("State", `${style(stateStyle(task.known), task.known)}, wanted ${task.desired}`),
+    ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
+    field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),
+    ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
+    ...reasonLines(reason && chainOf(reason)),
+  ];
+}
+
+function containerLines(container: ContainerView, { containers, spec }: TaskDetail, style: Style): string[] {
+  const detail = containers.find(({ name }) => name === container.name);
+  const asked = (spec["containers"] as readonly Readonly<Record<string, unknown>>[] | undefined)?.find(
+    ({ name }) => name === container.name,
+  );
+  const health = detail?.health;
+  const exit = container.exit;
+  return [
+    "",
+    `${style("bold", `Container ${printable(container.name)}`)}  ${style(stateStyle(container.known), container.known)}, wanted ${container.desired}`,
+    ...[
+      field("Id", `${printable(container.id)} (generation ${container.generation}, ${container.restarts} restarts)`),
+      ...(typeof asked?.["command"] === "string" ? [field("Command", commandOf(asked))] : []),
+      ...environmentOf(asked).map((line) => field("Environment", line)),
+      ...(detail?.dependsOn ?? []).map((one) => field("Depends on", printable(one))),
+      ...(container.startedMs === null ? [] : [field("Started", new Date(container.startedMs).toISOString())]),
+      ...(container.stoppedMs === null ? [] : [field("Stopped", new Date(container.stoppedMs).toISOString())]),
+      ...(exit === null
+        ? []
+        : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
+      ...(health ? [field("Health", `${health.status}, ${health.failures} failures in a row`)] : []),
+      ...(health?.output ? [field("Last check", printable(health.output.trimEnd()))] : []),
+      ...reasonLines(detail?.reason ? chainOf(detail.reason) : null),
+      field("Log", printable(container.log)),
+    ].map((line) => `  ${line}`),
+  ];
+}
+
+function commandOf(asked: Readonly<Record<string, unknown>>): string {
+  return [asked["command"], ...((asked["args"] as readonly string[] | undefined) ?? [])].map((word) => printable(String(word))).join(" ");
+}
+
+function environmentOf(asked: Readonly<Record<string, unknown>> | undefined): string[] {
+  const env = (asked?.["env"] ?? {}) as Readonly<Record<string, string | null>>;
+  return Object.entries(env).map(([name, value]) => `${printable(name)}${value === null ? " (value not shown)" : `=${printable(value)}`}`);
+}
+
+function reasonLines(chain: readonly string[] | null): string[] {
+  return (chain ?? []).map((text, depth) =>
+    field(depth === 0 ? "Reason" : "", `${"  ".repeat(depth)}${depth === 0 ? "" : "because "}${text}`),
+  );
+}

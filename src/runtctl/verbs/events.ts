@@ -1,0 +1,71 @@
+import { InvalidArgumentError, Option } from "commander";
+import { EXIT } from "../errors.ts";
+import { followEvents, type Told } from "../event-stream.ts";
+import { eventLine } from "../output/event-line.ts";
+import { styleFor } from "../output/style.ts";
+import type { Session } from "../session.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly follow?: true;
+  readonly since: number;
+  readonly output?: "json";
+  readonly allGroups?: true;
+}
+
+export const events = verb<Options>({
+  name: "events",
+  summary: "what has happened to tasks, by sequence number",
+  description: [
+    "The numbers go on over restarts of the daemon. The daemon keeps the last 10,000 events at least; that older ones are missing is said in a line of its own.",
+    "With -o json each line is an object with the fields sequence and event, or gap.",
+  ],
+  examples: [
+    ["events web", "what has happened to web"],
+    ["events -f --since 120", "everything behind number 120, and what comes"],
+  ],
+  define: (command) =>
+    command
+      .argument("[name]", "of a task, or its id")
+      .option("-f, --follow", "go on with what happens")
+      .option("--since <number>", "only behind this sequence number", sequenceOf, 0)
+      .option("-A, --all-groups", "of every group")
+      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"])),
+  async run(session, [name], options) {
+    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
+    const isShown = (told: Told) =>
+      !("event" in told) ||
+      ((options.allGroups || told.event.group === session.group) &&
+        (name === undefined || told.event.name === name || told.event.task === name));
+    for await (const told of history(session, options, lastSequence)) if (isShown(told)) print(told, options.output === "json");
+    return EXIT.done;
+  },
+});
+
+/** Without `follow` it ends with what there was when it began. */
+async function* history({ sockets }: Session, { since, follow }: Options, last: number): AsyncGenerator<Told, void, undefined> {
+  if (!follow && since >= last) return;
+  for await (const told of followEvents(sockets, since)) {
+    yield told;
+    const reached = "event" in told ? told.sequence : told.gap.next - 1;
+    if (!follow && reached >= last) return;
+  }
+}
+
+/** Everything about one task that the journal still has. */
+export async function historyOf(session: Session, id: string, last: number): Promise<readonly Extract<Told, { sequence: number }>[]> {
+  const found: Extract<Told, { sequence: number }>[] = [];
+  for await (const told of history(session, { since: 0 }, last)) if ("event" in told && told.event.task === id) found.push(told);
+  return found;
+}
+
+function print(told: Told, isJson: boolean): void {
+  if (isJson) console.log(JSON.stringify(told));
+  else if ("event" in told) console.log(eventLine(told.sequence, told.event, styleFor(process.stdout, process.env)));
+  else console.log(`        events after ${told.gap.after} and before ${told.gap.next} are gone`);
+}
+
+function sequenceOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It is no sequence number.");
+  return Number(text);
+}

@@ -1,0 +1,75 @@
+import type { ReadStream } from "node:tty";
+import { FRAME } from "../../shared/frames/index.ts";
+import { UsageError } from "../errors.ts";
+import { RemoteProgram, upgraded } from "../streams.ts";
+import { inTask } from "../tasks.ts";
+import { takeTerminal, USUAL } from "../terminal.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly container?: string;
+  readonly stdin?: true;
+  readonly tty?: true;
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: readonly string[];
+}
+
+export const exec = verb<Options>({
+  name: "exec",
+  summary: "run a further program in a container",
+  description: [
+    "It ends with the program's exit status: 128 + N when signal N ended it, 127 when there is no such program, 126 when it cannot be run.",
+    "When runtctl goes away, the program gets SIGHUP, and after ten seconds SIGKILL with all that it has started. SIGINT and SIGTERM are passed on to it.",
+  ],
+  examples: [
+    ["exec web -c db -- psql -c 'select 1'", "one command"],
+    ["exec -it web -c app -- sh", "a shell with a terminal"],
+  ],
+  define: (command) =>
+    command
+      .argument("<name>", "of a task")
+      .argument("<command...>", "program and arguments, behind --")
+      .option("-c, --container <name>", "of the task; needed when it has more than one")
+      .option("-i, --stdin", "pass the standard input on")
+      .option("-t, --tty", "give it a terminal")
+      .option("-u, --user <user>", "uid or name, with :group; default: that of the container")
+      .option("-w, --workdir <dir>", "in the container")
+      .option("-e, --env <name=value>", "a variable; may be repeated", (text: string, before: string[] = []) => [...before, text]),
+  async run(session, [name = "", program = "", ...args], options) {
+    const env = environmentOf(options.env ?? []);
+    const { stdin, stdout } = process;
+    const isTerminal = options.tty === true && stdin.isTTY === true;
+    if (options.tty && !options.stdin && isTerminal) throw new UsageError("-t without -i: a terminal that nobody can type into");
+    const socket = await upgraded(session.sockets, inTask(session, name, "exec", { container: options.container }));
+    const remote = new RemoteProgram(socket, { stdin: options.stdin ? stdin : undefined, stdout, stderr: process.stderr });
+    const terminal = isTerminal
+      ? takeTerminal(stdin as ReadStream, stdout, (size) => remote.send(FRAME.resize, JSON.stringify(size)))
+      : undefined;
+    const pass = (signal: NodeJS.Signals) => void remote.send(FRAME.signal, signal);
+    if (terminal === undefined) process.on("SIGINT", pass).on("SIGTERM", pass);
+    try {
+      return await remote.run({
+        command: [program, ...args],
+        env,
+        cwd: options.workdir,
+        user: options.user,
+        stdin: options.stdin,
+        terminal: options.tty ? (terminal?.size ?? USUAL) : undefined,
+      });
+    } finally {
+      terminal?.restore();
+      process.off("SIGINT", pass).off("SIGTERM", pass);
+      remote.close();
+    }
+  },
+});
+
+function environmentOf(assignments: readonly string[]): Record<string, string> | undefined {
+  const pairs = assignments.map((text) => {
+    const at = text.indexOf("=");
+    if (at < 1) throw new UsageError(`-e ${text}: use NAME=VALUE`);
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}

@@ -1,0 +1,15 @@
+/** Errors of a file, told with their places. */
+import type { Finding } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
+
+/** What the daemon answers; undefined when it refuses the file, and then its findings have been printed. @throws ClientError */
+export async function orFindings<T>(source: string, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== "invalid-spec") throw error;
+    const { renderFinding } = await import("../../engine/index.ts");
+    for (const finding of error.body["findings"] as Finding[]) console.error(renderFinding(finding, source));
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { Option } from "commander";
+import type { TaskDifference } from "../../engine/index.ts";
+import { EXIT } from "../errors.ts";
+import { printable, type Style, type StyleName, styleFor } from "../output/style.ts";
+import { verb } from "../verb.ts";
+import { addFileOption, type FileOption, textOf } from "./file.ts";
+import { orFindings } from "./findings.ts";
+
+interface Options extends FileOption {
+  readonly output?: "json";
+  readonly exitCode?: true;
+}
+
+const SIGN: Readonly<Record<TaskDifference["change"], readonly [sign: string, style: StyleName, text: string]>> = {
+  create: ["+", "green", "would be started"],
+  change: ["~", "yellow", "is there, and asked for something else"],
+  unlisted: ["-", "red", "is there, and not in the file: it stays"],
+  unchanged: ["=", "dim", "stays as it is"],
+};
+
+export const plan = verb<Options>({
+  name: "plan",
+  summary: "what applying a file would change; nothing is done",
+  description: [
+    "+ is new, ~ is changed, - is not in the file, = is as it was. Below a changed task stands each field of it that differs, with every default filled in.",
+  ],
+  examples: [["plan -f web.yaml --exit-code", "for a script: 4 when something differs"]],
+  define: (command) => {
+    addFileOption(command);
+    command
+      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
+      .option("--exit-code", "end with 4 when applying would change something");
+  },
+  async run({ client, group }, _, options) {
+    const { source, text } = textOf(options);
+    const answer = await orFindings(source, () => client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { text, group }));
+    if (answer === undefined) return EXIT.failed;
+    const { tasks } = answer;
+    if (options.output === "json") console.log(JSON.stringify(tasks, null, 2));
+    else for (const task of tasks) console.log(linesOf(task, styleFor(process.stdout, process.env)).join("\n"));
+    const differs = tasks.some(({ change }) => change === "create" || change === "change");
+    return options.exitCode && differs ? EXIT.differs : EXIT.done;
+  },
+});
+
+function linesOf({ name, change, fields }: TaskDifference, style: Style): string[] {
+  const [sign, colour, text] = SIGN[change];
+  return [
+    style(colour, `${sign} task ${name} ${text}`),
+    ...fields.flatMap((field) => {
+      const { pointer } = field;
+      const shown = (value: unknown) => printable(JSON.stringify(value));
+      if (!("after" in field)) return [style("red", `  - ${pointer}: ${shown(field.before)}`)];
+      if (!("before" in field)) return [style("green", `  + ${pointer}: ${shown(field.after)}`)];
+      return [style("yellow", `  ~ ${pointer}: ${shown(field.before)} -> ${shown(field.after)}`)];
+    }),
+  ];
+}

@@ -1,0 +1,14 @@
+import { EXIT } from "../errors.ts";
+import { verb } from "../verb.ts";
+
+export const schema = verb({
+  name: "schema",
+  summary: "the JSON Schema of a task, for editors; needs no daemon",
+  examples: [["schema > task.schema.json", "then, in the first line of a file: # yaml-language-server: $schema=task.schema.json"]],
+  define: () => {},
+  async run() {
+    const { taskJsonSchema } = await import("../../engine/index.ts");
+    console.log(JSON.stringify(taskJsonSchema(), null, 2));
+    return EXIT.done;
+  },
+});

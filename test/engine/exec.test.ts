@@ -1,0 +1,165 @@
+/** Programs in a running container, as runtctl runs them. What they are is seen in /proc. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { type Answer, isRoot, until, useEngine, webTask } from "./support.ts";
+
+const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
+
+describe.skipIf(!isRoot)("exec (needs root)", () => {
+  const scene = useEngine();
+  const running = async () => {
+    const daemon = await scene.daemon();
+    expect((await scene.ctl("apply", "-f", scene.file("web.yaml", webTask(scene.rootfs())))).status).toBe(0);
+    await until(() => scene.list().filter(({ status }) => status === "running").length === 2);
+    return daemon;
+  };
+  const exec = (...args: string[]): Promise<Answer> => scene.ctl("exec", "web", "-c", "app", ...args);
+  const start = (words: readonly string[]): ChildProcess & { text(): string } => {
+    const [program = "", ...rest] = words;
+    const child = spawn(program, rest, { stdio: ["pipe", "pipe", "pipe"] });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        text += chunk;
+      });
+    return Object.assign(child, { text: () => text });
+  };
+  const ctl = [process.execPath, RUNTCTL, "-s", scene.socket];
+  const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("close", resolve));
+  /** By its cgroup, which the kernel tells. */
+  const isInTask = (pid: number): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(CGROUP_PARENT);
+    } catch {
+      return false;
+    }
+  };
+  /** Host pids of processes of tasks with this word in their arguments. */
+  const pidsOf = (word: string): number[] =>
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter(isInTask)
+      .filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word);
+        } catch {
+          return false;
+        }
+      });
+
+  test("streams apart, environment, directory, user; the exit status is the program's", async () => {
+    await running();
+    expect(await exec("--", "sh", "-c", "echo out; echo err >&2; exit 7")).toEqual({ status: 7, stdout: "out\n", stderr: "err\n" });
+    const told = await exec(
+      "-e",
+      "A=b=c",
+      "-w",
+      "/tmp",
+      "-u",
+      "12:34",
+      "--",
+      "sh",
+      "-c",
+      'echo "$A $PWD"; grep -E "^(Uid|Gid)" /proc/self/status',
+    );
+    expect(told.stdout.replaceAll("\t", " ")).toBe("b=c /tmp\nUid: 12 12 12 12\nGid: 34 34 34 34\n");
+    expect((await exec("--", "sh", "-c", "kill -9 $$")).status).toBe(137);
+    const big = start([...ctl, "exec", "web", "-c", "app", "--", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"]);
+    expect([await ended(big), big.text().length]).toEqual([0, 3_000_000]);
+  }, 120_000);
+
+  test("what cannot be run is told as a shell would: 127, 126; and what is not there by name", async () => {
+    await running();
+    expect(await exec("--", "no-such-program")).toMatchObject({ status: 127, stdout: "" });
+    expect(await exec("--", "/etc")).toMatchObject({ status: 126, stdout: "" });
+    expect((await exec("-u", "nobody-of-this-name", "--", "true")).status).toBe(126);
+    const unknown = async (...args: string[]) => (await scene.ctl("exec", ...args)).stderr;
+    expect(await unknown("web", "--", "true")).toMatch(/has more than one container: db, app/);
+    expect(await unknown("web", "-c", "x", "--", "true")).toMatch(/has no container x: db, app/);
+    expect(await unknown("nothing", "--", "true")).toMatch(/there is no task nothing/);
+  }, 120_000);
+
+  test("stdin goes through whole, and its end arrives", async () => {
+    await running();
+    const child = start([...ctl, "exec", "-i", "web", "-c", "app", "--", "sh", "-c", "wc -c"]);
+    child.stdin!.end(Buffer.alloc(2_000_000, "y"));
+    expect([await ended(child), child.text().trim()]).toEqual([0, "2000000"]);
+  }, 120_000);
+
+  test("with a terminal: it is one, of the size of the caller's, and the caller's is as it was before", async () => {
+    await running();
+    const script = `stty rows 33 cols 99; stty -g; ${ctl.join(" ")} exec -it web -c app -- sh; echo status $?; stty -g`;
+    const child = start(["python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", "sh", "-c", script]);
+    // Typed, as a person would: the shell shows a prompt first.
+    await until(() => child.text().includes("# "));
+    child.stdin!.write("stty size; tty; exit 3\n");
+    await ended(child);
+    expect(child.text()).toMatch(/33 99\r\n\/dev\/pts\/\d+\r\n/);
+    expect(child.text()).toContain("status 3");
+    const [before, after] = child.text().match(/^[0-9a-f]+(?::[0-9a-f]+){20,}/gm)!;
+    expect(after).toBe(before);
+  }, 120_000);
+
+  test("a client that is killed: the program is told to hang up, one that does not listen is killed with what it has started", async () => {
+    await running();
+    const polite = start([
+      ...ctl,
+      "exec",
+      "web",
+      "-c",
+      "app",
+      "--",
+      "sh",
+      "-c",
+      "trap 'echo hup > /tmp/polite; exit' HUP; echo ready; while :; do sleep 0.1; done # polite-one",
+    ]);
+    const deaf = start([
+      ...ctl,
+      "exec",
+      "web",
+      "-c",
+      "app",
+      "--",
+      "sh",
+      "-c",
+      "trap '' HUP; echo ready; sleep 1000 & while :; do sleep 0.1; done # deaf-one",
+    ]);
+    await until(() => polite.text().includes("ready") && deaf.text().includes("ready"));
+    expect([pidsOf("polite-one").length > 0, pidsOf("deaf-one").length > 0]).toEqual([true, true]);
+    polite.kill("SIGKILL");
+    deaf.kill("SIGKILL");
+    await until(() => existsSync(join(scene.rootfs(), "tmp/polite")) || pidsOf("polite-one").length === 0);
+    expect(pidsOf("deaf-one").length).toBeGreaterThan(0);
+    await until(() => pidsOf("deaf-one").length === 0 && pidsOf("sleep\u00001000").length === 0, 30_000);
+    // Its containers are not concerned.
+    expect(scene.list().map(({ status }) => status)).toEqual(["running", "running"]);
+  }, 120_000);
+
+  test("SIGTERM of the client reaches the program; when the daemon is killed the client says so", async () => {
+    const daemon = await running();
+    const child = start([
+      ...ctl,
+      "exec",
+      "web",
+      "-c",
+      "app",
+      "--",
+      "sh",
+      "-c",
+      "trap 'exit 5' TERM; echo ready; while :; do sleep 0.1; done",
+    ]);
+    await until(() => child.text().includes("ready"));
+    child.kill("SIGTERM");
+    expect(await ended(child)).toBe(5);
+    const other = start([...ctl, "exec", "web", "-c", "app", "--", "sh", "-c", "echo ready; sleep 1001"]);
+    await until(() => other.text().includes("ready"));
+    await daemon.kill();
+    expect(await ended(other)).toBe(1);
+    expect(other.text()).toContain("the daemon has gone away");
+  }, 120_000);
+});
