@@ -24,7 +24,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 # In an environment of its own: what the caller's make was told must not change what the package has.
-env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
+env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt -o dist/executor/index.js install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
 
 documents=$tree/usr/share/doc/runt
 install -d "$documents" "$tree/DEBIAN"
@@ -51,6 +51,12 @@ Comment:
  The program contains QuickJS, musl, commander (Expat), libseccomp (LGPL-2.1) and libgcc, linked statically: NOTICE, third-party and
  runt.spdx.json beside this file. "make relink-kit" in the source of this package makes an archive that links it anew with another
  version of libseccomp.
+
+Files: usr/lib/runt/node_modules/*
+Copyright: the authors of each package, as its licence file says
+License: Expat or ISC
+Comment:
+ Packages of npm that runtd and runtctl run with, unchanged, each with its licence file.
 
 License: Expat
  Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
@@ -84,7 +90,7 @@ runt ($version) unstable; urgency=medium
 
  -- $maintainer  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 EOF
-gzip -9n "$tree"/usr/share/man/man8/*.8
+gzip -9n "$tree"/usr/share/man/man8/*.8 "$tree"/usr/share/man/man1/*.1
 # Static on purpose: nothing of the host's is loaded into a program that handles hostile root file systems.
 install -d "$tree/usr/share/lintian/overrides"
 echo 'runt: statically-linked-binary [usr/bin/runt]' >"$tree/usr/share/lintian/overrides/runt"
@@ -98,7 +104,7 @@ Maintainer: $maintainer
 Installed-Size: $size
 Section: admin
 Priority: optional
-Suggests: criu, uidmap
+Suggests: criu, nodejs (>= 20), uidmap
 Enhances: buildah, containerd, docker.io, podman
 Description: OCI container runtime that plans before it acts
  runt turns an OCI bundle (config.json and a root file system) into a running
@@ -108,6 +114,11 @@ Description: OCI container runtime that plans before it acts
  .
  It compiles the bundle into a plan of typed operations before it acts; "runt
  plan" prints the plan. It is one static program without dependencies.
+ .
+ runtd and runtctl run tasks: groups of containers with dependencies, health
+ checks and restarts. They need Node.js 20 or newer. The service is not
+ enabled by itself: "systemctl enable --now runtd". Its containers go on when
+ it is stopped, upgraded or removed.
 EOF
 (cd "$tree" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -4,7 +4,14 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 # Where the shells look by themselves below PREFIX/share. Debian keeps /usr/share/zsh/site-functions for the administrator.
 ZSH_COMPLETIONS ?= zsh/site-functions
 COMPLETION_FILES = bash=bash-completion/completions/runt zsh=$(ZSH_COMPLETIONS)/_runt fish=fish/vendor_completions.d/runt.fish
-INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 \
+# The daemon of tasks and its client, and what they need besides Node.
+PROGRAMS := runtd runtctl
+LIBDIR := $(PREFIX)/lib/runt
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(UNITDIR)/runtd.service \
+	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
+	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,LICENSE NOTICE runt.spdx.json third-party/*.txt,$(SHARE)/doc/runt/$(file))
 
@@ -14,10 +21,25 @@ man: | $(SETUP)
 	$(TSX) tools/gen-man.ts
 
 .PHONY: install
-install: bin/runt $(B)/runt.spdx.json
+install: bin/runt $(B)/runt.spdx.json dist/executor/index.js
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
-	install -d $(SHARE)/man/man8
+	install -d $(SHARE)/man/man8 $(SHARE)/man/man1 $(DESTDIR)$(UNITDIR)
 	install -m 0644 man/*.8 $(SHARE)/man/man8
+	install -m 0644 man/*.1 $(SHARE)/man/man1
+	$(TSX) tools/install-programs.ts $(DESTDIR)$(LIBDIR)
+	install -d $(DESTDIR)$(LIBDIR)/bin
+	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
+	@set -e; for program in $(PROGRAMS); do \
+		sed "s|@PROGRAM@|$$program|g" packaging/launcher.sh > $(B)/launcher.new; \
+		echo "install -m 0755 (launcher of $$program) $(DESTDIR)$(PREFIX)/bin/$$program"; \
+		install -m 0755 $(B)/launcher.new $(DESTDIR)$(PREFIX)/bin/$$program; rm $(B)/launcher.new; \
+	done
+	sed "s|@BINDIR@|$(PREFIX)/bin|" packaging/runtd.service > $(DESTDIR)$(UNITDIR)/runtd.service
+	@set -e; for file in $(CLIENT_COMPLETIONS); do \
+		node dist/runtctl/main.js completion "$${file%%=*}" > $(B)/completion.new; \
+		echo "install -D -m 0644 (completion of runtctl for $${file%%=*}) $(SHARE)/$${file#*=}"; \
+		install -D -m 0644 $(B)/completion.new "$(SHARE)/$${file#*=}"; rm $(B)/completion.new; \
+	done
 	install -d $(SHARE)/doc/runt/third-party
 	install -m 0644 LICENSE NOTICE $(B)/runt.spdx.json $(SHARE)/doc/runt
 	install -m 0644 $(B)/third-party/*.txt $(SHARE)/doc/runt/third-party
@@ -31,6 +53,7 @@ install: bin/runt $(B)/runt.spdx.json
 .PHONY: uninstall
 uninstall:
 	rm -f $(INSTALLED)
+	rm -rf $(DESTDIR)$(LIBDIR)
 
 # build/runt_VERSION_ARCHITECTURE.deb: the same bytes from the same commit.
 .PHONY: deb

@@ -11,3 +11,8 @@ export function factsOf(error: unknown): Readonly<Record<string, unknown>> {
   const { code } = error as { code?: unknown };
   return { ...(code === undefined ? {} : { code }), message: error instanceof Error ? error.message : String(error) };
 }
+
+/** For a program that people look at. */
+export const onlyErrors: typeof log = (level, event, facts) => {
+  if (level === "error") log(level, event, facts);
+};

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine, EngineError, type Finding, renderFinding, type TaskView } from "../engine/index.ts";
 import type { Configuration, OnceOptions } from "./config.ts";
-import { log } from "./log.ts";
+import { onlyErrors } from "./log.ts";
 import { OutputCopy } from "./output-copy.ts";
 
 const STDIN = 0;
@@ -22,7 +22,10 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   const { stateDir, isStateDirGiven, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue } = configuration;
   const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
-    const engine = await Engine.open({ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
+    const engine = await Engine.open({
+      ...{ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue },
+      log: onlyErrors,
+    });
     try {
       return await toItsEnd(engine, text, { file, group });
     } finally {

@@ -22,7 +22,9 @@ function filesBelow(directory: string): string[] {
 
 const PAGES = readdirSync(join(REPOSITORY, "man"));
 const THIRD_PARTY = ["commander", "libgcc", "libseccomp", "musl", "quickjs"].map((name) => `${name}.txt`);
-const pages = (suffix: string) => PAGES.map((name) => `share/man/man8/${name}${suffix}`);
+const pages = (suffix: string) => PAGES.map((name) => `share/man/man${name.slice(-1)}/${name}${suffix}`);
+/** The daemon and its client are many files, which come with their npm packages. */
+const LIBRARY = "lib/runt/";
 
 describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
   let directory = "";
@@ -37,16 +39,23 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     const prefix = join(directory, "stage/opt/runt");
     const words = [`DESTDIR=${directory}/stage`, "PREFIX=/opt/runt"];
     await make("install", ...words);
-    expect(filesBelow(prefix)).toEqual(
+    const files = filesBelow(prefix);
+    expect(files.filter((name) => !name.startsWith(LIBRARY))).toEqual(
       [
         "bin/runt",
+        "bin/runtctl",
+        "bin/runtd",
+        "lib/systemd/system/runtd.service",
         "share/bash-completion/completions/runt",
+        "share/bash-completion/completions/runtctl",
         "share/doc/runt/LICENSE",
         "share/doc/runt/NOTICE",
         "share/doc/runt/runt.spdx.json",
         ...THIRD_PARTY.map((name) => `share/doc/runt/third-party/${name}`),
         "share/fish/vendor_completions.d/runt.fish",
+        "share/fish/vendor_completions.d/runtctl.fish",
         "share/zsh/site-functions/_runt",
+        "share/zsh/site-functions/_runtctl",
         ...pages(""),
       ].sort(),
     );
@@ -54,6 +63,19 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     expect(statSync(join(prefix, "share/man/man8/runt.8")).mode & 0o7777).toBe(0o644);
     expect((await execa(join(prefix, "bin/runt"), ["--version"])).stdout).toMatch(/^runt version /);
     expect(readFileSync(join(prefix, "share/zsh/site-functions/_runt"), "utf8")).toMatch(/^#compdef runt\n/);
+    expect(files.filter((name) => name.includes("/prebuilds/")).every((name) => name.includes(`/linux-${process.arch}/`))).toBe(true);
+    expect((await execa(join(prefix, "bin/runtctl"), ["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await execa(join(prefix, "bin/runtd"), ["--help"])).stdout).toMatch(/^Usage: runtd /);
+    // It finds the runt that is installed beside it.
+    const told = await execa(join(prefix, "bin/runtd"), ["--once", "-f", "-"], { input: "name: x\n", reject: false });
+    expect([told.exitCode, told.stderr]).toEqual([1, expect.stringMatching(/containers/)]);
+    const without = await execa("/bin/sh", [join(prefix, "bin/runtctl"), "get"], {
+      env: { PATH: "/nonexistent" },
+      extendEnv: false,
+      reject: false,
+    });
+    expect([without.exitCode, without.stderr]).toEqual([69, "runtctl: Node.js 20 or newer is needed, and there is no node in PATH"]);
+    expect(readFileSync(join(prefix, "lib/systemd/system/runtd.service"), "utf8")).toContain("ExecStart=/opt/runt/bin/runtd\n");
     await make("uninstall", ...words);
     expect(filesBelow(prefix)).toEqual([]);
   });
@@ -93,6 +115,12 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
       const files = filesBelow(tree);
       const wanted = [
         "usr/bin/runt",
+        "usr/bin/runtctl",
+        "usr/bin/runtd",
+        "usr/lib/systemd/system/runtd.service",
+        "usr/share/bash-completion/completions/runtctl",
+        "usr/share/fish/vendor_completions.d/runtctl.fish",
+        "usr/share/zsh/vendor-completions/_runtctl",
         "usr/share/bash-completion/completions/runt",
         "usr/share/fish/vendor_completions.d/runt.fish",
         "usr/share/zsh/vendor-completions/_runt",
@@ -106,9 +134,9 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         ...pages(".gz").map((page) => `usr/${page}`),
       ];
       expect(files).toEqual(expect.arrayContaining(wanted));
-      expect(files.filter((name) => !name.startsWith("usr/share/doc/runt/") && !wanted.includes(name))).toEqual([
-        "usr/share/lintian/overrides/runt",
-      ]);
+      expect(
+        files.filter((name) => !name.startsWith("usr/share/doc/runt/") && !name.startsWith(`usr/${LIBRARY}`) && !wanted.includes(name)),
+      ).toEqual(["usr/share/lintian/overrides/runt"]);
       const { stdout } = await execa("dpkg-deb", ["-c", file]);
       expect(stdout.split("\n").filter((line) => !line.includes(" root/root "))).toEqual([]);
       expect((await execa(join(tree, "usr/bin/runt"), ["features"])).stdout).toContain("ociVersionMax");

@@ -1,16 +1,12 @@
 /** The parts of a request, checked by the schemas of its route. */
 import type { z } from "zod";
+import { InvalidRequest } from "./errors.ts";
 import type { Route } from "./route.ts";
 
 export interface Parts {
   readonly params: unknown;
   readonly query: unknown;
   readonly body?: unknown;
-}
-
-/** A part does not fit: the message says which, and how. */
-export class InvalidRequest extends Error {
-  override readonly name = "InvalidRequest";
 }
 
 /** @throws InvalidRequest */

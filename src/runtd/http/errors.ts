@@ -2,7 +2,6 @@
 import type { Context } from "hono";
 import { EngineError, type EngineErrorCode, StoreError, type StoreErrorCode } from "../../engine/index.ts";
 import { factsOf, log } from "../log.ts";
-import { InvalidRequest } from "./asked.ts";
 
 /** Errors of the interface itself. */
 type OwnErrorCode = "invalid-argument" | "read-only" | "unknown-path" | "body-too-large" | "upgrade-required" | "too-many" | "internal";
@@ -34,6 +33,11 @@ export function statusOf(code: ErrorCode): Status {
 
 export function refuse(context: Context, code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}): Response {
   return context.json({ code, message, ...details }, statusOf(code));
+}
+
+/** A part does not fit: the message says which, and how. */
+export class InvalidRequest extends Error {
+  override readonly name = "InvalidRequest";
 }
 
 export interface Refusal {

@@ -1,0 +1,50 @@
+/**
+ * Put runtd and runtctl with everything that they need below a directory: the compiled package, the npm packages that it depends on (of those with native
+ * code only this machine's), and a launcher for each. Node itself is the host's.
+ *
+ * Usage: tsx tools/install-programs.ts DIRECTORY
+ */
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+
+const [directory] = process.argv.slice(2);
+if (directory === undefined) throw new Error("usage: install-programs DIRECTORY");
+
+interface Locked {
+  readonly dev?: boolean;
+}
+
+const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Readonly<Record<string, Locked>> };
+const needed = Object.entries(packages)
+  .filter(([path, { dev }]) => path !== "" && !dev)
+  .map(([path]) => path);
+
+/** What a program is made of, and whose it is. */
+const KEPT = /(?:\.(?:js|cjs|mjs|json|node)|^licen[cs]e(?:\.\w+)?|^notice)$/i;
+const ARCHITECTURE = `${process.platform}-${process.arch}`;
+
+function isKept(path: string): boolean {
+  const inPackage = relative(".", path).split("/");
+  const prebuilds = inPackage.indexOf("prebuilds");
+  if (prebuilds !== -1 && inPackage[prebuilds + 1] !== undefined && inPackage[prebuilds + 1] !== ARCHITECTURE) return false;
+  return statSync(path).isDirectory() ? basename(path) !== "src" || !path.includes("@photostructure") : KEPT.test(basename(path));
+}
+
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(directory, { recursive: true });
+for (const path of ["dist", "package.json", ...needed]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
+for (const program of ["runtd", "runtctl"]) {
+  const path = join(directory, `${program}.cjs`);
+  writeFileSync(
+    path,
+    `"use strict";
+// Readable by every Node: an old one is told what is missing.
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  process.stderr.write("${program}: Node.js 20 or newer is needed, and this is " + process.versions.node + "\\n");
+  process.exit(69);
+}
+import("./dist/${program}/main.js");
+`,
+  );
+  chmodSync(path, 0o644);
+}
