@@ -75,6 +75,19 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     );
   });
 
+  test("engine-job", async () => {
+    expect(await run(["engine-job.mjs", rootfs()])).toBe(
+      "prepare: 0, prepared\nwork: 3, worked\nessential container work ended <- container work exited with 3\n",
+    );
+  });
+
+  test("engine-restart", async () => {
+    expect(await run(["engine-restart.mjs", rootfs()])).toBe(
+      "main: PULLED\nmain: CREATED\nmain: RUNNING\nthe first engine is closed; its container goes on\n" +
+        "the second one finds it RUNNING, and the file unchanged\nmain: STOPPED\n",
+    );
+  });
+
   test("validate-bundle", async () => {
     const good = join(directory, "good");
     mkdirSync(join(good, "rootfs"), { recursive: true });
