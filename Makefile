@@ -201,7 +201,7 @@ library-docs: | $(SETUP)
 demo: bin/runt
 	bundles/demo.sh
 
-# A task of two containers under the daemon, which is killed in between.
+# A task of three containers under the daemon, which is killed in between.
 .PHONY: demo-task
 demo-task: library
 	bundles/demo-task.sh

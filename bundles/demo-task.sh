@@ -1,5 +1,6 @@
 #!/bin/sh
-# Take a task of two containers through apply, get, a daemon that is killed, logs and delete; then look for leftovers.
+# Take a task of three containers, one of them a migration that runs once, through plan, apply, events, top, exec, a daemon that is killed, logs and
+# delete; then look for leftovers.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,7 +62,7 @@ say "A root file system: Debian's busybox."
 bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
 rootfs=$bundles/hello/rootfs
 
-say "A task: two containers; the second one waits for the start of the first."
+say "A task: a database, a migration that runs once when that has started, and an application that waits until the migration has succeeded."
 cat >"$work/web.yaml" <<YAML
 name: web
 containers:
@@ -69,20 +70,34 @@ containers:
     rootfs: $rootfs
     command: sh
     args: ["-c", "trap 'exit 0' TERM; n=0; while :; do n=\$((n + 1)); echo record \$n; sleep 0.2; done"]
+  - name: migrate
+    rootfs: $rootfs
+    command: sh
+    args: ["-c", "sleep 0.5; echo migrated"]
+    essential: false
+    dependsOn: [{ container: db, condition: START }]
   - name: app
     rootfs: $rootfs
     command: sh
     args: ["-c", "trap 'echo goodbye; exit 0' TERM; echo serving; while :; do sleep 0.1; done"]
-    dependsOn: [{ container: db, condition: START }]
+    memory: 64Mi
+    dependsOn: [{ container: migrate, condition: SUCCESS, timeout: 1m }]
 YAML
 cat "$work/web.yaml"
 show "$bin/runtctl" validate -f "$work/web.yaml"
 
 say "The daemon, and the task."
 start_daemon
+show "$bin/runtctl" plan -f "$work/web.yaml"
 show "$bin/runtctl" apply -f "$work/web.yaml"
 wait_for "the task does not run" running
 show "$bin/runtctl" get
+show "$bin/runtctl" events
+
+say "What they use, as the kernel counts it; and a look inside."
+show "$bin/runtctl" top --once
+show "$bin/runtctl" exec web -c app -- sh -c 'echo "I am $(id -un), and there are $(ls /proc | grep -c "^[0-9]") processes."'
+
 processes >"$work/before"
 cat "$work/before"
 
