@@ -23,16 +23,19 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       const { status, code } = await ask(method, path, body, socket);
       return `${status} ${code}`;
     };
-    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json"]) {
+    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage"]) {
       expect((await ask("GET", path)).status).toBe(200);
       expect((await ask("GET", path, undefined, read)).status).toBe(200);
     }
     expect(await refused("GET", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("DELETE", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("GET", "/v1/tasks/web/detail")).toBe("404 unknown-task");
-    expect(await refused("POST", "/v1/apply", { text: 1 })).toBe("400 invalid-argument");
-    expect(await refused("POST", "/v1/apply", { text: webTask("relative") })).toBe("422 invalid-spec");
-    expect(await refused("POST", "/v1/apply", { text: "" }, read)).toBe("403 read-only");
+    for (const path of ["/v1/apply", "/v1/plan"]) {
+      expect(await refused("POST", path, { text: 1 })).toBe("400 invalid-argument");
+      expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
+      expect(await refused("POST", path, { text: "" }, read)).toBe("403 read-only");
+    }
+    expect(await refused("GET", "/v1/usage?group=a%2Fb")).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/tasks/web", undefined, read)).toBe("403 read-only");
     for (const path of ["/v1/tasks/web", "/v1/tasks/web/detail"]) {
       expect(await refused("GET", `${path}?group=a%2Fb`)).toBe("400 invalid-argument");
@@ -45,6 +48,14 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     expect((await ask("POST", "/v1/apply", { text: secretTask() })).value.applied).toMatchObject([{ name: "web", change: "created" }]);
     expect(await refused("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).toBe("409 changed-spec");
+    // What is in the file without the secret, and what is not in it.
+    const planned = (await ask("POST", "/v1/plan", { text: `${webTask(scene.rootfs(), "other")}---\n${webTask(scene.rootfs())}` })).value
+      .tasks;
+    expect(planned.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([
+      ["other", "create"],
+      ["web", "change"],
+    ]);
+    expect(planned[1].fields).toContainEqual({ pointer: "/containers/0/env/TOKEN", before: SECRET });
     await until(async () => (await ask("GET", "/v1/tasks/web")).value.known === "RUNNING");
     const { id, containers } = (await ask("GET", "/v1/tasks/web")).value;
     expect((await ask("GET", `/v1/tasks/${id}`)).value.containers.map((one: { id: string }) => one.id)).toEqual(
@@ -54,6 +65,10 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
         .sort((a, b) => containers.findIndex((c: { id: string }) => c.id === a) - containers.findIndex((c: { id: string }) => c.id === b)),
     );
     expect((await ask("GET", "/v1/tasks/web/detail")).status).toBe(200);
+    const { usage } = (await ask("GET", "/v1/usage")).value;
+    expect(usage.map((one: { container: string }) => one.container)).toEqual(["db", "app"]);
+    // At least the shell that runs in each.
+    for (const { processes, memoryBytes } of usage) expect([processes >= 1, memoryBytes > 10_000]).toEqual([true, true]);
     // Streams have a test of their own; here their refusals.
     expect(await refused("GET", "/v1/tasks/web/exec")).toBe("426 upgrade-required");
     expect(await refused("GET", "/v1/tasks/web/exec", undefined, read)).toBe("403 read-only");

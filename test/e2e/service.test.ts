@@ -1,0 +1,78 @@
+/** `runt service`: system calls for a daemon that cannot make them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { isRunt } from "../support/harness.ts";
+import { REPOSITORY } from "../support/programs.ts";
+
+const RUNT = join(REPOSITORY, "bin/runt");
+
+/** A manager that has one datagram, and then closes what comes with the barrier, or keeps it. */
+const MANAGER = `
+import array, os, socket, sys
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.bind(sys.argv[1])
+print("bound", flush=True)
+print(repr(server.recv(4096)), flush=True)
+data, ancillary, _, _ = server.recvmsg(4096, 1024)
+print(repr(data), len(ancillary), flush=True)
+if sys.argv[2] == "keep": server.recv(1)
+`;
+
+describe.skipIf(!isRunt)("runt service", () => {
+  test("peer names the process that has connected", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "runt-service-"));
+    try {
+      const path = join(directory, "socket");
+      const told = new Promise<string>((resolve, reject) => {
+        const server = createServer((socket) => {
+          const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
+          execa(RUNT, ["service", "peer"], { stdin: fd }).then(({ stdout }) => resolve(stdout), reject);
+          server.close();
+        }).listen(path);
+      });
+      const client = execa("python3", [
+        "-c",
+        `import socket,sys,os\ns = socket.socket(socket.AF_UNIX)\ns.connect(${JSON.stringify(path)})\nprint(os.getpid(), flush=True)\ns.recv(1)`,
+      ]);
+      const { pid, uid } = JSON.parse(await told);
+      expect([pid, uid]).toEqual([client.pid, process.getuid?.()]);
+      client.kill();
+      await client.catch(() => {});
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+    const none = await execa(RUNT, ["service", "peer"], { input: "", reject: false });
+    expect([none.exitCode, none.stderr]).toEqual([1, "runt: getsockopt: socket operation on non-socket"]);
+  });
+
+  test.each([
+    ["close", 0],
+    ["keep", 1],
+  ])("notify sends, and waits until the manager has seen who has sent: %s is %d", async (behaviour, status) => {
+    const directory = mkdtempSync(join(tmpdir(), "runt-service-"));
+    try {
+      const path = join(directory, "notify");
+      const manager = execa("python3", ["-c", MANAGER, path, behaviour]);
+      await new Promise<void>((resolve) => manager.stdout!.once("data", () => resolve()));
+      const sent = await execa(RUNT, ["service", "notify", "READY=1", "STATUS=it works"], { env: { NOTIFY_SOCKET: path }, reject: false });
+      expect(sent.exitCode).toBe(status);
+      if (behaviour === "keep") manager.kill();
+      const { stdout } = await manager.catch((error) => error);
+      expect(stdout).toContain("b'READY=1\\nSTATUS=it works'\nb'BARRIER=1' 1");
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("what is wrong is said, and nothing is sent", async () => {
+    const refused = async (...words: string[]) =>
+      (await execa(RUNT, ["service", ...words], { reject: false, env: { NOTIFY_SOCKET: "/nowhere" } })).stderr;
+    expect(await refused("notify")).toMatch(/use notify with assignments, or peer/);
+    expect(await refused("notify", "ready")).toMatch(/ready is no assignment/);
+    expect(await refused("notify", "READY=1")).toMatch(/no such file or directory/);
+  });
+});
