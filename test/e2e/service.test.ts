@@ -1,4 +1,5 @@
 /** `runt service`: system calls for a daemon that cannot make them. */
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,7 +31,9 @@ describe.skipIf(!isRunt)("runt service", () => {
       const told = new Promise<string>((resolve, reject) => {
         const server = createServer((socket) => {
           const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
-          execa(RUNT, ["service", "peer"], { stdin: fd }).then(({ stdout }) => resolve(stdout), reject);
+          const child = spawn(RUNT, ["service", "peer"], { stdio: [fd, "pipe", "inherit"] });
+          child.stdout!.once("data", (chunk) => resolve(String(chunk)));
+          child.once("error", reject);
           server.close();
         }).listen(path);
       });
@@ -45,7 +48,7 @@ describe.skipIf(!isRunt)("runt service", () => {
     } finally {
       rmSync(directory, { recursive: true });
     }
-    const none = await execa(RUNT, ["service", "peer"], { input: "", reject: false });
+    const none = await execa(RUNT, ["service", "peer"], { stdin: "ignore", reject: false });
     expect([none.exitCode, none.stderr]).toEqual([1, "runt: getsockopt: socket operation on non-socket"]);
   });
 

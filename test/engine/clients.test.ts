@@ -48,6 +48,7 @@ describe.skipIf(!isRoot)("hostile clients (needs root)", () => {
     sleeper.on("data", (chunk) => {
       text += chunk;
     });
+    sleeper.resume();
     await until(() => text.includes(`id: ${lastSequence}\n`));
     const numbers = [...text.matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number));
     expect(numbers).toEqual(Array.from({ length: lastSequence }, (_, index) => index + 1));
