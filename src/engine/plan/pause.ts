@@ -15,8 +15,6 @@ export interface PausePlacement {
 
 /** user_namespaces(7): nobody. It needs no rights: what it holds was made for it. */
 const NOBODY = 65_534;
-/** The least weight: it does nothing. */
-const LEAST_SHARES = 2;
 
 export function pauseLaunch({ name, namespaces }: TaskSpec, placement: PausePlacement): ConfigLaunch {
   const { rootfs, program, cgroupParent, annotations, hasIpv6 } = placement;
@@ -36,7 +34,7 @@ export function pauseLaunch({ name, namespaces }: TaskSpec, placement: PausePlac
       linux: {
         namespaces: ["mount", "cgroup", ...NAMESPACES.filter((type) => namespaces[type] !== "host")].map((type) => ({ type })),
         ...(namespaces.network === "shared" && hasIpv6 ? { sysctl: { "net.ipv6.conf.all.disable_ipv6": "0" } } : {}),
-        resources: { cpu: { shares: LEAST_SHARES }, devices: [{ allow: false, access: "rwm" }] },
+        resources: { devices: [{ allow: false, access: "rwm" }] },
       },
     },
     annotations,
