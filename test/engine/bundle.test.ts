@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { CGROUP_PARENT } from "../support/leaks.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { CGROUP_VERSION, cgroupFile, cgroupsNamed, namespaceOf, statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
@@ -163,7 +164,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     const isHook = (pid: string) => /^\d+$/.test(pid) && commandOf(pid) === `sleep\0${mark}\0`;
     await until(() => !readdirSync("/proc").some(isHook));
     expect((await scene.ctl("delete", "t")).status).toBe(0);
-    expect(cgroupsNamed("default.t.1")).toEqual([]);
+    expect(cgroupsNamed(CGROUP_PARENT.slice(1))).toEqual([]);
   });
 
   test("refused before anything: fields that config.json has already; a bundle that is not there is named", async () => {

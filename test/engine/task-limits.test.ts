@@ -148,7 +148,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     try {
       await run([{ name: "a" }]);
       expect((await scene.ctl("delete", "t")).status).toBe(0);
-      expect(cgroupsNamed("default.t.1")).toEqual([foreign]);
+      expect(cgroupsNamed(CGROUP_PARENT.slice(1))).toEqual([parent, foreign]);
     } finally {
       execFileSync("rmdir", [foreign, parent]);
     }
