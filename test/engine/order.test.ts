@@ -41,20 +41,26 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
 
   test("E91: CREATE, START, SUCCESS, COMPLETE and HEALTHY: none starts before its condition holds", async () => {
     await scene.daemon();
-    await apply([
-      { name: "first", script: `${now}; ${SLEEP}` },
-      { name: "migrate", script: `sleep 0.5; ${now}`, fields: { ...side, dependsOn: [on("first", "START")] } },
-      { name: "fails", script: `sleep 0.3; ${now}; exit 3`, fields: side },
-      {
-        name: "slow",
-        script: `sleep 0.5; ${now}; touch /tmp/ok; ${SLEEP}`,
-        fields: { healthCheck: { command: ["test", "-e", "/tmp/ok"], interval: "100ms", timeout: "1m" } },
-      },
-      { name: "created", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("first", "CREATE")] } },
-      { name: "succeeded", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("migrate", "SUCCESS")] } },
-      { name: "completed", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("fails", "COMPLETE")] } },
-      { name: "healthy", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("slow", "HEALTHY")] } },
-    ]);
+    await apply(
+      [
+        { name: "first", script: `${now}; ${SLEEP}` },
+        { name: "migrate", script: `sleep 0.5; ${now}`, fields: { ...side, dependsOn: [on("first", "START")] } },
+        { name: "fails", script: `sleep 0.3; ${now}; exit 3`, fields: side },
+        {
+          name: "slow",
+          script: `sleep 0.5; ${now}; touch /tmp/ok; ${SLEEP}`,
+          fields: {
+            healthCheck: { command: ["test", "-e", "/tmp/ok"], interval: "100ms", timeout: "1m" },
+            mounts: [{ volume: "v", target: "/tmp" }],
+          },
+        },
+        { name: "created", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("first", "CREATE")] } },
+        { name: "succeeded", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("migrate", "SUCCESS")] } },
+        { name: "completed", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("fails", "COMPLETE")] } },
+        { name: "healthy", script: `${now}; ${SLEEP}`, fields: { dependsOn: [on("slow", "HEALTHY")] } },
+      ],
+      { volumes: [{ name: "v" }] },
+    );
     for (const name of ["created", "succeeded", "completed", "healthy"]) await until(async () => (await timeOf(name)) > 0);
     expect(await timeOf("migrate")).toBeGreaterThanOrEqual(await timeOf("first"));
     expect(await timeOf("succeeded")).toBeGreaterThanOrEqual(await timeOf("migrate"));
@@ -183,7 +189,12 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
       timeout: "1m",
       retries: 2,
     };
-    await apply([{ name: "a", script: `until [ -e /tmp/go ]; do sleep 0.05; done; touch /tmp/sick; ${SLEEP}`, fields: { healthCheck } }]);
+    // A place of its own: tests share the root file system.
+    const mounts = [{ volume: "v", target: "/tmp" }];
+    await apply(
+      [{ name: "a", script: `until [ -e /tmp/go ]; do sleep 0.05; done; touch /tmp/sick; ${SLEEP}`, fields: { healthCheck, mounts } }],
+      { volumes: [{ name: "v" }] },
+    );
     await until(async () => (await task()).known === "RUNNING");
     const before = identityOf(pidOf("a"));
     const health = async () =>

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
 
   test("without a word a container has a filter, and its programs work", async () => {
     await scene.daemon();
-    const output = await outputOf({}, "unshare -U true; mkdir /tmp/x; ls / >/dev/null && date >/dev/null && echo works");
+    const output = await outputOf({}, "unshare -U true; ls / >/dev/null && date >/dev/null && echo works");
     expect(output).toMatch(/unshare.*Operation not permitted/);
     expect(output).toContain("works\n");
     expect(statusOf(pid())["Seccomp"]).toBe("2");
