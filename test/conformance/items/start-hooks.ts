@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "../assert.ts";
+import type { Change } from "../context.ts";
 import { group } from "../group.ts";
 import { HookLog, namespacesOf, printNamespaces, script } from "../hook-log.ts";
 import { parseStatus } from "../observe.ts";
 
-export const startContainer = group("HK4", "startContainer", ({ must, should }) => {
+export const startContainer = group("HK4", "startContainer", ({ must, should, may }) => {
   must(1, "startContainer hooks run in start, in the container's root, before the program", async (c) => {
     const log = new HookLog(c);
     const container = await log.create({
@@ -74,6 +75,24 @@ export const startContainer = group("HK4", "startContainer", ({ must, should }) 
       assert.ok(!existsSync(join(log.directory, "by-hook")), log.read("startContainer.out"));
     },
     { note: "they may be programs of the image: a filter that holds for one of its programs holds for all" },
+  );
+  may(
+    6,
+    "a startContainer hook without env has the environment of the program, HOME too",
+    async (c) => {
+      const log = new HookLog(c);
+      const change: Change = (config) => {
+        config.process.env = ["PATH=/bin", "ONE=two"];
+      };
+      await log.life({ startContainer: [log.probe("startContainer")] }, change, { env: { FROM_CALLER: "yes" } });
+      const environment = log.words("startContainer", "environ") ?? [];
+      assert.deepEqual(environment.filter((entry) => !entry.startsWith("HOME=")).sort(), ["ONE=two", "PATH=/bin"]);
+      assert.ok(
+        environment.some((entry) => /^HOME=\/./.test(entry)),
+        "HOME is missing",
+      );
+    },
+    { note: "a requirement in the test suites of runc and youki" },
   );
 });
 
