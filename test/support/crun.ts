@@ -11,13 +11,14 @@ const VIEW = "/tmp";
 
 /**
  * The view is a tmpfs of its own: a directory that one command made in the host's would be there for all others, and its removal would take away
- * what they have mounted on it. A controller that v2 has is not asked for: v1 cannot have it while a cgroup of v2 does.
+ * what they have mounted on it. So directories there are not shown, only hierarchies. A controller that v2 has is not asked for: v1 cannot have it
+ * while a cgroup of v2 does.
  */
 const SCRIPT = `mount -t tmpfs -o mode=755 cgroup ${VIEW} || exit
 for path in ${CGROUPS}/*; do
   name=$(basename "$path")
   if [ -L "$path" ]; then cp -P "$path" ${VIEW}
-  elif [ -z "$(cat "$path/cgroup.controllers" 2>/dev/null)" ]; then mkdir "${VIEW}/$name" && mount --bind "$path" "${VIEW}/$name" || exit
+  elif [ -e "$path/cgroup.procs" ] && [ -z "$(cat "$path/cgroup.controllers" 2>/dev/null)" ]; then mkdir "${VIEW}/$name" && mount --bind "$path" "${VIEW}/$name" || exit
   fi
 done
 added=

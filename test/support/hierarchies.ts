@@ -15,7 +15,7 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
     .map((line) => line.split(":")[1] ?? "");
   const missing = [...new Set(active)].filter((controllers) => controllers !== "" && !isMounted(controllers));
   const names = readdirSync("/sys/fs/cgroup");
-  const shown = v1Alone ? names.filter((name) => !hasControllers(join("/sys/fs/cgroup", name))) : names;
+  const shown = v1Alone ? names.filter((name) => isOfV1(join("/sys/fs/cgroup", name))) : names;
   if (missing.length === 0 && shown.length === names.length) return;
   const view = join(directory, "cgroup");
   mkdirSync(view, { recursive: true });
@@ -32,10 +32,10 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
   execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
 }
 
-/** Of v2; a hierarchy of v1 has no such file. */
-function hasControllers(hierarchy: string): boolean {
+/** Or of v2 without controllers. No directory that somebody has left in the tmpfs around the hierarchies. */
+function isOfV1(hierarchy: string): boolean {
   const file = join(hierarchy, "cgroup.controllers");
-  return existsSync(file) && readFileSync(file, "utf8").trim() !== "";
+  return existsSync(join(hierarchy, "cgroup.procs")) && !(existsSync(file) && readFileSync(file, "utf8").trim() !== "");
 }
 
 function isMounted(controllers: string): boolean {
