@@ -154,7 +154,7 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd dr
     const creation = runt(["create", "-b", prepared(name), name], {
       started: (child) => {
         const wait = setInterval(() => {
-          if (newCalls().length === 0) return;
+          if (!newCalls().includes(`StartTransientUnit test-${name}.scope`)) return;
           clearInterval(wait);
           child.kill("SIGKILL");
         }, 10);
