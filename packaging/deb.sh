@@ -24,7 +24,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 # In an environment of its own: what the caller's make was told must not change what the package has.
-env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt -o dist/executor/index.js install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
+env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt -o bin/runt-pause -o dist/executor/index.js install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
 
 documents=$tree/usr/share/doc/runt
 install -d "$documents" "$tree/DEBIAN"
@@ -51,6 +51,10 @@ Comment:
  The program contains QuickJS, musl, commander (Expat), libseccomp (LGPL-2.1) and libgcc, linked statically: NOTICE, third-party and
  runt.spdx.json beside this file. "make relink-kit" in the source of this package makes an archive that links it anew with another
  version of libseccomp.
+
+Files: usr/libexec/runt/runt-pause
+Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of musl, Rich Felker and others; of libgcc, Free Software Foundation
+License: Apache-2.0 and Expat and GPL-3+-with-GCC-exception
 
 Files: usr/lib/runt/node_modules/*
 Copyright: the authors of each package, as its licence file says
@@ -93,7 +97,7 @@ EOF
 gzip -9n "$tree"/usr/share/man/man8/*.8 "$tree"/usr/share/man/man1/*.1
 # Static on purpose: nothing of the host's is loaded into a program that handles hostile root file systems.
 install -d "$tree/usr/share/lintian/overrides"
-echo 'runt: statically-linked-binary [usr/bin/runt]' >"$tree/usr/share/lintian/overrides/runt"
+printf 'runt: statically-linked-binary [%s]\n' usr/bin/runt usr/libexec/runt/runt-pause >"$tree/usr/share/lintian/overrides/runt"
 
 size=$(du -k -s --apparent-size "$tree/usr" | cut -f 1)
 cat >"$tree/DEBIAN/control" <<EOF

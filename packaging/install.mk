@@ -9,7 +9,9 @@ PROGRAMS := runtd runtctl
 LIBDIR := $(PREFIX)/lib/runt
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
-INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(UNITDIR)/runtd.service \
+# Started by runtd for a task whose containers share namespaces, and by nobody else.
+HOLDER := $(PREFIX)/libexec/runt/runt-pause
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(UNITDIR)/runtd.service \
 	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
@@ -21,14 +23,16 @@ man: | $(SETUP)
 	$(TSX) tools/gen-man.ts
 
 .PHONY: install
-install: bin/runt $(B)/runt.spdx.json dist/executor/index.js
+install: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
+	install -D -m 0755 bin/runt-pause $(DESTDIR)$(HOLDER)
 	install -d $(SHARE)/man/man8 $(SHARE)/man/man1 $(DESTDIR)$(UNITDIR)
 	install -m 0644 man/*.8 $(SHARE)/man/man8
 	install -m 0644 man/*.1 $(SHARE)/man/man1
 	$(TSX) tools/install-programs.ts $(DESTDIR)$(LIBDIR)
 	install -d $(DESTDIR)$(LIBDIR)/bin
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
+	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
 	@set -e; for program in $(PROGRAMS); do \
 		sed "s|@PROGRAM@|$$program|g" packaging/launcher.sh > $(B)/launcher.new; \
 		echo "install -m 0755 (launcher of $$program) $(DESTDIR)$(PREFIX)/bin/$$program"; \
@@ -57,5 +61,5 @@ uninstall:
 
 # build/runt_VERSION_ARCHITECTURE.deb: the same bytes from the same commit.
 .PHONY: deb
-deb: bin/runt $(B)/runt.spdx.json
+deb: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
 	packaging/deb.sh $(B)

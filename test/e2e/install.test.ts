@@ -1,15 +1,17 @@
 /** `make install`, `make uninstall` and the Debian package. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRunt } from "../support/harness.ts";
-import { REPOSITORY } from "../support/programs.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
 
 const has = (program: string) => existsSync(join("/usr/bin", program));
 /** Installs the existing build: a test does not build again. */
-const BUILT = existsSync(join(REPOSITORY, "bin/runt"));
+const BUILT = ["runt", "runt-pause"].every((name) => existsSync(join(REPOSITORY, "bin", name)));
+const isRoot = process.geteuid?.() === 0;
 const EPOCH = "1700000000";
 const ENVIRONMENT = { SOURCE_DATE_EPOCH: EPOCH, MAKEFLAGS: "", DEB_MAINTAINER: "A Tester <tester@runt.invalid>" };
 
@@ -30,10 +32,12 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
   let directory = "";
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "runt-install-"));
+    chmodSync(directory, 0o755);
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  const make = (...words: string[]) => execa("make", ["-o", "bin/runt", ...words], { cwd: REPOSITORY, env: ENVIRONMENT });
+  const make = (...words: string[]) =>
+    execa("make", ["-o", "bin/runt", "-o", "bin/runt-pause", ...words], { cwd: REPOSITORY, env: ENVIRONMENT });
 
   test("make install puts program, manual and completion below PREFIX, make uninstall takes them away", async () => {
     const prefix = join(directory, "stage/opt/runt");
@@ -46,6 +50,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "bin/runtctl",
         "bin/runtd",
         "lib/systemd/system/runtd.service",
+        "libexec/runt/runt-pause",
         "share/bash-completion/completions/runt",
         "share/bash-completion/completions/runtctl",
         "share/doc/runt/LICENSE",
@@ -79,6 +84,24 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     await make("uninstall", ...words);
     expect(filesBelow(prefix)).toEqual([]);
   });
+
+  test.skipIf(!isRoot)("what is installed runs a task that shares namespaces: its runtd finds runt-pause", async () => {
+    const words = [`DESTDIR=${directory}/moved`, "PREFIX=/opt/runt"];
+    await make("install", ...words);
+    expect(await firstProcess(join(directory, "moved/opt/runt/bin/runtd"))).toBe("/pause\0");
+    // Where the package has no program of its own, beside the runt that is named.
+    rmSync(join(directory, "moved/opt/runt/lib/runt/bin/runt-pause"));
+    const runtime = join(directory, "moved/opt/runt/bin/runt");
+    expect(await firstProcess(join(directory, "moved/opt/runt/bin/runtd"), "--runtime", runtime)).toBe("/pause\0");
+  });
+
+  /** The command line of the first process of the pid namespace that a task shares, read inside. */
+  async function firstProcess(runtd: string, ...args: string[]): Promise<string> {
+    const reader = { name: "reader", rootfs: reachableRootfs(directory), command: "/bin/cat", args: ["/proc/1/cmdline"] };
+    const input = JSON.stringify({ name: "t", namespaces: { pid: "shared" }, containers: [reader] });
+    const { stdout } = await execa(runtd, ["--once", "-f", "-", "--cgroup-parent", CGROUP_PARENT, ...args], { input });
+    return stdout.replace(/^reader \| /, "");
+  }
 
   describe.skipIf(!has("dpkg-deb"))("the Debian package", () => {
     let file = "";
@@ -117,6 +140,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "usr/bin/runt",
         "usr/bin/runtctl",
         "usr/bin/runtd",
+        "usr/libexec/runt/runt-pause",
         "usr/lib/systemd/system/runtd.service",
         "usr/share/bash-completion/completions/runtctl",
         "usr/share/fish/vendor_completions.d/runtctl.fish",
@@ -140,6 +164,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
       const { stdout } = await execa("dpkg-deb", ["-c", file]);
       expect(stdout.split("\n").filter((line) => !line.includes(" root/root "))).toEqual([]);
       expect((await execa(join(tree, "usr/bin/runt"), ["features"])).stdout).toContain("ociVersionMax");
+      expect(readFileSync(join(tree, "usr/lib/runt/bin/runt-pause"))).toEqual(readFileSync(join(REPOSITORY, "bin/runt-pause")));
       await execa("md5sum", ["--check", "--quiet", join(await control(), "md5sums")], { cwd: tree });
     });
 
