@@ -274,6 +274,11 @@ executor-behaviour: setup-test library $(TEST_TOOLS)
 	tools/test.sh library
 	$(TSX) tools/gen-executor-behaviour.ts
 
+# What the task engine is to do, and the tests that have its numbers in their titles, into docs/engine/behaviour.md.
+.PHONY: engine-behaviour
+engine-behaviour: | $(SETUP)
+	$(TSX) tools/gen-engine-behaviour.ts
+
 # 100,000 mutated configurations: none makes validate fail, none takes it long. FUZZ=1000000 SEED=7 for others.
 .PHONY: fuzz-config
 fuzz-config: setup-test bin/runt

@@ -58,7 +58,7 @@ program inside. The tests are in test/library, which the npm package does not ha
 | row | behaviour | test | result |
 | --- | --- | --- | --- |`;
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 

@@ -1,6 +1,6 @@
 /**
  * Pages that a target of make writes from what it has measured: whether they still fit the sources, as far as the sources alone can tell.
- * docs/findings.md is compared beside its generator, man/ by `make lint`.
+ * docs/findings.md and docs/engine/behaviour.md are compared beside their generators, man/ by `make lint`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ describe("generated pages", () => {
   test.each([
     ["docs/conformance.md", "make conformance"],
     ["docs/executor-behaviour.md", "make executor-behaviour"],
+    ["docs/engine/behaviour.md", "make engine-behaviour"],
     ["docs/engines/results.md", "make test-engines"],
     ["docs/findings.md", "tools/gen-findings.ts"],
     ["docs/plan-branches.md", "make plan-branches"],
