@@ -44,7 +44,7 @@ describe.skipIf(!isRoot)("a daemon that is killed (needs root)", () => {
     ],
   };
 
-  test.each(Object.entries(STAGES))("when %s", async (_, [whileApplied, whileDeleted]) => {
+  test.each(Object.entries(STAGES))("E5 E19 when %s", async (_, [whileApplied, whileDeleted]) => {
     const first = await scene.daemon();
     const applied = apply();
     await whileApplied(applied);

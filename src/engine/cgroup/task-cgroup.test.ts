@@ -14,7 +14,7 @@ const v1 = (name: string, ...controllers: string[]) => {
   return { mountpoint, version: 1, controllers } as const;
 };
 
-test("every hierarchy of v1 has it; levels above it are marked, and go with the last; what was there before stays", async () => {
+test("T4 every hierarchy of v1 has it; levels above it are marked, and go with the last; what was there before stays", async () => {
   const found = [v1("memory", "memory"), v1("systemd", "name=systemd")];
   mkdirSync(join(directory, "systemd/given"));
   makeTaskCgroup("/given/made/task", [], found);
