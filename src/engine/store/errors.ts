@@ -27,6 +27,12 @@ export class StoreError extends Error {
 /** Result codes of SQLite: https://www.sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
+const SQLITE_FULL = 13;
+
+/** True: there is no room on the disk. */
+export function isFull(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === SQLITE_FULL;
+}
 
 /** True: the lock of another process was in the way. */
 export function isLocked(error: unknown): boolean {

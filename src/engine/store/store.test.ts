@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -93,6 +93,91 @@ test("the journal is bounded, and numbers go on", () => {
   expect(page.gap).toBe(true);
   expect(page.entries.length).toBeLessThan(300);
   expect(page.entries.at(-1)?.sequence).toBe(512);
+});
+
+test("a backup is whole when it has its name; one that cannot be made leaves the one before", () => {
+  store.commit({ put: [record("a"), record("b")], events: ["1"] });
+  store.backUp();
+  const backup = join(directory, "engine.db.backup");
+  const restored = mkdtempSync(join(tmpdir(), "runt-store-"));
+  try {
+    execFileSync("cp", [backup, join(restored, "engine.db")]);
+    chmodSync(join(restored, "engine.db"), 0o600);
+    const copy = new Store({ directory: restored });
+    expect([copy.load().records, copy.lastSequence]).toEqual([[record("a"), record("b")], 1]);
+    copy.close();
+  } finally {
+    rmSync(restored, { recursive: true, force: true });
+  }
+  // What is damaged now is not copied over what was whole.
+  tamper(`UPDATE records SET content = 'x' WHERE key = 'a'`);
+  const before = statSync(backup).mtimeMs;
+  expect(codeOf(() => store.backUp())).toBe("not-written");
+  expect([statSync(backup).mtimeMs, existsSync(`${backup}.new`)]).toEqual([before, false]);
+});
+
+test.skipIf(process.geteuid?.() !== 0)(
+  "a full disk: what was kept in reserve is given back, then nothing is written, and nothing is lost (needs root)",
+  () => {
+    store.close();
+    const full = join(directory, "full");
+    mkdirSync(full);
+    // In a mount namespace of its own, and in another process: the mount is gone with it.
+    const program = join(directory, "full.ts");
+    writeFileSync(program, FULL_DISK.replace("STORE", new URL("./index.ts", import.meta.url).pathname));
+    const tsx = new URL("../../../node_modules/.bin/tsx", import.meta.url).pathname;
+    const script = 'mount -t tmpfs -o size=32m,mode=700 none "$1" && exec "$2" "$3" "$1"';
+    const output = execFileSync("unshare", ["-m", "--propagation", "private", "sh", "-c", script, "sh", full, tsx, program], {
+      encoding: "utf8",
+    });
+    expect(JSON.parse(output)).toEqual({
+      reserve: true,
+      spent: false,
+      refused: "not-written",
+      kept: true,
+      again: true,
+      reserveAgain: true,
+    });
+  },
+);
+
+/** Fills the disk, then the reserve, then makes room again. */
+const FULL_DISK = `
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { Store } from "STORE";
+const directory = process.argv[2];
+const reserve = directory + "/engine.db.reserve";
+const store = new Store({ directory });
+const answer = { reserve: existsSync(reserve) };
+const filler = directory + "/filler";
+const fill = () => { try { for (let n = 0; ; n++) writeFileSync(filler, "x".repeat(4096), { flag: "a" }); } catch {} };
+fill();
+let count = 0;
+let code;
+const put = () => store.commit({ put: [{ kind: "task", key: "k" + count, content: JSON.stringify("y".repeat(20000)) }] });
+while (code === undefined && count < 1000) {
+  try { put(); count++; } catch (error) { code = error.code; }
+}
+answer.spent = existsSync(reserve);
+answer.refused = code;
+// More than the first one that did not fit was written, and all of it is there.
+answer.kept = count > 10 && store.load().records.length === count;
+rmSync(filler);
+put();
+answer.again = store.load().records.length === count + 1;
+store.backUp();
+answer.reserveAgain = existsSync(reserve);
+store.close();
+console.log(JSON.stringify(answer));
+`;
+
+test("without room for a reserve there is none, and the store opens", () => {
+  store.close();
+  rmSync(join(directory, "engine.db.reserve"));
+  // Nothing can be made under this name.
+  execFileSync("ln", ["-s", "/nonexistent/reserve", join(directory, "engine.db.reserve")]);
+  store = new Store({ directory });
+  expect(store.commit({ put: [record("a")] })).toEqual([]);
 });
 
 describe("what is refused", () => {

@@ -1,12 +1,15 @@
 /** Records and the journal of one engine, on disk. What it holds is JSON that the caller understands. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { backUp } from "./backup.ts";
 import { checksumOf } from "./checksum.ts";
-import { StoreError } from "./errors.ts";
+import { isFull, StoreError } from "./errors.ts";
 import { Journal, type JournalPage } from "./journal.ts";
 import { closeDatabase, openDatabase } from "./open.ts";
+import { Reserve } from "./reserve.ts";
+import { isSound, type Row } from "./rows.ts";
 
-/** task: a record of the model. host: facts of the daemon. */
-export type RecordKind = "task" | "host";
+/** task: a record of the model. host: facts of the daemon. succeeded: a one-shot that is not run again. */
+export type RecordKind = "task" | "host" | "succeeded";
 
 export interface StoredRecord {
   readonly kind: RecordKind;
@@ -35,16 +38,13 @@ export interface StoreOptions {
   readonly journalKept?: number;
 }
 
-interface Row extends StoredRecord {
-  readonly checksum: string;
-}
-
 const JOURNAL_KEPT = 10_000;
 
 export class Store {
   readonly path: string;
   readonly #database: DatabaseSyncInstance;
   readonly #journal: Journal;
+  readonly #reserve: Reserve;
 
   /** @throws StoreError in-use, not-ours, newer-schema, unreadable */
   constructor({ directory, journalKept = JOURNAL_KEPT }: StoreOptions) {
@@ -52,6 +52,8 @@ export class Store {
     this.#database = database;
     this.path = path;
     this.#journal = new Journal(database, journalKept);
+    this.#reserve = new Reserve(`${path}.reserve`);
+    this.#reserve.keep();
   }
 
   /** Every record; damaged rows are moved into the quarantine. @throws StoreError not-written, unreadable */
@@ -60,7 +62,6 @@ export class Store {
       "unreadable",
       () => this.#database.prepare("SELECT kind, key, content, checksum FROM records ORDER BY kind, key").all() as unknown as Row[],
     );
-    const isSound = ({ kind, key, content, checksum }: Row) => checksum === checksumOf(kind, key, content);
     const damaged = rows.filter((row) => !isSound(row));
     if (damaged.length > 0) {
       this.#transaction(() => {
@@ -73,8 +74,8 @@ export class Store {
       });
     }
     return {
-      records: rows.filter(isSound).map(({ kind, key, content }) => ({ kind, key, content })),
-      damaged: damaged.map(({ kind, key }) => ({ kind, key })),
+      records: rows.filter(isSound).map(({ kind, key, content }) => ({ kind: kind as RecordKind, key, content })),
+      damaged: damaged.map(({ kind, key }) => ({ kind: kind as RecordKind, key })),
     };
   }
 
@@ -82,7 +83,23 @@ export class Store {
    * All of it or nothing, on the disk when it returns. Returns the sequence numbers of the events.
    * @throws StoreError not-written: nothing of it is in the store
    */
-  commit({ put = [], remove = [], events = [] }: Change): readonly number[] {
+  commit(change: Change): readonly number[] {
+    try {
+      return this.#commit(change);
+    } catch (error) {
+      // What was kept for this moment is given back, once.
+      if (!(error instanceof StoreError && isFull(error.cause) && this.#reserve.release())) throw error;
+      return this.#commit(change);
+    }
+  }
+
+  /** The copy that was verified last is at `path`.backup. The reserve is kept anew, if it was given back. @throws StoreError not-written */
+  backUp(): void {
+    this.#reserve.keep();
+    backUp(this.#database, `${this.path}.backup`);
+  }
+
+  #commit({ put = [], remove = [], events = [] }: Change): readonly number[] {
     const sequences = this.#transaction(() => {
       const write = this.#database.prepare(
         "INSERT INTO records (kind, key, content, checksum) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET content = excluded.content, checksum = excluded.checksum",
