@@ -17,6 +17,7 @@ export type {
   SpawnStdio,
 } from "./exec/request.ts";
 export { Executor } from "./executor.ts";
+export { Fence, type FenceOptions } from "./fence/fence.ts";
 export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export type { User } from "./launch/user.ts";

@@ -104,6 +104,18 @@ export interface SubCgroup {
 /** Controllers of v1 that only group processes, or can stop them: the best first. */
 const GROUPING = ["freezer", "pids", "name=systemd", "devices"];
 
+/** Where a process is put into a group of its own, whatever its limits are: cgroup v2, else the best hierarchy of v1. `controller` "": of v2. */
+export function groupingHierarchy(
+  found: readonly Hierarchy[] = hierarchies(),
+): { readonly mountpoint: string; readonly controller: string } | undefined {
+  const wanted = cgroupVersion(found) === 2 ? [""] : GROUPING;
+  for (const controller of wanted) {
+    const mounted = found.find(({ version, controllers }) => (controller === "" ? version === 2 : controllers.includes(controller)));
+    if (mounted !== undefined) return { mountpoint: mounted.mountpoint, controller };
+  }
+  return undefined;
+}
+
 /** undefined where the host has no hierarchy to make it in, or refuses. */
 export function makeSubCgroup(cgroup: Cgroup, name: string): SubCgroup | undefined {
   const found = hierarchies();

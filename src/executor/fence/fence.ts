@@ -1,0 +1,169 @@
+/**
+ * The processes that one program starts for its executors, in one cgroup. The next program can end all of them, and knows when none is left: nothing that was
+ * begun before acts any more. Monitors and log pumps leave the cgroup.
+ */
+import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExecutorError } from "../errors.ts";
+import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
+import { processStat } from "../process/procfs.ts";
+import { allKeepers, keepersOf } from "./keepers.ts";
+
+export interface FenceOptions {
+  /** Path of a cgroup below which the fence makes its own: "effects/KEY.NAME" and "monitors". */
+  readonly cgroupParent: string;
+  /** Of those who come one after the other. Others use the same parent at the same time, and are left alone. */
+  readonly key: string;
+  /** Of the executors. */
+  readonly stateDir: string;
+}
+
+/** SIGKILL takes this long at most, but for processes that the kernel does not let go. */
+const PATIENCE_MS = 30_000;
+const LOOK_MS = 10;
+
+export class Fence {
+  readonly #stateDir: string;
+  readonly #key: string;
+  readonly #controller: string;
+  readonly #effects: string;
+  readonly #monitors: string;
+  #own: { readonly directory: string; readonly before: string | undefined } | undefined;
+
+  /** Nothing is done yet. @throws ExecutorError invalid-argument: the host has no cgroups that this process can use */
+  constructor({ cgroupParent, key, stateDir }: FenceOptions) {
+    const found = groupingHierarchy();
+    if (found === undefined) throw new ExecutorError("invalid-argument", "no hierarchy of cgroups is mounted");
+    const base = join(found.mountpoint, cgroupParent);
+    this.#stateDir = stateDir;
+    this.#key = key;
+    this.#controller = found.controller;
+    this.#effects = join(base, "effects");
+    this.#monitors = join(base, "monitors");
+  }
+
+  /**
+   * End everything that was started inside of earlier fences of this place, and wait until it is gone; monitors and pumps are let out.
+   * Returns how many processes it has ended. @throws ExecutorError stuck; what mkdirSync throws
+   */
+  async clear(): Promise<number> {
+    let ended = 0;
+    for (const name of this.#names()) ended += await this.#clear(join(this.#effects, name));
+    return ended;
+  }
+
+  /** This process, and what it starts from now on. `name` is not that of a fence that is there. @throws what mkdirSync and writeFileSync throw */
+  enter(name: string): void {
+    const directory = join(this.#effects, `${this.#key}.${name}`);
+    const before = directoryOfProcess(process.pid, this.#controller);
+    mkdirSync(directory, { recursive: true });
+    mkdirSync(this.#monitors, { recursive: true });
+    writeFileSync(join(directory, "cgroup.procs"), String(process.pid));
+    this.#own = { directory, before };
+  }
+
+  /** Let the monitor of an executor out, and its pump: they go on without this process. */
+  async release(id: string): Promise<void> {
+    if (this.#own === undefined) return;
+    const inside = new Set(processesIn([this.#own.directory]));
+    const keepers = keepersOf(this.#stateDir, id).map(({ pid }) => pid);
+    for (const pid of keepers) if (inside.has(pid)) await this.#moveOut(pid);
+    // A pump that has told nobody of itself yet is its monitor's child.
+    for (const pid of processesIn([this.#own.directory])) if (keepers.includes(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
+  }
+
+  /** This process is outside again. What it has begun stays inside. */
+  leave(): void {
+    if (this.#own?.before === undefined) return;
+    const { directory, before } = this.#own;
+    this.#own = undefined;
+    try {
+      writeFileSync(join(before, "cgroup.procs"), String(process.pid));
+      rmdirSync(directory);
+    } catch {
+      // Its old place is gone, or a process is left: the next fence clears this one.
+    }
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#effects, { withFileTypes: true }).flatMap(({ name }) => (name.startsWith(`${this.#key}.`) ? [name] : []));
+    } catch {
+      return [];
+    }
+  }
+
+  async #clear(directory: string): Promise<number> {
+    const ended = new Set<number>();
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      for (const pid of await this.#killOnce(directory)) ended.add(pid);
+      if (processesIn([directory]).length === 0 && isRemoved(directory)) return ended.size;
+      if (Date.now() > deadline) {
+        throw new ExecutorError("stuck", `processes of an earlier program do not end: ${processesIn([directory]).join(", ")}`, {
+          directory,
+        });
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Between the freeze and the thaw no process ends or is started, so that a pid is what it was when it was looked at. */
+  async #killOnce(directory: string): Promise<number[]> {
+    freeze(directory, true);
+    try {
+      const keepers = new Set(allKeepers(this.#stateDir).map(({ pid }) => pid));
+      const victims: number[] = [];
+      for (const pid of processesIn([directory])) {
+        if (keepers.has(pid) || keepers.has(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
+        else victims.push(pid);
+      }
+      for (const pid of victims) kill(pid);
+      return victims;
+    } finally {
+      freeze(directory, false);
+    }
+  }
+
+  async #moveOut(pid: number): Promise<void> {
+    mkdirSync(this.#monitors, { recursive: true });
+    try {
+      await writeFile(join(this.#monitors, "cgroup.procs"), String(pid));
+    } catch (error) {
+      // It has ended.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+}
+
+function isRemoved(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+/** Where the hierarchy can: cgroup.freeze of v2, the freezer of v1. */
+function freeze(directory: string, isFrozen: boolean): void {
+  for (const [file, on, off] of [
+    ["cgroup.freeze", "1", "0"],
+    ["freezer.state", "FROZEN", "THAWED"],
+  ] as const) {
+    try {
+      // Not made: another hierarchy has no such file.
+      writeFileSync(join(directory, file), isFrozen ? on : off, { flag: "r+" });
+    } catch {}
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
