@@ -1,16 +1,32 @@
 /** systemd is told by runt: Node has no unix datagrams. */
-import { execFile } from "node:child_process";
-import { factsOf, log } from "./log.ts";
+import { spawn } from "node:child_process";
+import { log } from "./log.ts";
 
 const TIMEOUT_MS = 10_000;
+/** Goes on when it is told to; when whoever would tell it has ended, it ends as well. */
+const WHEN_TOLD = 'read -r told && exec "$@"';
 
-/** Does nothing without NOTIFY_SOCKET; what goes wrong is logged. sd_notify(3) */
-export function notifyManager(runtime: string, assignments: readonly string[]): Promise<void> {
-  if (!process.env["NOTIFY_SOCKET"]) return Promise.resolve();
-  return new Promise((resolve) => {
-    execFile(runtime, ["service", "notify", ...assignments], { timeout: TIMEOUT_MS }, (error) => {
-      if (error) log("error", "manager-not-told", factsOf(error));
+/**
+ * systemd knows a service's processes by their cgroup, and the engine takes this process out of it: the messenger is started before, and waits there. Returns how to
+ * send its message. Without NOTIFY_SOCKET nothing is done; what goes wrong is logged. sd_notify(3)
+ */
+export function managerMessage(runtime: string, assignments: readonly string[]): () => Promise<void> {
+  if (!process.env["NOTIFY_SOCKET"]) return () => Promise.resolve();
+  const words = [runtime, "service", "notify", ...assignments];
+  const messenger = spawn("/bin/sh", ["-c", WHEN_TOLD, "sh", ...words], { stdio: ["pipe", "ignore", "ignore"] });
+  const ended = new Promise<void>((resolve) => {
+    const fail = (message: string) => {
+      log("error", "manager-not-told", { message });
       resolve();
-    });
+    };
+    messenger.once("error", (error) => fail(error.message));
+    messenger.once("exit", (code, signal) => (code === 0 ? resolve() : fail(`runt service notify: ${signal ?? code}`)));
   });
+  // It has ended: that is told above.
+  messenger.stdin.on("error", () => {});
+  return () => {
+    messenger.stdin.end("\n");
+    const timer = setTimeout(() => messenger.kill("SIGKILL"), TIMEOUT_MS);
+    return ended.finally(() => clearTimeout(timer));
+  };
 }

@@ -11,7 +11,7 @@ import { Slots } from "./http/slots.ts";
 import { Timings } from "./http/timings.ts";
 import { addUpgrades } from "./http/upgrade.ts";
 import { log } from "./log.ts";
-import { notifyManager } from "./notify.ts";
+import { managerMessage } from "./notify.ts";
 import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
@@ -21,8 +21,9 @@ export async function serve(configuration: Configuration): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, runDir } = configuration;
-  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
   const binary = runtime ?? locateRuntime();
+  const tellReady = managerMessage(binary, ["READY=1", `MAINPID=${process.pid}`]);
+  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
   const peers = new Peers(binary);
   const timings = new Timings();
   makeSocketDirectory(runDir);
@@ -50,6 +51,6 @@ export async function serve(configuration: Configuration): Promise<void> {
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
-  await notifyManager(binary, ["READY=1", `MAINPID=${process.pid}`]);
+  await tellReady();
   log("info", "ready", { sockets: Object.values(sockets).map(({ path }) => path), pid: process.pid });
 }
