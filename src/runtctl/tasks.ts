@@ -2,8 +2,10 @@
 import type { TaskView } from "../engine/index.ts";
 import type { Session } from "./session.ts";
 
-export function taskPath(name: string, group: string): string {
-  return `/v1/tasks/${encodeURIComponent(name)}?group=${encodeURIComponent(group)}`;
+/** @param action what is asked of it, below its path */
+export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
+  const below = action === undefined ? "" : `/${action}`;
+  return `/v1/tasks/${encodeURIComponent(name)}${below}?group=${encodeURIComponent(group)}`;
 }
 
 /** A request about a task, with what else it is asked with; undefined is left out. */

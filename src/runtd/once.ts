@@ -24,6 +24,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   try {
     const engine = await Engine.open({
       ...{ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue },
+      isOwnProcess: true,
       log: onlyErrors,
     });
     try {

@@ -23,7 +23,10 @@ export async function serve(configuration: Configuration): Promise<void> {
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, runDir } = configuration;
   const binary = runtime ?? locateRuntime();
   const tellReady = managerMessage(binary, ["READY=1", `MAINPID=${process.pid}`]);
-  const engine = await Engine.open({ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log });
+  const engine = await Engine.open({
+    ...{ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log },
+    isOwnProcess: true,
+  });
   const peers = new Peers(binary);
   const timings = new Timings();
   makeSocketDirectory(runDir);

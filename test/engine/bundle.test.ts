@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CGROUP_PARENT } from "../support/leaks.ts";
 import { REPOSITORY } from "../support/programs.ts";
-import { CGROUP_VERSION, cgroupFile, cgroupsNamed, namespaceOf, statusOf } from "./kernel-files.ts";
+import { taskCgroups } from "./daemon-cgroups.ts";
+import { CGROUP_VERSION, cgroupFile, namespaceOf, statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP, taskText } from "./tasks.ts";
 
@@ -164,7 +164,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     const isHook = (pid: string) => /^\d+$/.test(pid) && commandOf(pid) === `sleep\0${mark}\0`;
     await until(() => !readdirSync("/proc").some(isHook));
     expect((await scene.ctl("delete", "t")).status).toBe(0);
-    expect(cgroupsNamed(CGROUP_PARENT.slice(1))).toEqual([]);
+    expect(taskCgroups()).toEqual([]);
   });
 
   test("refused before anything: fields that config.json has already; a bundle that is not there is named", async () => {

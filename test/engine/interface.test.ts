@@ -30,6 +30,11 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(await refused("GET", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("DELETE", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("GET", "/v1/tasks/web/detail")).toBe("404 unknown-task");
+    for (const [action, body] of [["stop"], ["restart", {}], ["rollback"]] as const) {
+      expect(await refused("POST", `/v1/tasks/web/${action}`, body)).toBe("404 unknown-task");
+      expect(await refused("POST", `/v1/tasks/web/${action}?group=..`, body)).toBe("400 invalid-argument");
+      expect(await refused("POST", `/v1/tasks/web/${action}`, body, read)).toBe("403 read-only");
+    }
     for (const path of ["/v1/apply", "/v1/plan"]) {
       expect(await refused("POST", path, { text: 1 })).toBe("400 invalid-argument");
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
@@ -47,13 +52,12 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(scene.list()).toEqual([]);
 
     expect((await ask("POST", "/v1/apply", { text: secretTask() })).value.applied).toMatchObject([{ name: "web", change: "created" }]);
-    expect(await refused("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).toBe("409 changed-spec");
     // What is in the file without the secret, and what is not in it.
     const planned = (await ask("POST", "/v1/plan", { text: `${webTask(scene.rootfs(), "other")}---\n${webTask(scene.rootfs())}` })).value
       .tasks;
     expect(planned.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([
-      ["other", "create"],
-      ["web", "change"],
+      ["other", "created"],
+      ["web", "replaced"],
     ]);
     expect(planned[1].fields).toContainEqual({ pointer: "/containers/0/env/TOKEN", before: SECRET });
     await until(async () => (await ask("GET", "/v1/tasks/web")).value.known === "RUNNING");
@@ -69,9 +73,15 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(usage.map((one: { container: string }) => one.container)).toEqual(["db", "app"]);
     // At least the shell that runs in each.
     for (const { processes, memoryBytes } of usage) expect([processes >= 1, memoryBytes > 10_000]).toEqual([true, true]);
+    expect((await ask("POST", "/v1/tasks/web/restart", { containers: ["app"] })).status).toBe(202);
+    expect(await refused("POST", "/v1/tasks/web/restart", { containers: ["none"] })).toBe("404 unknown-container");
+    expect(await refused("POST", "/v1/tasks/web/rollback")).toBe("409 nothing-to-roll-back");
     // Streams have a test of their own; here their refusals.
     expect(await refused("GET", "/v1/tasks/web/exec")).toBe("426 upgrade-required");
     expect(await refused("GET", "/v1/tasks/web/exec", undefined, read)).toBe("403 read-only");
+    expect((await ask("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).value.applied).toMatchObject([{ change: "replaced" }]);
+    expect((await ask("POST", "/v1/tasks/web/rollback")).status).toBe(202);
+    expect((await ask("POST", "/v1/tasks/web/stop")).status).toBe(202);
     expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
     for (const { data } of await eventsOf(read, 0)) expect([data, contract.eventObjection(data)]).toEqual([data, undefined]);
@@ -110,6 +120,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       );
     const applied = asUser("POST", "/v1/apply", body);
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).text.includes('"known":"RUNNING"'));
+    const changes = ["restart", "stop"].map((action) => [action, asUser("POST", `/v1/tasks/web/${action}`, "{}")]);
     const deleted = asUser("DELETE", "/v1/tasks/web", "");
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
     const requests = (await eventsOf(read, 0))
@@ -117,6 +128,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       .map(({ data }) => [data["request"], data["by"]]);
     expect(requests).toEqual([
       ["apply", { uid, pid: applied }],
+      ...changes.map(([action, pid]) => [action, { uid, pid }]),
       ["delete", { uid, pid: deleted }],
     ]);
   }, 60_000);

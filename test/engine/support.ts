@@ -9,9 +9,11 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
-import { cgroupsNamed } from "./kernel-files.ts";
+import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 
 export const isRoot = process.geteuid?.() === 0;
+/** Of a whole test, in which many things come about one after the other. */
+export const LONGEST_MS = 5 * PATIENCE_MS;
 const RUNT = join(REPOSITORY, "bin/runt");
 const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
 const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
@@ -41,6 +43,8 @@ export interface Daemon {
 export interface SpawnOptions {
   readonly stateDir?: string;
   readonly runDir?: string;
+  /** It believes to be in this boot of the host: bound over /proc/sys/kernel/random/boot_id in a mount namespace of its own. */
+  readonly bootId?: string;
   /** More of its command line. */
   readonly args?: readonly string[];
   /** What a shell does before, in a mount namespace of its own. */
@@ -87,8 +91,9 @@ export function useEngine(): Scene {
     daemons = [];
     for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
     // Of tasks that no daemon is there any more to remove.
-    for (const path of cgroupsNamed(CGROUP_PARENT.slice(1)).reverse()) rmdirSync(path);
+    for (const path of taskCgroups().reverse()) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    removeDaemonCgroups();
     rmSync(runDir, { recursive: true, force: true });
   });
   afterAll(async () => {
@@ -106,9 +111,10 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, args: further = [], before: first } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], before } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
       const command = [process.execPath, RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT, ...further];
+      const first = bootId === undefined ? before : bindBoot(directory, bootId);
       const [program, ...args] = first === undefined ? command : ["unshare", "-m", "sh", "-c", `${first} && exec "$@"`, "sh", ...command];
       const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
       const daemon = daemonOf(child, log);
@@ -138,6 +144,13 @@ export function useEngine(): Scene {
     },
   };
   return scene;
+}
+
+/** For SpawnOptions.before. */
+function bindBoot(directory: string, bootId: string): string {
+  const path = join(directory, `boot-${bootId}`);
+  writeFileSync(path, `${bootId}\n`);
+  return `mount --bind ${path} /proc/sys/kernel/random/boot_id`;
 }
 
 function daemonOf(child: ChildProcess, log: string): Daemon {
@@ -234,7 +247,7 @@ containers:
 `;
 }
 
-/** What there is now: the stream is left when it says nothing for a while. */
+/** What there is now, without gaps: the stream is left when it says nothing for a while. */
 export async function eventsOf(socketPath: string, after: number): Promise<{ sequence: number; data: Record<string, unknown> }[]> {
   const text = await new Promise<string>((resolve, reject) => {
     let received = "";
@@ -255,6 +268,22 @@ export async function eventsOf(socketPath: string, after: number): Promise<{ seq
   });
   return text
     .split("\n\n")
-    .filter(Boolean)
+    .filter((block) => /^id: /m.test(block))
     .map((block) => ({ sequence: Number(/^id: (\d+)$/m.exec(block)![1]), data: JSON.parse(/^data: (.*)$/m.exec(block)![1]!) }));
+}
+
+export interface Shared {
+  /** On the host. */
+  readonly directory: string;
+  /** Of the file `lines` in it, so far. */
+  lines(): string[];
+}
+
+/** An empty directory that tasks write to (ScriptTask.shared). */
+export function sharedIn(scene: Scene, name: string): Shared {
+  const directory = join(scene.directory, `shared-${name}`);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  const file = join(directory, "lines");
+  return { directory, lines: () => (existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : []) };
 }

@@ -21,6 +21,8 @@ export type Action =
   | ({ readonly type: "remove" } & OfContainer)
   /** Before its stop: run inside it. Never repeated. `preStopped`, whatever has come of it. */
   | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
+  /** Give it the limits that its spec has now. `updated`. May be repeated. */
+  | ({ readonly type: "update" } & OfContainer)
   | ({ readonly type: "checkHealth"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
   /** `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }

@@ -13,6 +13,7 @@ import { reason } from "./reason.ts";
 import { specOf, type TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
 import { after } from "./time.ts";
+import { applyRespec, applyUpdated } from "./update.ts";
 
 export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
   switch (event.type) {
@@ -29,7 +30,11 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "stop":
       return stopTask(record, event.reason);
     case "delete":
-      return stopTask({ ...record, isDeleteAsked: true }, reason("StoppedByUser", "the task was deleted"));
+      return stopTask({ ...record, isDeleteAsked: true }, event.reason ?? reason("StoppedByUser", "the task was deleted"));
+    case "respec":
+      return applyRespec(record, event);
+    case "updated":
+      return applyUpdated(record, event);
     case "restart":
       return event.containers.reduce(askRestart, record);
     case "result":
@@ -103,6 +108,7 @@ function applyFence(record: TaskRecord): TaskRecord {
       ...one,
       health: one.health && { ...one.health, isChecking: false },
       preStop: one.preStop === "running" ? "done" : one.preStop,
+      update: one.update && { ...one.update, isInFlight: false, isStale: false },
     })),
   };
 }

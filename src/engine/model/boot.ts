@@ -38,6 +38,7 @@ function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, 
     isRestartAsked: false,
     blockedSince: null,
     isUnsure: false,
+    update: null,
     stop: { failures: 0, nextTry: null },
   };
   if (container.known === "STOPPED") return changeContainer(record, container.name, settled);

@@ -6,7 +6,13 @@ import { type Deadline, hasPassed, type Instant } from "./time.ts";
 /** The next deadline of this boot. Those that have passed have been decided on; null: there is none. */
 export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null {
   const all: (Deadline | null | undefined)[] = [
-    ...record.containers.flatMap((one) => [one.restartAt, one.stop.nextTry, one.health?.nextCheck, ...dependencyDeadlines(record, one)]),
+    ...record.containers.flatMap((one) => [
+      one.restartAt,
+      one.stop.nextTry,
+      one.update?.nextTry,
+      one.health?.nextCheck,
+      ...dependencyDeadlines(record, one),
+    ]),
     ...record.resources.map(({ nextTry }) => nextTry),
     ...record.leftovers.map(({ nextTry }) => nextTry),
     record.cleanup?.retained,

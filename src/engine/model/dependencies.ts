@@ -1,5 +1,6 @@
 /** Whether what a container depends on has come about, can still come about, or never will. */
 import { type Dependency, dependencyTarget } from "../spec/index.ts";
+import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { hasReached } from "./status.ts";
@@ -24,10 +25,12 @@ export function targetOf(record: TaskRecord, dependency: Dependency, peers: read
   return task === undefined || container === undefined ? undefined : { task, container };
 }
 
-export function unresolved(record: TaskRecord, container: ContainerRecord, peers: readonly TaskRecord[], now: Instant): Unresolved[] {
+type View = Pick<BundleView, "peers" | "succeeded">;
+
+export function unresolved(record: TaskRecord, container: ContainerRecord, { peers, succeeded }: View, now: Instant): Unresolved[] {
   return (specOf(record, container.name)?.dependsOn ?? []).flatMap((dependency) => {
     const target = targetOf(record, dependency, peers);
-    if (target !== undefined && holds(dependency, target.container)) return [];
+    if (target === undefined ? hasSucceeded(record, dependency, succeeded) : holds(dependency, target.container)) return [];
     const never = (target && whyNever(dependency, target)) ?? timedOut(dependency, container, now);
     return [never === undefined ? { dependency } : { dependency, never }];
   });
@@ -37,6 +40,11 @@ export function unresolved(record: TaskRecord, container: ContainerRecord, peers
 export function dependencyDeadlines(record: TaskRecord, { name, blockedSince }: ContainerRecord): Deadline[] {
   if (blockedSince === null) return [];
   return (specOf(record, name)?.dependsOn ?? []).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));
+}
+
+/** A one-shot that is remembered has been created, started, and has ended with 0. */
+function hasSucceeded(record: TaskRecord, dependency: Dependency, succeeded: readonly string[]): boolean {
+  return dependency.condition !== "HEALTHY" && succeeded.includes(dependencyTarget(record.name, dependency).task);
 }
 
 function holds({ condition }: Dependency, { known, startedAt, exit, health }: ContainerRecord): boolean {

@@ -10,6 +10,7 @@ import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
 import { hasPassed, type Instant } from "./time.ts";
+import { updateLimits } from "./update.ts";
 
 /** A record, and what has been decided on the way to it. */
 export interface Decision {
@@ -18,7 +19,7 @@ export interface Decision {
 }
 
 export function dispatch(record: TaskRecord, now: Instant, host: BundleView): Decision {
-  const steps = [createResources, runPreStops, moveContainers, checkHealth, removeLeftovers, cleanUp];
+  const steps = [createResources, runPreStops, moveContainers, updateLimits, checkHealth, removeLeftovers, cleanUp];
   return steps.reduce<Decision>(
     (decided, step) => {
       const next = step(decided.record, now, host);
@@ -59,27 +60,27 @@ interface Move {
   readonly action: Action;
 }
 
-function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers, options }: BundleView): Move | undefined {
+function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: BundleView): Move | undefined {
   const { name, generation, runtimeId, known, stop } = container;
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
   if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
   if (stop.nextTry !== null && !hasPassed(stop.nextTry, now)) return undefined;
-  if (isHeldByPreStop(record, container) || stopsBefore(record, container, peers, options).length > 0) return undefined;
+  if (isHeldByPreStop(record, container) || stopsBefore(record, container, host).length > 0) return undefined;
   const spec = specOf(record, name);
-  const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? options.stopTimeoutMs);
+  const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? host.options.stopTimeoutMs);
   const signal = spec?.stopSignal ?? "SIGKILL";
   return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
 }
 
 const VERBS = { PULLED: "pull", CREATED: "create", RUNNING: "start", RESOURCES_PROVISIONED: "provision" } as const;
 
-function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, { peers }: BundleView): Move | undefined {
+function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: BundleView): Move | undefined {
   const { name, generation, runtimeId, known, steady } = container;
   const target = nextStatus(known, steady);
   if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")
     return undefined;
   if (container.restartAt !== null && !hasPassed(container.restartAt, now)) return undefined;
-  if (!hasWhatItNeeds(record, container, target) || unresolved(record, container, peers, now).length > 0) return undefined;
+  if (!hasWhatItNeeds(record, container, target) || unresolved(record, container, host, now).length > 0) return undefined;
   return { target, action: { type: VERBS[target], container: name, generation, runtimeId } };
 }
 

@@ -30,6 +30,7 @@ export function endContainer(
     startedAt: container.startedAt ?? (hasRun ? now : null),
     stoppedAt: now,
     isUnsure: false,
+    update: null,
   };
   const changed = changeContainer(record, container.name, ended);
   if (isOwnEnd && container.isRestartAsked) return newIncarnation(changed, ended, null);

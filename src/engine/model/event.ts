@@ -1,5 +1,6 @@
 /** What can happen to a task. */
 
+import type { TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
 import type { ContainerExit, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
@@ -36,8 +37,12 @@ export type TaskEvent = { readonly at: Instant } & (
   | { readonly type: "tick" }
   | { readonly type: "stop"; readonly reason: Reason }
   | { readonly type: "restart"; readonly containers: readonly string[] }
-  /** Removed as soon as it has stopped, without retention. */
-  | { readonly type: "delete" }
+  /** Removed as soon as it has stopped, without retention. `reason` undefined: its user has said so. */
+  | { readonly type: "delete"; readonly reason?: Reason }
+  /** Another spec, of which only limits of containers are different. */
+  | { readonly type: "respec"; readonly spec: TaskSpec; readonly digest: string }
+  /** The limits of a container were changed, or could not be. */
+  | ({ readonly type: "updated"; readonly error?: ActionError } & OfContainer)
   /** An action has ended: `target` is the status it leads to. */
   | ({
       readonly type: "result";

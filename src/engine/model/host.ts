@@ -22,6 +22,10 @@ export interface BundleView {
   readonly options: EngineOptions;
   /** The other tasks of the group: one for each name, the newest. */
   readonly peers: readonly TaskRecord[];
+  /** Those that another task of their name has taken the place of. */
+  readonly replaced: readonly TaskRecord[];
+  /** Names of tasks of the group that have succeeded for good and are no longer there. */
+  readonly succeeded: readonly string[];
 }
 
 const FIRST_RETRY_MS = 1000;

@@ -30,4 +30,7 @@ export {
   TASK_STATUSES,
   type TaskStatus,
 } from "./status.ts";
+export { hasSucceeded } from "./success.ts";
 export { after, type Deadline, hasPassed, type Instant } from "./time.ts";
+export { isInPlace } from "./update.ts";
+export { upgradeRecord } from "./upgrade-record.ts";

@@ -12,9 +12,11 @@ export interface NewTask {
   /** TaskRecord.cgroup, as the engine is configured now. */
   readonly cgroup: string | null;
   readonly at: Instant;
+  readonly replaces?: TaskRecord["replaces"];
+  readonly previous?: TaskRecord["previous"];
 }
 
-export function newRecord({ id, group, spec, cgroup, at }: NewTask): TaskRecord {
+export function newRecord({ id, group, spec, cgroup, at, replaces = null, previous = null }: NewTask): TaskRecord {
   return {
     version: RECORD_VERSION,
     id,
@@ -35,6 +37,8 @@ export function newRecord({ id, group, spec, cgroup, at }: NewTask): TaskRecord 
     stoppedAt: null,
     cleanup: null,
     isDeleteAsked: false,
+    replaces,
+    previous,
     isSwept: false,
     resources: newResources(spec, cgroup),
     containers: [
@@ -92,5 +96,6 @@ export function newContainer(task: string, { name, type, essential, hasHealthChe
     stop: { failures: 0, nextTry: null },
     preStop: "waiting",
     isStrayStopped: false,
+    update: null,
   };
 }

@@ -5,7 +5,7 @@ import { DEFAULT_OPTIONS } from "./host.ts";
 import { newRecord, type QueuePolicy, reason, reconcile, schedule, type TaskRecord } from "./index.ts";
 import { ledgerOf, overcommitments } from "./ledger.ts";
 
-const host = { options: DEFAULT_OPTIONS, peers: [] };
+const host = { options: DEFAULT_OPTIONS, peers: [], replaced: [], succeeded: [] };
 const at = (bootMs = 0) => ({ bootId: "b", bootMs, wallMs: bootMs });
 const FIFO: QueuePolicy = { order: "fifo", tooLarge: "wait" };
 const BACKFILL: QueuePolicy = { order: "backfill", tooLarge: "wait" };

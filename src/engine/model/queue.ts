@@ -30,8 +30,19 @@ export interface QueueDecision {
  */
 export function schedule(records: readonly TaskRecord[], capacity: HostCapacity, policy: QueuePolicy, now: Instant): QueueDecision[] {
   const line = new Line(ledgerOf(records, capacity), policy, now);
-  for (const record of records) if (record.admission === "waiting" && record.desired === "RUNNING") line.decide(record);
+  for (const [place, record] of records.entries()) {
+    if (record.admission !== "waiting" || record.desired !== "RUNNING") continue;
+    const before = predecessorOf(record, records.slice(0, place));
+    if (before === undefined) line.decide(record);
+    else line.wait(record, [`replaces: ${before.id} is being stopped`]);
+  }
   return line.decisions();
+}
+
+/** A task in whose place it is, as long as that one has not ended and has to end first. Who waits for that holds back nobody else. */
+function predecessorOf({ replaces, group, name }: TaskRecord, earlier: readonly TaskRecord[]): TaskRecord | undefined {
+  if (replaces?.order !== "stopFirst") return undefined;
+  return earlier.find((one) => one.group === group && one.name === name && one.known !== "STOPPED");
 }
 
 const NOTHING: Demand = { cpuMillis: 0, memoryBytes: 0, ports: [] };
@@ -58,18 +69,18 @@ class Line {
     const error = ledgerError(demand) ?? (this.#policy.tooLarge === "refuse" ? never[0] : undefined);
     const missing = shortages(this.#ledger, demand);
     if (error !== undefined) this.#push(record, { type: "refused", at: this.#now, message: error });
-    else if (never.length > 0) this.#wait(record, never);
+    else if (never.length > 0) this.wait(record, never);
     else if (missing.length > 0) this.#stayBehind(record, missing);
     else if (this.#head === undefined) this.#admit(record, demand);
     else if (this.#mayOvertake()) {
       this.#overtaken = { count: (this.#overtaken?.count ?? 0) + 1, since: this.#overtaken?.since ?? this.#now };
       this.#admit(record, demand);
-    } else this.#wait(record, [`order: ${this.#head.id} is before it`]);
+    } else this.wait(record, [`order: ${this.#head.id} is before it`]);
   }
 
   #stayBehind(record: TaskRecord, missing: readonly string[]): void {
     if (this.#head !== undefined) {
-      this.#wait(record, missing);
+      this.wait(record, missing);
       return;
     }
     this.#head = record;
@@ -89,7 +100,7 @@ class Line {
     return count < MOST_OVERTAKING && !hasPassed(after(since, LONGEST_OVERTAKING_MS), this.#now);
   }
 
-  #wait(record: TaskRecord, missing: readonly string[], overtaken = record.waiting?.overtaken ?? null): void {
+  wait(record: TaskRecord, missing: readonly string[], overtaken = record.waiting?.overtaken ?? null): void {
     const is = record.waiting;
     if (is !== null && String(is.missing) === String(missing) && is.overtaken?.count === overtaken?.count) return;
     this.#push(record, { type: "waiting", at: this.#now, missing, overtaken });
@@ -100,7 +111,7 @@ class Line {
   }
 
   decisions(): QueueDecision[] {
-    if (this.#head !== undefined) this.#wait(this.#head, this.#headMissing, this.#overtaken);
+    if (this.#head !== undefined) this.wait(this.#head, this.#headMissing, this.#overtaken);
     return this.#decisions;
   }
 }

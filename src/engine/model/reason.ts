@@ -17,7 +17,8 @@ export type ReasonCode =
   | "DependencyFailed"
   | "DependencyTimeout"
   | "LedgerError"
-  | "StopFailed";
+  | "StopFailed"
+  | "Replaced";
 
 export interface Reason {
   readonly code: ReasonCode;

@@ -3,7 +3,7 @@ import { parseTasks } from "../spec/index.ts";
 import { DEFAULT_OPTIONS, newRecord, reconcile, renderReason, type TaskEvent, type TaskRecord } from "./index.ts";
 
 const at = (bootMs: number) => ({ bootId: "b1", bootMs, wallMs: 1_000_000 + bootMs });
-const host = { options: DEFAULT_OPTIONS, peers: [] };
+const host = { options: DEFAULT_OPTIONS, peers: [], replaced: [], succeeded: [] };
 
 test("E87 two containers run, the essential one ends, and nothing is left", () => {
   const { tasks, findings } = parseTasks(`

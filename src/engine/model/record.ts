@@ -7,7 +7,7 @@ import type { Reason } from "./reason.ts";
 import type { ContainerStatus, Desired, ResourceStatus, Steady, TaskStatus } from "./status.ts";
 import type { Deadline, Instant } from "./time.ts";
 
-export const RECORD_VERSION = 1;
+export const RECORD_VERSION = 2;
 
 export interface ContainerExit {
   /** 128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran. */
@@ -35,6 +35,16 @@ export interface StopRecord {
   /** How many tries have failed. */
   readonly failures: number;
   readonly nextTry: Deadline | null;
+}
+
+export interface UpdateRecord {
+  readonly isInFlight: boolean;
+  /** The limits have changed again while it was in flight. */
+  readonly isStale: boolean;
+  readonly failures: number;
+  readonly nextTry: Deadline | null;
+  /** Why the last try failed. */
+  readonly error: string | null;
 }
 
 export type ContainerType = "normal" | "namespacePause";
@@ -75,6 +85,8 @@ export interface ContainerRecord {
   readonly preStop: "waiting" | "running" | "done";
   /** It was stopped once after it had turned up running although it had stopped. */
   readonly isStrayStopped: boolean;
+  /** Limits of the spec that the running container does not have yet; null: it has them. */
+  readonly update: UpdateRecord | null;
 }
 
 export type ResourceKind = "cgroup" | "volume";
@@ -126,6 +138,10 @@ export interface TaskRecord {
   readonly cleanup: Readonly<{ retained: Deadline; bound: Deadline }> | null;
   /** Its owner does not want to look at it any longer. */
   readonly isDeleteAsked: boolean;
+  /** The task in whose place it is. stopFirst: it begins when that one has ended. startFirst: that one ends when this one works. */
+  readonly replaces: Readonly<{ task: string; order: "stopFirst" | "startFirst" }> | null;
+  /** What ran before under this name, for `rollback`. */
+  readonly previous: Readonly<{ spec: TaskSpec; digest: string }> | null;
   /** Its containers are being removed: they are among the leftovers. */
   readonly isSwept: boolean;
   readonly resources: readonly ResourceRecord[];

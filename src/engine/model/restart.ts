@@ -41,6 +41,8 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     stop: { failures: 0, nextTry: null },
     preStop: "waiting",
     isStrayStopped: false,
+    // It is made with the limits that the spec has then.
+    update: null,
     health: container.health && { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" },
   });
 }

@@ -53,10 +53,10 @@ function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
   }, record);
 }
 
-function giveUpDependents(record: TaskRecord, now: Instant, { peers }: BundleView): TaskRecord {
+function giveUpDependents(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
   if (record.admission !== "admitted") return record;
   return record.containers.filter(isOnItsWay).reduce((state, one) => {
-    const open = unresolved(state, one, peers, now);
+    const open = unresolved(state, one, host, now);
     const never = open.find((each) => each.never !== undefined)?.never;
     if (never !== undefined) {
       return stopContainer(state, one.name, reason("DependencyFailed", `container ${one.name} cannot start`, never));

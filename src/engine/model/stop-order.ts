@@ -1,15 +1,15 @@
 /** Containers are stopped in the inverse order of their dependencies. */
 import { dependencyTarget } from "../spec/index.ts";
 import type { Place } from "./dependencies.ts";
-import type { EngineOptions } from "./host.ts";
+import type { BundleView } from "./host.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 
 /**
  * Who has to end before `container` may be stopped: all that depend on it, directly or through others, and are wanted to stop as well. What runs on
  * holds nothing back, nor does one that cannot be stopped. The pause process waits for every container of its task.
  */
-export function stopsBefore(record: TaskRecord, container: ContainerRecord, peers: readonly TaskRecord[], options: EngineOptions): Place[] {
-  const all = [record, ...peers].flatMap((task) => task.containers.map((one): Place => ({ task, container: one })));
+export function stopsBefore(record: TaskRecord, container: ContainerRecord, { peers, replaced, options }: BundleView): Place[] {
+  const all = [record, ...peers, ...replaced].flatMap((task) => task.containers.map((one): Place => ({ task, container: one })));
   const before =
     container.type === "namespacePause"
       ? all.filter((place) => place.task === record && place.container !== container)

@@ -34,7 +34,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   const file = { file: log };
   const common = {
-    resources: resourcesOf(task, container),
+    resources: limitsOf(task, container),
     mounts: container.mounts.map((mount) => bindOf(task, mount, placement)),
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
@@ -76,8 +76,8 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
   return [...new Set([...kept, ...add])];
 }
 
-/** A container without a limit of memory has that of its task, so that what a program reads of its own limit is true. */
-function resourcesOf(task: TaskSpec, container: ContainerSpec): Resources {
+/** What `update` changes while it runs. A container without a limit of memory has that of its task, so that what a program reads of its own limit is true. */
+export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
   const { cpus, memoryReservation, pids } = container;
   const memory = container.memory ?? task.memory;
   const shares = sharesOf(container);

@@ -1,60 +1,142 @@
-/** A file of tasks that a user applies: which of them are new. */
-import { type Instant, newRecord, type TaskRecord, taskId } from "../model/index.ts";
+/** A file of tasks that a user applies, compared with what there is: what becomes of each task. Pure. */
+import {
+  demandOf,
+  type HostCapacity,
+  hasSucceeded,
+  type Instant,
+  isInPlace,
+  ledgerOf,
+  type NewTask,
+  newRecord,
+  shortages,
+  type TaskRecord,
+  taskId,
+} from "../model/index.ts";
 import { specDigest, type TaskSpec } from "../spec/index.ts";
+import type { Succeeded } from "./codec.ts";
 import { EngineError } from "./errors.ts";
+
+/**
+ * unchanged: it runs as the file says. updated: other limits, in place. replaced: it is stopped, and the one of the file takes its place. started: it had ended, and
+ * runs anew. succeeded: it has done what it was for, and is not run again. removed: it is no longer in the file. absent: the same, but it was not asked to be removed.
+ */
+export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded" | "removed" | "absent";
 
 export interface Applied {
   readonly id: string;
   readonly name: string;
-  readonly change: "created" | "unchanged";
+  readonly change: AppliedChange;
 }
+
+export interface ApplyOptions {
+  /** Tasks of the group that are not in the file are removed. */
+  readonly prune?: boolean;
+  /** One-shots that have succeeded run again. */
+  readonly rerun?: boolean;
+}
+
+/** What is done for one task, all of it in one transaction. */
+export type Step =
+  | { readonly type: "add"; readonly record: TaskRecord }
+  | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
+  /** `by`: the task that takes its place; undefined: none does. */
+  | { readonly type: "remove"; readonly id: string; readonly by?: string };
 
 export interface ApplyPlan {
   readonly applied: readonly Applied[];
-  readonly records: readonly TaskRecord[];
+  readonly steps: readonly Step[];
   /** The last revision that was given out. */
   readonly revision: number;
 }
 
-/**
- * All tasks of the file or none. Pure.
- * @param tasks those that there are
- * @param cgroupOf TaskRecord.cgroup of a new one
- * @throws EngineError changed-spec, not-running
- */
+export interface Present {
+  /** All that there are, in the order in which they were applied. */
+  readonly tasks: readonly TaskRecord[];
+  readonly succeeded: readonly Succeeded[];
+  readonly capacity: HostCapacity;
+  readonly revision: number;
+  readonly at: Instant;
+  /** TaskRecord.cgroup of a new one. */
+  readonly cgroupOf: (id: string) => string | null;
+}
+
+/** All tasks of the file or none. @throws EngineError no-room */
 export function planApply(
   specs: readonly TaskSpec[],
   group: string,
-  tasks: readonly TaskRecord[],
-  revision: number,
-  at: Instant,
-  cgroupOf: (id: string) => string | null,
+  present: Present,
+  { prune = false, rerun = false }: ApplyOptions = {},
 ): ApplyPlan {
   const applied: Applied[] = [];
-  const records: TaskRecord[] = [];
-  let last = revision;
+  const steps: Step[] = [];
+  let { revision } = present;
+  const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
   for (const spec of specs) {
-    const same = tasks.filter((task) => task.group === group && task.name === spec.name);
-    const current = same.find(({ desired }) => desired === "RUNNING");
-    if (current !== undefined && current.digest !== specDigest(spec)) {
-      throw new EngineError("changed-spec", `task ${spec.name} runs with another spec: delete it first`, {
-        task: spec.name,
-        id: current.id,
-      });
+    const digest = specDigest(spec);
+    const current = currentOf(present.tasks, group, spec.name);
+    const isRunning = current?.desired === "RUNNING";
+    const done = present.succeeded.find((one) => one.group === group && one.name === spec.name);
+    if (isRunning && current.digest === digest) {
+      say(spec.name, current.id, "unchanged");
+    } else if (isRunning && isInPlace(current.spec, spec)) {
+      mustFit(current, spec, present);
+      steps.push({ type: "respec", id: current.id, spec, digest });
+      say(spec.name, current.id, "updated");
+    } else if (!isRunning && !rerun && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)))) {
+      say(spec.name, current?.id ?? done!.task, "succeeded");
+    } else {
+      const id = taskId(group, spec.name, ++revision);
+      steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at }, current));
+      say(spec.name, id, current === undefined ? "created" : isRunning ? "replaced" : "started");
     }
-    if (current === undefined && same.length > 0) {
-      throw new EngineError("not-running", `task ${spec.name} has stopped or is being stopped: delete it first`, {
-        task: spec.name,
-        id: same[0]!.id,
-      });
-    }
-    if (current !== undefined) {
-      applied.push({ id: current.id, name: spec.name, change: "unchanged" });
-      continue;
-    }
-    const id = taskId(group, spec.name, ++last);
-    records.push(newRecord({ id, group, spec, cgroup: cgroupOf(id), at }));
-    applied.push({ id, name: spec.name, change: "created" });
   }
-  return { applied, records, revision: last };
+  const names = new Set(specs.map(({ name }) => name));
+  for (const { id, name, isDeleteAsked } of present.tasks.filter((task) => task.group === group && !names.has(task.name))) {
+    if (isDeleteAsked) continue;
+    if (prune) steps.push({ type: "remove", id });
+    say(name, id, prune ? "removed" : "absent");
+  }
+  return { applied, steps, revision };
+}
+
+/** What stands for a name: the newest that nobody has deleted. */
+export function currentOf(tasks: readonly TaskRecord[], group: string, name: string): TaskRecord | undefined {
+  return tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
+}
+
+/** A new task, in the place of what there is of its name. */
+export function replacement(task: NewTask, current: TaskRecord | undefined): Step[] {
+  const { id, spec } = task;
+  const order = current === undefined ? "stopFirst" : orderOf(spec, current);
+  const record = newRecord({
+    ...task,
+    replaces: current === undefined ? null : { task: current.id, order },
+    previous: current === undefined ? null : lastThatRan(current),
+  });
+  const isRemovedNow = current !== undefined && (order === "stopFirst" || current.desired === "STOPPED");
+  return [{ type: "add", record }, ...(isRemovedNow ? [{ type: "remove", id: current.id, by: id } as const] : [])];
+}
+
+/** Both at once is only possible where they do not want the same port. */
+function orderOf({ replace, ports }: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
+  const isTaken = ports.some((one) => current.spec.ports.some(({ port, protocol }) => port === one.port && protocol === one.protocol));
+  return replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
+}
+
+/** A replacement that has failed is not what one wants back. */
+function lastThatRan({ spec, digest, previous, containers }: TaskRecord): TaskRecord["previous"] {
+  return containers.every(({ startedAt }) => startedAt !== null) ? { spec, digest } : (previous ?? { spec, digest });
+}
+
+function mustFit(current: TaskRecord, spec: TaskSpec, { tasks, capacity }: Present): void {
+  if (current.admission !== "admitted") return;
+  const missing = shortages(
+    ledgerOf(
+      tasks.filter(({ id }) => id !== current.id),
+      capacity,
+    ),
+    demandOf(spec),
+  );
+  if (missing.length > 0)
+    throw new EngineError("no-room", `task ${spec.name} does not fit: ${missing.join("; ")}`, { task: spec.name, missing });
 }

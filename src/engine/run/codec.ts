@@ -1,5 +1,5 @@
 /** Records of the model as rows of the store. */
-import { RECORD_VERSION, revisionOf, type TaskRecord } from "../model/index.ts";
+import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../model/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
 /** Facts of the daemon, in one row. */
@@ -9,6 +9,28 @@ export interface HostFacts {
   readonly bootId: string;
   /** The last that was given to a task: none is given twice, so that no id is. */
   readonly revision: number;
+}
+
+/** A one-shot that has succeeded: `apply` does not run it again. */
+export interface Succeeded {
+  readonly group: string;
+  readonly name: string;
+  readonly digest: string;
+  /** Id it had. */
+  readonly task: string;
+  readonly wallMs: number;
+}
+
+export function succeededKey({ group, name }: Pick<Succeeded, "group" | "name">): string {
+  return `${group}/${name}`;
+}
+
+export function succeededRow(succeeded: Succeeded): StoredRecord {
+  return { kind: "succeeded", key: succeededKey(succeeded), content: JSON.stringify(succeeded) };
+}
+
+export function succeededIn(records: readonly StoredRecord[]): Succeeded[] {
+  return records.filter(({ kind }) => kind === "succeeded").map(({ content }) => JSON.parse(content) as Succeeded);
 }
 
 const HOST_KEY = "facts";
@@ -34,7 +56,7 @@ export function tasksIn(records: readonly StoredRecord[]): TaskRecord[] {
       const record = JSON.parse(content) as TaskRecord;
       if (record.version > RECORD_VERSION)
         throw new Error(`task ${key}: its record is version ${record.version}, and this program knows ${RECORD_VERSION}`);
-      return record;
+      return upgradeRecord(record);
     })
     .sort((a, b) => revisionOf(a.id) - revisionOf(b.id));
 }

@@ -1,12 +1,11 @@
 /** What applying a file would change. Pure. */
-import type { TaskRecord } from "../model/index.ts";
-import { specDigest, type TaskSpec } from "../spec/index.ts";
+import type { TaskSpec } from "../spec/index.ts";
+import { type AppliedChange, type ApplyOptions, currentOf, type Present, planApply } from "./apply.ts";
 
 export interface TaskDifference {
   readonly name: string;
-  /** create: there is none of this name. change: there is, and it is asked for something else. unlisted: it is there, and not in the file. */
-  readonly change: "create" | "unchanged" | "change" | "unlisted";
-  /** Of a change: every field, by JSON pointer within the normalised spec; absent on one side: it is not there. */
+  readonly change: AppliedChange;
+  /** Of what is there and asked for otherwise: every field, by JSON pointer within the normalised spec; absent on one side: it is not there. */
   readonly fields: readonly FieldDifference[];
 }
 
@@ -16,18 +15,13 @@ export interface FieldDifference {
   readonly after?: unknown;
 }
 
-/** In the order of the file; then those that are not in it, by name. @param tasks of the group, the newest of each name last */
-export function differenceOf(specs: readonly TaskSpec[], tasks: readonly TaskRecord[]): TaskDifference[] {
-  const present = new Map(tasks.map((task) => [task.name, task]));
-  const listed = specs.map((spec): TaskDifference => {
-    const task = present.get(spec.name);
-    if (task === undefined) return { name: spec.name, change: "create", fields: [] };
-    if (task.digest === specDigest(spec)) return { name: spec.name, change: "unchanged", fields: [] };
-    return { name: spec.name, change: "change", fields: fieldDifferences(task.spec, spec, "") };
+/** In the order of the file; then those that are not in it. @throws EngineError no-room */
+export function differenceOf(specs: readonly TaskSpec[], group: string, present: Present, options: ApplyOptions): TaskDifference[] {
+  return planApply(specs, group, present, options).applied.map(({ name, change }) => {
+    const before = currentOf(present.tasks, group, name)?.spec;
+    const now = specs.find((spec) => spec.name === name);
+    return { name, change, fields: before === undefined || now === undefined ? [] : fieldDifferences(before, now, "") };
   });
-  const names = new Set(specs.map(({ name }) => name));
-  const unlisted = [...present.keys()].filter((name) => !names.has(name)).sort();
-  return [...listed, ...unlisted.map((name): TaskDifference => ({ name, change: "unlisted", fields: [] }))];
 }
 
 export function fieldDifferences(before: unknown, after: unknown, pointer: string): FieldDifference[] {

@@ -2,7 +2,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeEmptyLevels } from "../cgroup/index.ts";
-import type { Action, ActionError, ContainerStatus, TaskRecord } from "../model/index.ts";
+import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
+import { limitsOf } from "../plan/index.ts";
 import type { Launching } from "./launching.ts";
 import type { Paths } from "./paths.ts";
 import { createResource, removeResource } from "./resources.ts";
@@ -57,6 +58,9 @@ export class Effects {
       case "remove":
         await runtime.remove(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
+      case "update":
+        await runtime.update(action.runtimeId, limitsOf(record.spec, specOf(record, action.container)!));
+        return { type: "updated", container: action.container, generation: action.generation };
       case "createResource":
         createResource(record, action.name, paths);
         return { type: "resource", name: action.name, target: "CREATED" };
@@ -107,6 +111,8 @@ function failureOf(action: Effect, error: ActionError): Happening {
       return { ...done(action, TARGET[action.type]), error };
     case "remove":
       return { type: "removed", container: action.container, generation: action.generation, error };
+    case "update":
+      return { type: "updated", container: action.container, generation: action.generation, error };
     case "createResource":
       return { type: "resource", name: action.name, target: "CREATED", error };
     case "removeResource":

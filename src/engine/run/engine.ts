@@ -1,27 +1,23 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { ExecHandle, ProcessState, SpawnRequest } from "../../executor/index.ts";
-import {
-  DEFAULT_OPTIONS,
-  DEFAULT_QUEUE,
-  type EngineOptions,
-  type HostCapacity,
-  type QueuePolicy,
-  type TaskRecord,
-} from "../model/index.ts";
-import { refusedByHost, unsupportedIn } from "../plan/index.ts";
+import { type ExecHandle, Fence, type ProcessState, type SpawnRequest } from "../../executor/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } from "../model/index.ts";
+import { refusedByHost } from "../plan/index.ts";
 import { type Finding, parseTasks, type TaskSpec } from "../spec/index.ts";
 import { type JournalPage, Store, type StoreError } from "../store/index.ts";
-import { type Applied, planApply } from "./apply.ts";
+import type { Applied, ApplyOptions } from "./apply.ts";
 import { capacityOf } from "./capacity.ts";
 import { bootId, systemClock } from "./clock.ts";
-import { type HostFacts, hostFactsIn, tasksIn } from "./codec.ts";
+import { type HostFacts, hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
+import { Commands, taskNamed } from "./commands.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { differenceOf, type TaskDifference } from "./difference.ts";
 import type { Order } from "./draft.ts";
 import { Effects } from "./effects.ts";
-import { EngineError, invalidSpec } from "./errors.ts";
+import { EngineError, invalidSpec, unknownTask } from "./errors.ts";
+import { Forgetting } from "./forgetting.ts";
 import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import { Limit } from "./limit.ts";
@@ -29,48 +25,16 @@ import type { EngineLog } from "./log.ts";
 import { Paths } from "./paths.ts";
 import { recover } from "./recovery.ts";
 import { ContainerRuntime, exitOf } from "./runtime.ts";
+import type { EngineSettings, NodeView } from "./settings.ts";
 import { Turns } from "./turn.ts";
 import { type UsageView, usageOf } from "./usage.ts";
-import { type LedgerView, ledgerView, type TaskView, viewOf } from "./view.ts";
-
-export interface EngineSettings {
-  /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
-  readonly stateDir: string;
-  /** Absolute path of the cgroup below which all tasks are. */
-  readonly cgroupParent: string;
-  /** Whether new tasks have a cgroup of their own; without one a task cannot have limits. Default: true. */
-  readonly taskLimits?: boolean;
-  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
-  readonly runtime?: string | undefined;
-  /** How long it may take to make a container and to run its hooks: milliseconds. Default: two minutes. */
-  readonly launchTimeoutMs?: number | undefined;
-  readonly options?: Partial<EngineOptions>;
-  /** What tasks may have of the host; default: its CPUs and its memory. */
-  readonly capacity?: Partial<HostCapacity>;
-  /** Who starts first when not all fit; default: in order, and what is larger than the host waits. */
-  readonly queue?: Partial<QueuePolicy>;
-  readonly log?: EngineLog;
-}
-
-export interface NodeView {
-  readonly bootId: string;
-  /** One more with each start of the engine in this state directory. */
-  readonly epoch: number;
-  readonly lastSequence: number;
-  readonly tasks: number;
-  readonly ledger: LedgerView;
-  /** What is wrong with the host or the store, by name. */
-  readonly conditions: readonly {
-    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted";
-    readonly message: string;
-  }[];
-}
+import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 /** Starting a container is work for several processes. */
 const STARTS_AT_ONCE = 8;
 const LAUNCH_TIMEOUT_MS = 120_000;
 const LOOKS_AT_ONCE = 16;
-const FORGET_RETRY_MS = 5_000;
+const BACKUP_MS = 10 * 60_000;
 
 type Condition = NodeView["conditions"][number];
 
@@ -83,10 +47,12 @@ export class Engine {
   readonly #log: EngineLog;
   readonly #starts = new Limit(STARTS_AT_ONCE);
   readonly #conditions = new Map<Condition["type"], string>();
-  readonly #forgetting = new Set<string>();
+  readonly #forgetting: Forgetting;
   readonly #capacity: HostCapacity;
   readonly #cgroupParent: string;
   readonly #hasTaskLimits: boolean;
+  #backups: NodeJS.Timeout | undefined;
+  readonly #fence: Fence | undefined;
   #facts: HostFacts;
 
   /**
@@ -96,8 +62,13 @@ export class Engine {
   static async open(settings: EngineSettings): Promise<Engine> {
     const store = new Store({ directory: settings.stateDir });
     try {
-      const engine = new Engine(settings, store);
+      const fence = settings.isOwnProcess ? fenceOf(settings) : undefined;
+      const ended = await fence?.clear();
+      const engine = new Engine(settings, store, fence);
+      if (ended) engine.#log("info", "fenced", { ended });
+      fence?.enter(String(engine.#facts.epoch));
       await engine.#recover();
+      engine.#backups = setInterval(() => engine.#backUp(), BACKUP_MS).unref();
       return engine;
     } catch (error) {
       store.close();
@@ -105,7 +76,7 @@ export class Engine {
     }
   }
 
-  private constructor(settings: EngineSettings, store: Store) {
+  private constructor(settings: EngineSettings, store: Store, fence: Fence | undefined) {
     const {
       stateDir,
       cgroupParent,
@@ -119,11 +90,12 @@ export class Engine {
     } = settings;
     this.#cgroupParent = cgroupParent;
     this.#hasTaskLimits = taskLimits;
+    this.#fence = fence;
     this.#log = log;
     this.#store = store;
     this.#paths = new Paths(stateDir);
     this.#runtime = new ContainerRuntime(
-      { stateDir: this.#paths.executors, binary: runtime, launchTimeoutMs },
+      { stateDir: this.#paths.executors, binary: runtime, launchTimeoutMs, fence },
       {
         onExit: (id, process) => void this.#exited(id, process),
         onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
@@ -131,6 +103,7 @@ export class Engine {
     );
     const launching = new Launching({ paths: this.#paths, cgroupParent, binary: this.#runtime.binary });
     this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, cgroupParent });
+    this.#forgetting = new Forgetting(() => this.#turns, this.#effects, log);
     const { records, damaged } = store.load();
     if (damaged.length > 0) this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
     const tasks = tasksIn(records);
@@ -148,6 +121,7 @@ export class Engine {
         onStore: (error) => this.#storeCondition(error),
       },
       tasks,
+      succeededIn(records),
     );
   }
 
@@ -165,24 +139,12 @@ export class Engine {
   }
 
   /**
-   * Tasks of a file (engine/spec). All of them or none; returns when they are recorded, not when they run.
-   * `by`: recorded in the journal. @throws EngineError invalid-spec, changed-spec, not-running; StoreError not-written
+   * Tasks of a file (engine/spec). All of them or none; returns when that is recorded, not when they run.
+   * `by`, here and below: recorded in the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
    */
-  async apply(text: string, group: string, by?: Caller): Promise<readonly Applied[]> {
+  async apply(text: string, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
     const tasks = this.#specsIn(text);
-    let applied: readonly Applied[] = [];
-    await this.#turns.edit((draft) => {
-      const plan = planApply(tasks, group, draft.all(), this.#facts.revision, draft.at, (id) => this.#cgroupOf(id));
-      ({ applied } = plan);
-      for (const record of plan.records) {
-        draft.add(record);
-        draft.note(record.id, "apply", by);
-      }
-      // A revision that was given out is gone, also when the transaction fails.
-      this.#facts = { ...this.#facts, revision: plan.revision };
-      return this.#facts;
-    });
-    return applied;
+    return this.#edit(by, (command) => command.apply(tasks, group, options));
   }
 
   /** Every task, by id. */
@@ -239,24 +201,46 @@ export class Engine {
     return (await Promise.allSettled(running.map(read))).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   }
 
-  /** What applying a file would change; nothing is done. @throws EngineError invalid-spec */
-  plan(text: string, group: string): TaskDifference[] {
-    const specs = this.#specsIn(text);
-    return differenceOf(
-      specs,
-      [...this.#turns.records.values()].filter((record) => record.group === group),
-    );
+  /** What `apply` would do; nothing is done. @throws EngineError invalid-spec, no-room */
+  plan(text: string, group: string, options: ApplyOptions = {}): TaskDifference[] {
+    const present = {
+      tasks: [...this.#turns.records.values()],
+      succeeded: [...this.#turns.succeeded.values()],
+      capacity: this.#capacity,
+      revision: this.#facts.revision,
+      at: systemClock.now(),
+      cgroupOf: () => null,
+    };
+    return differenceOf(this.#specsIn(text), group, present, options);
   }
 
-  /** Stop it, and remove everything of it. Returns when that is recorded. @throws EngineError unknown-task; StoreError not-written */
-  async delete(name: string, group: string, by?: Caller): Promise<string> {
-    const { id } = this.#find(name, group);
-    await this.#turns.edit((draft) => {
-      draft.note(id, "delete", by);
-      draft.apply(id, { type: "delete", at: draft.at });
-      return undefined;
-    });
-    return id;
+  /**
+   * Stop it, and remove everything of it and of those whose place it has taken; what has succeeded under this name is forgotten. Returns the ids of what is
+   * being removed, when that is recorded. @throws EngineError unknown-task; StoreError not-written
+   */
+  async delete(name: string, group: string, by?: Caller): Promise<readonly string[]> {
+    return this.#edit(by, (command) => command.delete(name, group));
+  }
+
+  /** Stop it, and leave it to be looked at. Returns its id. @throws EngineError unknown-task; StoreError not-written */
+  async stop(name: string, group: string, by?: Caller): Promise<string> {
+    return this.#edit(by, (command) => command.stop(name, group));
+  }
+
+  /**
+   * A new incarnation of these containers, or of all; the others run on. Returns the id of the task.
+   * @throws EngineError unknown-task, unknown-container, not-running; StoreError not-written
+   */
+  async restart(name: string, group: string, containers: readonly string[] = [], by?: Caller): Promise<string> {
+    return this.#edit(by, (command) => command.restart(name, group, containers));
+  }
+
+  /**
+   * Back to what ran before under this name. A replacement that has not taken over yet is removed; else a task of the old spec takes its place. Returns the
+   * id of the task that is to run. @throws EngineError unknown-task, nothing-to-roll-back; StoreError not-written
+   */
+  async rollback(name: string, group: string, by?: Caller): Promise<string> {
+    return this.#edit(by, (command) => command.rollback(name, group));
   }
 
   get node(): NodeView {
@@ -288,7 +272,9 @@ export class Engine {
 
   /** Containers go on; another engine may open the directory. */
   close(): void {
+    clearInterval(this.#backups);
     this.#turns.stop();
+    this.#fence?.leave();
     this.#store.close();
   }
 
@@ -297,9 +283,8 @@ export class Engine {
   }
 
   #find(name: string, group: string): TaskRecord {
-    const records = this.#turns.records;
-    const found = records.get(name) ?? [...records.values()].filter((one) => one.group === group && one.name === name).at(-1);
-    if (found === undefined) throw new EngineError("unknown-task", `there is no task ${name} in group ${group}`, { name, group });
+    const found = taskNamed([...this.#turns.records.values()], name, group);
+    if (found === undefined) throw unknownTask(name, group);
     return found;
   }
 
@@ -307,7 +292,7 @@ export class Engine {
   #specsIn(text: string): readonly TaskSpec[] {
     const { tasks, findings } = parseTasks(text);
     const refused = tasks.flatMap((task, document) =>
-      [...unsupportedIn(task), ...refusedByHost(task, { hasTaskLimits: this.#hasTaskLimits })].map(
+      refusedByHost(task, { hasTaskLimits: this.#hasTaskLimits }).map(
         (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
       ),
     );
@@ -315,10 +300,22 @@ export class Engine {
     return tasks;
   }
 
+  async #edit<T>(by: Caller | undefined, change: (commands: Commands) => T): Promise<T> {
+    let answer: T;
+    await this.#turns.edit((draft) => {
+      const commands = new Commands(draft, { capacity: this.#capacity, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
+      answer = change(commands);
+      if (commands.revision === this.#facts.revision) return undefined;
+      // A revision that was given out is gone, also when the transaction fails.
+      this.#facts = { ...this.#facts, revision: commands.revision };
+      return this.#facts;
+    });
+    return answer!;
+  }
+
   #carryOut({ record, action }: Order): void {
     if (action.type === "forget") {
-      // It is decided again with each event until the record is gone.
-      if (!this.#forgetting.has(record.id)) this.#forget(record);
+      this.#forgetting.begin(record);
       return;
     }
     const perform = () => this.#effects.perform(action, record);
@@ -330,28 +327,6 @@ export class Engine {
       }
       if (action.type === "start" && happening.type === "result" && happening.error === undefined) this.#runtime.follow(action.runtimeId);
     });
-  }
-
-  /** Its files go first: after a crash between the two steps the record still says what there is to remove. */
-  #forget(record: TaskRecord): void {
-    const { id } = record;
-    this.#forgetting.add(id);
-    try {
-      this.#effects.forget(record);
-    } catch (error) {
-      this.#log("error", "not-removed", { task: id, message: String(error) });
-      setTimeout(() => this.#forget(record), FORGET_RETRY_MS).unref();
-      return;
-    }
-    const removed = this.#turns.edit((draft) => {
-      draft.remove(id);
-      return undefined;
-    });
-    removed.then(
-      () => this.#forgetting.delete(id),
-      // The store has said itself what is wrong with it (StoreReadOnly).
-      () => setTimeout(() => this.#forget(record), FORGET_RETRY_MS).unref(),
-    );
   }
 
   /** The process that holds the namespaces comes first: its end is why the others have ended. */
@@ -373,6 +348,14 @@ export class Engine {
     }
   }
 
+  #backUp(): void {
+    try {
+      this.#store.backUp();
+    } catch (error) {
+      this.#log("error", "not-backed-up", { message: String(error) });
+    }
+  }
+
   #storeCondition(error: StoreError | undefined): void {
     if (error === undefined) this.#conditions.delete("StoreReadOnly");
     else this.#conditions.set("StoreReadOnly", error.message);
@@ -382,4 +365,9 @@ export class Engine {
       error && { message: error.message },
     );
   }
+}
+
+function fenceOf({ stateDir, cgroupParent }: EngineSettings): Fence {
+  const { dev, ino } = statSync(stateDir, { bigint: true });
+  return new Fence({ cgroupParent, key: `${dev}-${ino}`, stateDir: new Paths(stateDir).executors });
 }

@@ -10,10 +10,12 @@ export type EngineErrorCode =
   | "unknown-container"
   /** The container does not run. */
   | "container-not-running"
-  /** A task of this name runs, and the file asks for something else. Nothing was done. */
-  | "changed-spec"
-  /** A task of this name has stopped or is being stopped: it has to be deleted first. */
-  | "not-running";
+  /** A running task is to have more than the host has left. Nothing was done. */
+  | "no-room"
+  /** The task has stopped or is being stopped. */
+  | "not-running"
+  /** Nothing has run before under this name. */
+  | "nothing-to-roll-back";
 
 export class EngineError extends Error {
   override readonly name = "EngineError";
@@ -29,4 +31,8 @@ export class EngineError extends Error {
 
 export function invalidSpec(findings: readonly Finding[]): EngineError {
   return new EngineError("invalid-spec", `${findings.length} ${findings.length === 1 ? "error" : "errors"} in the file`, { findings });
+}
+
+export function unknownTask(name: string, group: string): EngineError {
+  return new EngineError("unknown-task", `there is no task ${name} in group ${group}`, { name, group });
 }

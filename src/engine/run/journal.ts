@@ -15,12 +15,14 @@ export interface Caller {
   readonly pid: number;
 }
 
+export type ChangeRequest = "apply" | "delete" | "stop" | "restart" | "rollback";
+
 export type EngineEvent = OfTask &
   (
     | Change
     | { readonly type: "added"; readonly digest: string }
-    /** Somebody has asked for a change: "apply", "delete". What becomes of it follows. */
-    | { readonly type: "request"; readonly request: string; readonly by: Caller }
+    /** Somebody has asked for a change. What becomes of it follows. */
+    | { readonly type: "request"; readonly request: ChangeRequest; readonly by: Caller }
     /** Nothing of it is left. */
     | { readonly type: "removed" }
   );

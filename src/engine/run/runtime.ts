@@ -3,9 +3,11 @@ import {
   type ExecHandle,
   Executor,
   ExecutorError,
+  type Fence,
   type LaunchCommand,
   locateRuntime,
   type ProcessState,
+  type Resources,
   type SpawnRequest,
   type Stats,
 } from "../../executor/index.ts";
@@ -19,6 +21,8 @@ export interface RuntimeOptions {
   readonly binary: string | undefined;
   /** A launch that takes longer is given up. */
   readonly launchTimeoutMs: number;
+  /** Inside of which this process is; what outlives it is let out. */
+  readonly fence: Fence | undefined;
 }
 
 /** What is there of a container. absent: nothing, and nothing of an earlier attempt can come into being any more. */
@@ -53,6 +57,7 @@ export class ContainerRuntime {
     const executor = this.#executor(id);
     const state = await executor.launch(command, { abort: AbortSignal.timeout(this.#options.launchTimeoutMs) });
     this.#known.set(id, executor);
+    await this.#options.fence?.release(id);
     return state;
   }
 
@@ -93,6 +98,12 @@ export class ContainerRuntime {
     if ((await this.find(id)).state === "absent") return undefined;
     const { state } = await this.#known.get(id)!.shutdown({ signal, graceMs });
     return state ?? undefined;
+  }
+
+  /** Other limits. @throws as Executor.update; Error: it does not run */
+  async update(id: string, limits: Resources): Promise<void> {
+    if ((await this.find(id)).state !== "running") throw new Error("the container does not run");
+    await this.#known.get(id)!.update(limits);
   }
 
   /** Run a health check in it: healthy is an exit with 0 in time. `output`: the end of what it has printed. @throws as Executor.exec */

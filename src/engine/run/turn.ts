@@ -5,7 +5,7 @@
 import type { EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
-import { type HostFacts, hostRow, taskRow } from "./codec.ts";
+import { type HostFacts, hostRow, type Succeeded, succeededKey, succeededRow, taskRow } from "./codec.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Draft, type Order } from "./draft.ts";
 
@@ -39,6 +39,7 @@ const RETRY_MS = 1_000;
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #records = new Map<string, TaskRecord>();
+  readonly #succeeded = new Map<string, Succeeded>();
   readonly #listeners = new Set<() => void>();
   readonly #deadlines: Deadlines;
   readonly #retry: Alarm;
@@ -49,15 +50,21 @@ export class Turns {
   /** Events of tasks that are not there any more. */
   ignored = 0;
 
-  constructor(options: TurnsOptions, records: readonly TaskRecord[]) {
+  constructor(options: TurnsOptions, records: readonly TaskRecord[], succeeded: readonly Succeeded[]) {
     this.#options = options;
     for (const record of records) this.#records.set(record.id, record);
+    for (const one of succeeded) this.#succeeded.set(succeededKey(one), one);
     this.#deadlines = new Deadlines(() => this.#tick());
     this.#retry = new Alarm(() => this.#schedule());
   }
 
   get records(): ReadonlyMap<string, TaskRecord> {
     return this.#records;
+  }
+
+  /** By succeededKey. */
+  get succeeded(): ReadonlyMap<string, Succeeded> {
+    return this.#succeeded;
   }
 
   /** Events wait until the world has been looked at. */
@@ -109,7 +116,7 @@ export class Turns {
   #turn(): void {
     const items = this.#queue;
     this.#queue = [];
-    const draft = new Draft(this.#records, this.#options.options, this.#options.clock.now());
+    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
     let host: HostFacts | undefined;
     const done = items.filter((item) => {
       try {
@@ -125,6 +132,7 @@ export class Turns {
     draft.admit(this.#options.capacity, this.#options.queue);
     if (!this.#commit(draft, host, done)) return;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
+    for (const [key, one] of draft.remembered) one === undefined ? this.#succeeded.delete(key) : this.#succeeded.set(key, one);
     for (const { resolve } of done) resolve?.();
     for (const order of draft.orders) this.#options.carryOut(order);
     for (const listener of this.#listeners) listener();
@@ -147,11 +155,19 @@ export class Turns {
   #commit(draft: Draft, host: HostFacts | undefined, items: readonly Item[]): boolean {
     const changed = [...draft.touched].filter(([id, record]) => record !== this.#records.get(id));
     const put = changed.flatMap(([, record]) => (record === undefined ? [] : taskRow(record)));
-    const remove = changed.flatMap(([id, record]) => (record === undefined ? ({ kind: "task", key: id } as const) : []));
+    const remembered = [...draft.remembered];
+    const remove = [
+      ...changed.flatMap(([id, record]) => (record === undefined ? ({ kind: "task", key: id } as const) : [])),
+      ...remembered.flatMap(([key, one]) => (one === undefined ? ({ kind: "succeeded", key } as const) : [])),
+    ];
     const events = draft.events.map((event) => JSON.stringify(event));
     try {
-      if (changed.length > 0 || host !== undefined) {
-        this.#options.store.commit({ put: [...put, ...(host === undefined ? [] : [hostRow(host)])], remove, events });
+      if (changed.length > 0 || remembered.length > 0 || host !== undefined) {
+        const others = [
+          ...remembered.flatMap(([, one]) => (one === undefined ? [] : succeededRow(one))),
+          ...(host === undefined ? [] : [hostRow(host)]),
+        ];
+        this.#options.store.commit({ put: [...put, ...others], remove, events });
       }
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

@@ -22,6 +22,8 @@ export interface ContainerView {
   readonly stoppedMs: number | null;
   readonly exit: ContainerExit | null;
   readonly reason: string | null;
+  /** Why it does not have the limits of its spec; null: it has them, or will soon. */
+  readonly updateError: string | null;
   /** File on the daemon's host. */
   readonly log: string;
 }
@@ -39,6 +41,8 @@ export interface TaskView {
   readonly waiting: readonly string[] | null;
   readonly reason: string | null;
   readonly createdMs: number;
+  /** Id of the task in whose place it is. */
+  readonly replaces: string | null;
   readonly containers: readonly ContainerView[];
 }
 
@@ -77,6 +81,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     waiting: waiting?.missing ?? null,
     reason: reason && renderReason(reason),
     createdMs: createdAt.wallMs,
+    replaces: record.replaces?.task ?? null,
     containers: record.containers.map((container) => ({
       name: container.name,
       id: container.runtimeId,
@@ -88,6 +93,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       stoppedMs: container.stoppedAt?.wallMs ?? null,
       exit: container.exit,
       reason: container.reason && renderReason(container.reason),
+      updateError: container.update?.error ?? null,
       log: paths.log(id, container.runtimeId),
     })),
   };

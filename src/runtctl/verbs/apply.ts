@@ -1,19 +1,39 @@
-import type { Applied } from "../../engine/index.ts";
+import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { verb } from "../verb.ts";
+import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addFileOption, type FileOption, textOf } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
-export const apply = verb<FileOption>({
+type Options = FileOption & ApplyOptions;
+
+const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
+  removed: "is being removed",
+  succeeded: "has succeeded already",
+};
+
+export const apply = verb<Options>({
   name: "apply",
-  summary: "start the tasks of a file, all or none",
-  description: ["Tasks that run already, as the file says, stay as they are."],
-  examples: [["apply -f web.yaml", "start what web.yaml says"]],
-  define: addFileOption,
+  summary: "make the tasks of a group those of a file, all or none",
+  description: [
+    "Tasks that run already, as the file says, stay as they are. Where only limits of containers are different, they are changed while the containers run. A task that is otherwise different is stopped, and the new one takes its place.",
+    "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file are named with -, and stay.",
+  ],
+  examples: [
+    ["apply -f web.yaml", "start what web.yaml says"],
+    ["apply -f web.yaml --prune", "and remove what it says no longer"],
+  ],
+  define(command) {
+    addFileOption(command);
+    addApplyOptions(command);
+  },
   async run({ client, group }, _, options) {
     const { source, text } = textOf(options);
-    const answer = await orFindings(source, () => client.call<{ applied: Applied[] }>("POST", "/v1/apply", { text, group }));
-    for (const { name, change } of answer?.applied ?? []) console.log(`task ${name} ${change}`);
+    const answer = await orFindings(source, () =>
+      client.call<{ applied: Applied[] }>("POST", "/v1/apply", { text, group, ...applyOptionsOf(options) }),
+    );
+    for (const { name, change } of answer?.applied ?? [])
+      console.log(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     return answer === undefined ? EXIT.failed : EXIT.done;
   },
 });

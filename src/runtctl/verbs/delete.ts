@@ -13,8 +13,8 @@ export const remove = verb<{ readonly wait: boolean }>({
   description: ["It returns when nothing of the task is left. SIGINT ends the wait; the daemon goes on."],
   define: (command) => command.argument("<name>", "of a task").option("--no-wait", "return when the daemon knows of it"),
   async run(session, [name = ""], { wait }) {
-    const { id } = await session.client.call<{ id: string }>("DELETE", taskPath(name, session.group));
-    while (wait && (await isThere(id, session))) await sleep(LOOK_MS);
+    const { ids } = await session.client.call<{ ids: string[] }>("DELETE", taskPath(name, session.group));
+    for (const id of wait ? ids : []) while (await isThere(id, session)) await sleep(LOOK_MS);
     console.log(`task ${name} ${wait ? "deleted" : "is being deleted"}`);
     return EXIT.done;
   },

@@ -9,8 +9,14 @@ import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { logs } from "./logs.ts";
 import { plan } from "./plan.ts";
+import { restart } from "./restart.ts";
+import { rollback } from "./rollback.ts";
 import { schema } from "./schema.ts";
+import { stop } from "./stop.ts";
 import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
-export const VERBS: readonly Verb[] = [validate, plan, apply, get, describe, events, logs, exec, top, remove, schema, completion];
+export const VERBS: readonly Verb[] = [
+  ...[validate, plan, apply, get, describe, events, logs, exec, top],
+  ...[stop, restart, rollback, remove, schema, completion],
+];

@@ -3,20 +3,26 @@ import type { TaskDifference } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { printable, type Style, type StyleName, styleFor } from "../output/style.ts";
 import { verb } from "../verb.ts";
+import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addFileOption, type FileOption, textOf } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
-interface Options extends FileOption {
+interface Options extends FileOption, ApplyOptions {
   readonly output?: "json";
   readonly exitCode?: true;
 }
 
 const SIGN: Readonly<Record<TaskDifference["change"], readonly [sign: string, style: StyleName, text: string]>> = {
-  create: ["+", "green", "would be started"],
-  change: ["~", "yellow", "is there, and asked for something else"],
-  unlisted: ["-", "red", "is there, and not in the file: it stays"],
+  created: ["+", "green", "would be started"],
+  started: ["+", "green", "has ended, and would run anew"],
+  updated: ["~", "yellow", "would get other limits while it runs"],
+  replaced: ["~", "yellow", "would be replaced"],
+  removed: ["-", "red", "would be removed"],
+  absent: ["-", "red", "is there, and not in the file: it stays"],
+  succeeded: ["=", "dim", "has succeeded, and would not run again"],
   unchanged: ["=", "dim", "stays as it is"],
 };
+const NO_CHANGE: readonly TaskDifference["change"][] = ["absent", "succeeded", "unchanged"];
 
 export const plan = verb<Options>({
   name: "plan",
@@ -27,18 +33,21 @@ export const plan = verb<Options>({
   examples: [["plan -f web.yaml --exit-code", "for a script: 4 when something differs"]],
   define: (command) => {
     addFileOption(command);
+    addApplyOptions(command);
     command
       .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
       .option("--exit-code", "end with 4 when applying would change something");
   },
   async run({ client, group }, _, options) {
     const { source, text } = textOf(options);
-    const answer = await orFindings(source, () => client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { text, group }));
+    const answer = await orFindings(source, () =>
+      client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { text, group, ...applyOptionsOf(options) }),
+    );
     if (answer === undefined) return EXIT.failed;
     const { tasks } = answer;
     if (options.output === "json") console.log(JSON.stringify(tasks, null, 2));
     else for (const task of tasks) console.log(linesOf(task, styleFor(process.stdout, process.env)).join("\n"));
-    const differs = tasks.some(({ change }) => change === "create" || change === "change");
+    const differs = tasks.some(({ change }) => !NO_CHANGE.includes(change));
     return options.exitCode && differs ? EXIT.differs : EXIT.done;
   },
 });

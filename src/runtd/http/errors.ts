@@ -20,8 +20,9 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-task": 404,
   "unknown-container": 404,
   "container-not-running": 409,
-  "changed-spec": 409,
+  "no-room": 409,
   "not-running": 409,
+  "nothing-to-roll-back": 409,
 };
 
 /** A store that cannot be read or written may be so again. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
-import { fileOfTasks } from "../schemas/file.ts";
+import { fileToApply } from "../schemas/file.ts";
 import { applied } from "../schemas/task.ts";
 
 export const applyFile = jsonRoute({
@@ -9,12 +9,12 @@ export const applyFile = jsonRoute({
   path: "/v1/apply",
   operation: "applyFile",
   access: "admin",
-  summary: "Start the tasks of a file, all or none",
-  body: fileOfTasks,
+  summary: "Make the tasks of a group those of a file, all or none",
+  body: fileToApply,
   answer: { status: 200, description: "They are recorded; they may not run yet", schema: z.strictObject({ applied: z.array(applied) }) },
-  errors: ["invalid-spec", "changed-spec", "not-running", "not-written"],
-  async handle({ engine, caller, body: { text, group } }) {
-    const tasks = await engine.apply(text, group, caller);
+  errors: ["invalid-spec", "no-room", "not-written"],
+  async handle({ engine, caller, body: { text, group, ...options } }) {
+    const tasks = await engine.apply(text, group, options, caller);
     log("info", "applied", { group, tasks, by: caller });
     return { applied: tasks };
   },

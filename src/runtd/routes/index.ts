@@ -3,6 +3,7 @@ import type { Route } from "../http/route.ts";
 import { applyFile } from "./apply.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
+import { restartTask, rollbackTask, stopTask } from "./life.ts";
 import { getMetrics } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
@@ -16,6 +17,9 @@ const WORKING: readonly Route[] = [
   getTask,
   describeTask,
   deleteTask,
+  stopTask,
+  restartTask,
+  rollbackTask,
   applyFile,
   planFile,
   execInTask,

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import type { TaskDifference } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
-import { fileOfTasks } from "../schemas/file.ts";
+import { fileToApply } from "../schemas/file.ts";
+import { appliedChange } from "../schemas/task.ts";
 
 const difference = z
   .strictObject({
     name: z.string(),
-    change: z
-      .enum(["create", "unchanged", "change", "unlisted"])
-      .describe("change: the task is there, and asked for something else. unlisted: it is there, and not in the file."),
+    change: appliedChange,
     fields: z
       .array(z.strictObject({ pointer: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
-      .describe("Of a change: every field, by JSON pointer within the normalised task."),
+      .describe("Of what is there and asked for otherwise: every field, by JSON pointer within the normalised task."),
   })
   .meta({ id: "Difference" }) satisfies z.ZodType<TaskDifference>;
 
@@ -21,8 +20,12 @@ export const planFile = jsonRoute({
   operation: "planFile",
   access: "admin",
   summary: "What applying a file would change; nothing is done",
-  body: fileOfTasks,
-  answer: { status: 200, description: "One for each task of the group", schema: z.strictObject({ tasks: z.array(difference) }) },
-  errors: ["invalid-spec"],
-  handle: ({ engine, body: { text, group } }) => ({ tasks: engine.plan(text, group) }),
+  body: fileToApply,
+  answer: {
+    status: 200,
+    description: "One for each task of the file, and of the group",
+    schema: z.strictObject({ tasks: z.array(difference) }),
+  },
+  errors: ["invalid-spec", "no-room"],
+  handle: ({ engine, body: { text, group, ...options } }) => ({ tasks: engine.plan(text, group, options) }),
 });

@@ -49,11 +49,17 @@ export const deleteTask = jsonRoute({
   summary: "Stop a task and remove everything of it",
   params: taskParams,
   query: inGroup,
-  answer: { status: 202, description: "It is recorded, not done", schema: z.strictObject({ id: z.string() }) },
+  answer: {
+    status: 202,
+    description: "It is recorded, not done",
+    schema: z.strictObject({
+      ids: z.array(z.string()).describe("Of what is being removed: the task, and those whose place it has taken."),
+    }),
+  },
   errors: ["unknown-task", "not-written"],
   async handle({ engine, params, query, caller }) {
-    const id = await engine.delete(params.name, query.group, caller);
-    log("info", "delete-asked", { task: id, by: caller });
-    return { id };
+    const ids = await engine.delete(params.name, query.group, caller);
+    log("info", "delete-asked", { tasks: ids, by: caller });
+    return { ids };
   },
 });

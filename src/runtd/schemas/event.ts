@@ -27,7 +27,7 @@ export const engineEvent = z
     z.strictObject({
       type: z.literal("request"),
       ...ofTask,
-      request: z.string().describe("What was asked for: apply, delete."),
+      request: z.enum(["apply", "delete", "stop", "restart", "rollback"]).describe("What was asked for."),
       by: z.strictObject({ uid: z.int(), pid: z.int() }).describe("Who has connected."),
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),

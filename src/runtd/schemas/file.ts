@@ -6,3 +6,9 @@ export const fileOfTasks = z.strictObject({
   text: z.string().describe("YAML or JSON: one task for each document."),
   group: groupName.default("default"),
 });
+
+/** The same, with how it is to be applied. */
+export const fileToApply = fileOfTasks.extend({
+  prune: z.boolean().default(false).describe("Remove tasks of the group that are not in the file."),
+  rerun: z.boolean().default(false).describe("Run one-shots again that have succeeded."),
+});

@@ -27,6 +27,7 @@ export const containerView = z
     stoppedMs: wallMs.nullable(),
     exit: containerExit.nullable(),
     reason: z.string().nullable(),
+    updateError: z.string().nullable().describe("Why it does not have the limits of its spec; null: it has them, or will soon."),
     log: z.string().describe("File on the daemon's host."),
   })
   .meta({ id: "Container" }) satisfies z.ZodType<ContainerView>;
@@ -47,10 +48,17 @@ export const taskView = z
       .describe("What it waits for before it can begin: what is short on the host. null: it does not wait."),
     reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
     createdMs: wallMs,
+    replaces: z.string().nullable().describe("Id of the task in whose place it is."),
     containers: z.array(containerView),
   })
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;
 
+export const appliedChange = z
+  .enum(["created", "unchanged", "updated", "replaced", "started", "succeeded", "removed", "absent"])
+  .describe(
+    "updated: other limits, in place. started: it had ended, and runs anew. succeeded: it has done what it was for, and is not run again. absent: it is not in the file, and stays.",
+  );
+
 export const applied = z
-  .strictObject({ id: z.string(), name: z.string(), change: z.enum(["created", "unchanged"]) })
+  .strictObject({ id: z.string(), name: z.string(), change: appliedChange })
   .meta({ id: "Applied" }) satisfies z.ZodType<Applied>;

@@ -30,7 +30,10 @@ export type Watch = (before: TaskRecord, now: Reconciled, world: World, events: 
 export class World {
   readonly incarnations = new Map<string, Incarnation>();
   readonly resources = new Set<string>();
+  /** Limits that running incarnations have in the kernel: of memory. */
+  readonly limits = new Map<string, number | undefined>();
   pending: Action[] = [];
+  readonly #asked = new WeakMap<Action, number | undefined>();
   isForgotten = false;
   /** Runtime ids that have ever run. */
   readonly started = new Set<string>();
@@ -54,10 +57,11 @@ export class World {
   send(...events: TaskEvent[]): void {
     if (this.isForgotten) return;
     const before = this.record;
-    const next = reconcileAll(before, events, { options: DEFAULT_OPTIONS, peers: [] });
+    const next = reconcileAll(before, events, { options: DEFAULT_OPTIONS, peers: [], replaced: [], succeeded: [] });
     this.record = next.record;
     this.#watch(before, next, this, events.length);
     this.told.push(...events.filter(({ type }) => type === "observed" || type === "result"));
+    for (const action of next.actions) if ("container" in action) this.#asked.set(action, memoryOf(next.record, action.container));
     this.pending.push(...next.actions.filter(({ type }) => type !== "forget"));
     this.isForgotten ||= next.actions.some(({ type }) => type === "forget");
   }
@@ -95,6 +99,9 @@ export class World {
       case "preStop":
         this.send({ type: "preStopped", at, container: action.container, generation: action.generation });
         break;
+      case "update":
+        this.send({ type: "updated", at, container: action.container, generation: action.generation, ...error });
+        break;
       case "forget":
         break;
       default: {
@@ -111,16 +118,32 @@ export class World {
     else if (action.type === "removeResource") this.resources.delete(action.name);
     else if (action.type === "create") this.incarnations.set(action.runtimeId, { life: "created", exit: undefined });
     else if (action.type === "remove") this.incarnations.delete(action.runtimeId);
-    else if (action.type === "start") this.#start(action.runtimeId);
+    else if (action.type === "start") this.#start(action);
+    else if (action.type === "update") this.#limit(action);
     else if (action.type === "stop") this.#kill(action.runtimeId, exitOf(143));
   }
 
-  #start(runtimeId: string): void {
+  #start(action: OfContainer): void {
+    const { runtimeId } = action;
     const one = this.incarnations.get(runtimeId);
     // It may have been killed from outside while it waited.
     if (one?.life !== "created") return;
+    this.#limit(action);
     one.life = "running";
     this.started.add(runtimeId);
+  }
+
+  /** As the spec has said when it was decided. */
+  #limit(action: OfContainer): void {
+    this.limits.set(action.runtimeId, this.#asked.get(action));
+  }
+
+  /** The user applies other limits of memory. */
+  respec(memory: number): void {
+    if (this.record.desired === "STOPPED") return;
+    const { spec } = this.record;
+    const next = { ...spec, containers: spec.containers.map((one) => ({ ...one, memory })) };
+    this.send({ type: "respec", at: this.now, spec: next, digest: `memory ${memory}` });
   }
 
   #kill(runtimeId: string, exit: ContainerExit): void {
@@ -185,3 +208,9 @@ export class World {
 }
 
 const TARGETS = { pull: "PULLED", create: "CREATED", start: "RUNNING", provision: "RESOURCES_PROVISIONED", stop: "STOPPED" } as const;
+
+type OfContainer = Extract<Action, { readonly runtimeId: string }>;
+
+function memoryOf({ spec }: TaskRecord, name: string): number | undefined {
+  return spec.containers.find((one) => one.name === name)?.memory;
+}

@@ -80,6 +80,7 @@ const step: fc.Arbitrary<(world: World) => void> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: container.map((name) => (world: World) => world.send({ type: "restart", at: world.now, containers: [name] })) },
+  { weight: 1, arbitrary: fc.constantFrom(100, 200).map((memory) => (world: World) => world.respec(memory)) },
   { weight: 1, arbitrary: fc.constant((world: World) => world.reboot()) },
   {
     weight: 1,
@@ -129,6 +130,23 @@ it("E91 E93 E94 comes to rest: what is left has started, has ended, or waits for
         const targets = task.containers.find((one) => one.name === name)!.dependsOn.map((one) => one.container);
         const alive = targets.filter((one) => world.record.containers.some((each) => each.name === one && each.known !== "STOPPED"));
         expect(alive, `${name} is ${known}`).not.toEqual([]);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+it("what runs has the limits that were applied last, once everything has come to rest", () => {
+  fc.assert(
+    fc.property(spec, fc.array(step, { maxLength: 40 }), (task, steps) => {
+      const world = begin(task);
+      for (const one of steps) one(world);
+      world.respec(300);
+      world.crash((index) => index % 2 === 0);
+      settleDown(world, 50);
+      for (const { known, desired, runtimeId, type } of world.record.containers) {
+        if (type === "normal" && world.record.desired === "RUNNING" && desired === "RUNNING" && known === "RUNNING")
+          expect(world.limits.get(runtimeId)).toBe(300);
       }
     }),
     { numRuns: RUNS },

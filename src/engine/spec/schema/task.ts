@@ -29,6 +29,12 @@ export const task = z.strictObject({
     .default([])
     .describe("Ports of the host that it listens on. Two tasks with the same one do not run at the same time."),
   retention: duration.optional().describe("How long a stopped task can be looked at. Absent: what the host says."),
+  replace: z
+    .enum(["stopFirst", "startFirst"])
+    .optional()
+    .describe(
+      "How another spec takes its place. stopFirst (default): when this task has ended. startFirst: this task ends when the new one works.",
+    ),
   start: z.enum(["once", "always"]).default("once").describe("always: it is started again after a reboot of the host."),
 });
 

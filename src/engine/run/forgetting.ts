@@ -1,0 +1,51 @@
+/** A task of which nothing is left but its files and its record: both go. */
+import type { TaskRecord } from "../model/index.ts";
+import type { Effects } from "./effects.ts";
+import type { EngineLog } from "./log.ts";
+import type { Turns } from "./turn.ts";
+
+const RETRY_MS = 5_000;
+
+export class Forgetting {
+  readonly #turns: () => Turns;
+  readonly #effects: Effects;
+  readonly #log: EngineLog;
+  readonly #going = new Set<string>();
+
+  constructor(turns: () => Turns, effects: Effects, log: EngineLog) {
+    this.#turns = turns;
+    this.#effects = effects;
+    this.#log = log;
+  }
+
+  /** It is decided again with each event until the record is gone. */
+  begin(record: TaskRecord): void {
+    if (!this.#going.has(record.id)) this.#forget(record);
+  }
+
+  /** Its files go first: after a crash between the two steps the record still says what there is to remove. */
+  #forget(record: TaskRecord): void {
+    const { id } = record;
+    this.#going.add(id);
+    try {
+      this.#effects.forget(record);
+    } catch (error) {
+      this.#log("error", "not-removed", { task: id, message: String(error) });
+      this.#again(record);
+      return;
+    }
+    const removed = this.#turns().edit((draft) => {
+      draft.remove(id);
+      return undefined;
+    });
+    removed.then(
+      () => this.#going.delete(id),
+      // The store has said itself what is wrong with it (StoreReadOnly).
+      () => this.#again(record),
+    );
+  }
+
+  #again(record: TaskRecord): void {
+    setTimeout(() => this.#forget(record), RETRY_MS).unref();
+  }
+}

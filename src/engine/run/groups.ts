@@ -1,0 +1,43 @@
+/** Which tasks have to do with each other: those of a group in which some container depends on one of another task. */
+import type { BundleView, TaskRecord } from "../model/index.ts";
+
+type Neighbours = Pick<BundleView, "peers" | "replaced">;
+
+const NONE: Neighbours = { peers: [], replaced: [] };
+
+/** Of the shape TASK/CONTAINER. */
+export function waitsForPeers({ spec }: TaskRecord): boolean {
+  return spec.containers.some(({ dependsOn }) => dependsOn.some(({ container }) => container.includes("/")));
+}
+
+/** The groups of one turn. They are looked up once: a turn of a thousand tasks without such dependencies looks at each of them once. */
+export class Groups {
+  readonly #ids = new Map<string, Set<string>>();
+  readonly #linked = new Set<string>();
+
+  constructor(records: Iterable<TaskRecord>) {
+    for (const record of records) this.add(record);
+  }
+
+  add(record: TaskRecord): void {
+    const ids = this.#ids.get(record.group) ?? new Set();
+    this.#ids.set(record.group, ids.add(record.id));
+    if (waitsForPeers(record)) this.#linked.add(record.group);
+  }
+
+  isLinked(group: string): boolean {
+    return this.#linked.has(group);
+  }
+
+  /** Ids of a group, in the order in which its tasks were applied. */
+  idsOf(group: string): readonly string[] {
+    return [...(this.#ids.get(group) ?? [])];
+  }
+
+  neighbours(record: TaskRecord, get: (id: string) => TaskRecord | undefined): Neighbours {
+    if (!this.isLinked(record.group)) return NONE;
+    const others = this.idsOf(record.group).flatMap((id) => (id === record.id ? [] : (get(id) ?? [])));
+    const newest = new Map(others.map((one) => [one.name, one]));
+    return { peers: [...newest.values()], replaced: others.filter((one) => newest.get(one.name) !== one) };
+  }
+}

@@ -1,0 +1,42 @@
+/** What an engine is opened with, and what it says of the host. */
+import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
+import type { EngineLog } from "./log.ts";
+import type { LedgerView } from "./view.ts";
+
+export interface EngineSettings {
+  /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
+  readonly stateDir: string;
+  /** Absolute path of the cgroup below which all tasks are. */
+  readonly cgroupParent: string;
+  /** Whether new tasks have a cgroup of their own; without one a task cannot have limits. Default: true. */
+  readonly taskLimits?: boolean;
+  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
+  readonly runtime?: string | undefined;
+  /** How long it may take to make a container and to run its hooks: milliseconds. Default: two minutes. */
+  readonly launchTimeoutMs?: number | undefined;
+  /**
+   * This process is for the engine alone: it and what it starts go into a cgroup of their own ("effects" below `cgroupParent`), and the next engine ends
+   * what is left there before it does anything else.
+   */
+  readonly isOwnProcess?: boolean;
+  readonly options?: Partial<EngineOptions>;
+  /** What tasks may have of the host; default: its CPUs and its memory. */
+  readonly capacity?: Partial<HostCapacity>;
+  /** Who starts first when not all fit; default: in order, and what is larger than the host waits. */
+  readonly queue?: Partial<QueuePolicy>;
+  readonly log?: EngineLog;
+}
+
+export interface NodeView {
+  readonly bootId: string;
+  /** One more with each start of the engine in this state directory. */
+  readonly epoch: number;
+  readonly lastSequence: number;
+  readonly tasks: number;
+  readonly ledger: LedgerView;
+  /** What is wrong with the host or the store, by name. */
+  readonly conditions: readonly {
+    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted";
+    readonly message: string;
+  }[];
+}

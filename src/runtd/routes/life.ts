@@ -1,0 +1,59 @@
+/** Requests about a task that goes on to be there. */
+import { z } from "zod";
+import { jsonRoute } from "../http/route.ts";
+import { log } from "../log.ts";
+import { inGroup, taskParams } from "../schemas/names.ts";
+
+const recorded = { status: 202, description: "It is recorded, not done", schema: z.strictObject({ id: z.string() }) } as const;
+
+export const stopTask = jsonRoute({
+  method: "post",
+  path: "/v1/tasks/{name}/stop",
+  operation: "stopTask",
+  access: "admin",
+  summary: "Stop a task, and leave it to be looked at",
+  params: taskParams,
+  query: inGroup,
+  answer: recorded,
+  errors: ["unknown-task", "not-written"],
+  async handle({ engine, params, query, caller }) {
+    const id = await engine.stop(params.name, query.group, caller);
+    log("info", "stop-asked", { task: id, by: caller });
+    return { id };
+  },
+});
+
+export const restartTask = jsonRoute({
+  method: "post",
+  path: "/v1/tasks/{name}/restart",
+  operation: "restartTask",
+  access: "admin",
+  summary: "Stop containers of a task, and start new incarnations of them",
+  params: taskParams,
+  query: inGroup,
+  body: z.strictObject({ containers: z.array(z.string()).default([]).describe("None: all of them.") }),
+  answer: recorded,
+  errors: ["unknown-task", "unknown-container", "not-running", "not-written"],
+  async handle({ engine, params, query, body, caller }) {
+    const id = await engine.restart(params.name, query.group, body.containers, caller);
+    log("info", "restart-asked", { task: id, containers: body.containers, by: caller });
+    return { id };
+  },
+});
+
+export const rollbackTask = jsonRoute({
+  method: "post",
+  path: "/v1/tasks/{name}/rollback",
+  operation: "rollbackTask",
+  access: "admin",
+  summary: "Go back to what ran before under this name",
+  params: taskParams,
+  query: inGroup,
+  answer: { ...recorded, description: "Id of the task that is to run. It is recorded, not done" },
+  errors: ["unknown-task", "nothing-to-roll-back", "not-written"],
+  async handle({ engine, params, query, caller }) {
+    const id = await engine.rollback(params.name, query.group, caller);
+    log("info", "rollback-asked", { task: id, by: caller });
+    return { id };
+  },
+});

@@ -1,0 +1,90 @@
+/** What a daemon has begun acts no more once the next one is there (law 1). The kernel's cgroups are the witness. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { http, identityOf, isRoot, LONGEST_MS, scriptTask, until, useEngine } from "./support.ts";
+
+describe.skipIf(!isRoot)("the fence (needs root)", () => {
+  const scene = useEngine();
+  const apply = async (text: string) => expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
+  /** "effects/KEY.EPOCH" or "monitors": below the parent of the tasks. */
+  const groupOf = (pid: number) => /\/(effects\/[\w-]+\.\d+|monitors)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.[1];
+  const isThere = (identity: string) => {
+    try {
+      return (
+        identityOf(Number(identity.split(":")[0])) === identity &&
+        !/^State:\tZ/m.test(readFileSync(`/proc/${identity.split(":")[0]}/status`, "utf8"))
+      );
+    } catch {
+      return false;
+    }
+  };
+  const monitors = () => {
+    const executors = join(scene.stateDir, "executors");
+    return readdirSync(executors)
+      .map((id) => join(executors, id, "record.json"))
+      .filter((path) => existsSync(path))
+      .map((path) => JSON.parse(readFileSync(path, "utf8")).monitor.pid as number);
+  };
+  /** Everything in the daemon's cgroup but itself. */
+  const effectsOf = (daemon: number) =>
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name) && Number(name) !== daemon)
+      .flatMap((name) => {
+        try {
+          return groupOf(Number(name)) === groupOf(daemon) ? [identityOf(Number(name))] : [];
+        } catch {
+          return []; // It has ended since.
+        }
+      });
+
+  test(
+    "what a killed daemon was doing is ended before the next one says that it is ready; containers, monitors and pumps go on",
+    async () => {
+      const first = await scene.daemon();
+      // A health check that does not end is an effect that takes as long as one likes.
+      const check = "healthCheck: { command: [/bin/sleep, '1000'], timeout: 1000s }";
+      await apply(scriptTask(scene.rootfs(), { name: "web", script: "exec sleep 1000", container: `stopSignal: SIGKILL\n    ${check}` }));
+      await until(
+        () =>
+          effectsOf(first.pid).length > 0 &&
+          scene.list()[0]?.status === "running" &&
+          monitors().every((pid) => groupOf(pid) === "monitors"),
+      );
+      const effects = effectsOf(first.pid);
+      const container = identityOf(scene.list()[0]!.pid);
+      const keepers = monitors().map(identityOf);
+      await first.kill();
+      expect(effects.map(isThere)).toEqual(effects.map(() => true));
+
+      const second = await scene.daemon();
+      expect(effects.map(isThere)).toEqual(effects.map(() => false));
+      expect([identityOf(scene.list()[0]!.pid), monitors().map(identityOf)]).toEqual([container, keepers]);
+      expect(monitors().map(groupOf)).toEqual(["monitors"]);
+      expect(second.log()).toMatch(/"fenced","ended":\d+/);
+      // It is in its own, and the old one is gone.
+      expect(groupOf(second.pid)).toMatch(/\.2$/);
+      expect(existsSync(`/proc/${first.pid}`)).toBe(false);
+      expect((await scene.ctl("delete", "web")).status).toBe(0);
+      expect(keepers.map(isThere)).toEqual([false]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "a daemon that ends in order leaves no cgroup of its own, and another one on the host is not touched",
+    async () => {
+      const other = scene.spawn({ stateDir: join(scene.directory, "other"), runDir: join(scene.directory, "other-run") });
+      await until(() => /"ready"/.test(other.log()));
+      const first = await scene.daemon();
+      const group = groupOf(first.pid)!;
+      process.kill(first.pid, "SIGTERM");
+      expect(await first.ended).toBe(0);
+      await scene.daemon();
+      expect(isThere(identityOf(other.pid))).toBe(true);
+      expect(group).not.toBe(groupOf(other.pid));
+      await other.kill();
+    },
+    LONGEST_MS,
+  );
+});

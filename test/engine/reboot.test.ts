@@ -1,0 +1,115 @@
+/**
+ * The host has booted anew (law 4). A boot is simulated: every process of the tasks is killed, its cgroups and the sockets are removed, and the next daemon reads
+ * another boot id.
+ */
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { TaskView } from "../../src/engine/index.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
+import { http, isRoot, LONGEST_MS, type ScriptTask, scriptTask, sharedIn, until, useEngine } from "./support.ts";
+
+const ANOTHER_BOOT = "11111111-2222-4333-8444-555555555555";
+const A_THIRD_BOOT = "22222222-2222-4333-8444-555555555555";
+
+describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
+  const scene = useEngine();
+  const get = async (name: string): Promise<TaskView> => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+  const apply = async (...tasks: readonly ScriptTask[]) => {
+    const text = tasks.map((task) => scriptTask(scene.rootfs(), task)).join("");
+    expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
+  };
+  const records = () => {
+    const executors = join(scene.stateDir, "executors");
+    return readdirSync(executors)
+      .map((id) => join(executors, id, "record.json"))
+      .filter((path) => existsSync(path))
+      .map((path) => JSON.parse(readFileSync(path, "utf8")) as { id: string; phase: string; pid: number; monitor: { pid: number } });
+  };
+  const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  /** As a power cut: nobody can write down anything any more. Those that have ended before are what they are. */
+  const cutPower = async () => {
+    const running = records().filter(({ phase }) => phase !== "exited");
+    const pids = [...running.map(({ monitor }) => monitor.pid), ...running.map(({ pid }) => pid)];
+    for (const pid of pids) if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
+    await until(() => !pids.some(isAlive));
+    for (const hierarchy of readdirSync("/sys/fs/cgroup")) removeTree(`/sys/fs/cgroup/${hierarchy}${CGROUP_PARENT}`);
+    removeTree(`/sys/fs/cgroup${CGROUP_PARENT}`);
+    rmSync(join(scene.directory, "run"), { recursive: true, force: true });
+  };
+  const server = (name: string, directory: string, task: string): ScriptTask => ({
+    name,
+    script: `echo + ${name} >> /shared/lines; trap 'exit 3' TERM; while :; do sleep 0.05; done`,
+    shared: directory,
+    task,
+  });
+
+  test(
+    "tasks that start always start again, once; the others have ended with the host, without an exit code; what has succeeded stays so",
+    async () => {
+      const { directory, lines } = sharedIn(scene, "cut");
+      const first = await scene.daemon();
+      await apply(server("keep", directory, "start: always"), server("once", directory, ""), {
+        name: "shot",
+        script: "echo + shot >> /shared/lines",
+        shared: directory,
+        task: "start: always",
+      });
+      await until(() => lines().length === 3);
+      await until(async () => (await get("shot")).known === "STOPPED" && (await get("once")).known === "RUNNING");
+      await first.kill();
+      await cutPower();
+
+      const second = await scene.daemon({ bootId: ANOTHER_BOOT });
+      await until(() => lines().length === 4);
+      await until(async () => (await get("keep")).known === "RUNNING");
+      expect(await get("keep")).toMatchObject({ generation: 2, reason: null, containers: [{ generation: 2, exit: null }] });
+      expect(await get("once")).toMatchObject({ generation: 1, known: "STOPPED", reason: "the host has booted anew" });
+      expect((await get("once")).containers[0]).toMatchObject({ exit: null, reason: "container main ended with the host" });
+      expect(await get("shot")).toMatchObject({ generation: 1, known: "STOPPED", containers: [{ exit: { code: 0, unknown: false } }] });
+      expect(lines()).toEqual(expect.arrayContaining(["+ keep", "+ once", "+ shot", "+ keep"]));
+      expect(JSON.parse((await http(scene.socket, "GET", "/v1/node")).text)).toMatchObject({ bootId: ANOTHER_BOOT, conditions: [] });
+      // Only the new incarnation is there; that of the old boot is forgotten without a look at processes that have its numbers now.
+      await until(() => records().filter(({ id }) => id.includes(".keep.")).length === 1);
+      // In the same boot nothing begins again.
+      await second.kill();
+      await scene.daemon({ bootId: ANOTHER_BOOT });
+      expect(lines().length).toBe(4);
+      for (const name of ["keep", "once", "shot"]) expect((await scene.ctl("delete", name)).status).toBe(0);
+      expect(records()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "an end that was recorded while the host went down in order is told as it was, and the task starts again",
+    async () => {
+      const { directory, lines } = sharedIn(scene, "orderly");
+      const first = await scene.daemon();
+      await apply(server("keep", directory, "start: always"), server("once", directory, ""));
+      await until(async () => lines().length === 2 && (await get("keep")).known === "RUNNING" && (await get("once")).known === "RUNNING");
+      await first.kill();
+      // The init of the host ends everything, and the monitors are still there to see it.
+      for (const { pid } of records()) process.kill(pid, "SIGTERM");
+      await until(() => records().every(({ phase }) => phase === "exited"));
+      await cutPower();
+
+      await scene.daemon({ bootId: A_THIRD_BOOT });
+      await until(() => lines().length === 3);
+      expect((await get("once")).containers[0]).toMatchObject({
+        exit: { code: 3, unknown: false },
+        reason: "container main exited with 3",
+      });
+      await until(async () => (await get("keep")).known === "RUNNING");
+      expect((await get("keep")).generation).toBe(2);
+      for (const name of ["keep", "once"]) expect((await scene.ctl("delete", name)).status).toBe(0);
+    },
+    LONGEST_MS,
+  );
+});
+
+function removeTree(path: string): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) removeTree(join(path, entry.name));
+  rmdirSync(path);
+}
