@@ -104,9 +104,10 @@ module.exports = {
     engineRoom("plan", "spec", "model", "executor"),
     engineRoom("store"),
     engineRoom("cgroup", "executor"),
+    engineRoom("logs"),
     engineRoom("pause"),
     engineRoom("volumes"),
-    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "pause", "volumes", "executor"),
+    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "executor"),
     // The programs come last, and no library knows them.
     wing("runtd", "engine", "shared"),
     wing("runtctl", "engine", "shared"),

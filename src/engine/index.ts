@@ -10,6 +10,7 @@ export {
   type Stats,
   type TerminalSize,
 } from "../executor/index.ts";
+export { type LogRecord, parseRecord, renderRecord, TextWriter } from "./logs/index.ts";
 export {
   type ContainerExit,
   DEFAULT_OPTIONS,

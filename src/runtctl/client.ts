@@ -32,6 +32,8 @@ export class ClientError extends Error {
 export interface Client {
   /** @throws ClientError */
   call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T>;
+  /** The bytes of an answer that may go on for long. @throws ClientError */
+  stream(path: string): Promise<AsyncIterable<Buffer>>;
 }
 
 /** How long the daemon may take for an answer: applying and looking return at once, whatever they begin. */
@@ -43,6 +45,14 @@ export function clientOf(sockets: Sockets): Client {
       const response = await sendToOne(sockets, method, path, body);
       const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
       if ((response.statusCode ?? 500) < 400) return answer as T;
+      throw new ClientError(String(answer["code"]), String(answer["message"]), { body: answer });
+    },
+    async stream(path) {
+      const response = await sendToOne(sockets, "GET", path, undefined);
+      // It may say nothing for as long as it likes.
+      response.socket.setTimeout(0);
+      if ((response.statusCode ?? 500) < 400) return response as AsyncIterable<Buffer>;
+      const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
       throw new ClientError(String(answer["code"]), String(answer["message"]), { body: answer });
     },
   };

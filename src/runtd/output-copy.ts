@@ -1,67 +1,44 @@
 /** What containers print, on this program's standard output, a line of one container after a line of another. */
-import { closeSync, openSync, readSync } from "node:fs";
-import type { Engine } from "../engine/index.ts";
-
-const LOOK_MS = 100;
-const CHUNK = 65_536;
-
-interface Source {
-  readonly prefix: string;
-  readonly path: string;
-  fd: number | undefined;
-  at: number;
-  /** Of a line that is not whole yet. */
-  rest: string;
-}
+import { type Engine, type LogRecord, TextWriter } from "../engine/index.ts";
+import { factsOf, log } from "./log.ts";
 
 export class OutputCopy {
-  readonly #sources: readonly Source[];
-  readonly #timer: NodeJS.Timeout;
+  readonly #copies: Promise<unknown>;
 
   /** Of one container as it is; of several, each line with the container's name in front. */
   constructor(engine: Engine, ids: readonly string[], group: string) {
-    const containers = ids.flatMap((id) => engine.get(id, group).containers);
-    this.#sources = containers.map(({ name, log: path }) => ({
-      prefix: containers.length === 1 ? "" : `${name} | `,
-      path,
-      fd: undefined,
-      at: 0,
-      rest: "",
-    }));
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    const containers = ids.flatMap((id) => engine.get(id, group).containers.map(({ name }) => ({ id, name })));
+    const copies = containers.map(({ id, name }) => {
+      const records = engine.logs(id, group, { container: name, follow: true, previous: false });
+      return copy(records, containers.length === 1 ? "" : `${name} | `).catch((error) => log("error", "output-lost", factsOf(error)));
+    });
+    this.#copies = Promise.all(copies);
   }
 
-  /** The rest of it. */
+  /** The rest of it. To be called when they have stopped for good. */
   async finish(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#look();
-    for (const { fd, rest, prefix } of this.#sources) {
-      if (rest !== "") process.stdout.write(`${prefix}${rest}\n`);
-      if (fd !== undefined) closeSync(fd);
-    }
-  }
-
-  #look(): void {
-    for (const source of this.#sources) {
-      source.fd ??= opened(source.path);
-      if (source.fd === undefined) continue;
-      const chunk = Buffer.alloc(CHUNK);
-      for (let size = readSync(source.fd, chunk, 0, CHUNK, source.at); size > 0; size = readSync(source.fd, chunk, 0, CHUNK, source.at)) {
-        source.at += size;
-        const lines = (source.rest + chunk.toString("utf8", 0, size)).split("\n");
-        source.rest = lines.pop()!;
-        for (const line of lines) process.stdout.write(`${source.prefix}${line}\n`);
-      }
-    }
+    await this.#copies;
   }
 }
 
-/** undefined: nothing has been printed yet. */
-function opened(path: string): number | undefined {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string): Promise<void> {
+  const text = new TextWriter({ hasTimes: false, prefix });
+  // Parts of a line, by its stream: others may print before it goes on.
+  const begun = new Map<string, Buffer[]>();
+  for await (const some of records) {
+    for (const record of some) {
+      const parts = [...(begun.get(record.stream) ?? []), text.render(record)];
+      if (record.isPart && prefix !== "") begun.set(record.stream, parts);
+      else {
+        begun.delete(record.stream);
+        await print(Buffer.concat(parts));
+      }
+    }
   }
+  for (const parts of begun.values()) await print(Buffer.concat([...parts, Buffer.from("\n")]));
+}
+
+/** A slow reader holds up the reading of the file. */
+async function print(bytes: Buffer): Promise<void> {
+  if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

@@ -77,6 +77,27 @@ describe.skipIf(!isRoot)("hostile clients (needs root)", () => {
     for (const call of open) call.destroy();
   }, 120_000);
 
+  test("readers of a log that read nothing, more than there is room for: refused, and a place that is left is free again", async () => {
+    await scene.daemon();
+    const text = scriptTask(scene.rootfs(), { name: "web", script: "echo begun; exec sleep 1000" });
+    expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
+    await until(async () => (await http(read, "GET", "/v1/tasks/web/logs")).text === "begun\n");
+    const path = "/v1/tasks/web/logs?follow=true";
+    const follow = async () => {
+      const one = raw(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await until(() => one.received().includes("begun") || one.received().includes("too-many"));
+      return one;
+    };
+    const open: Awaited<ReturnType<typeof follow>>[] = [];
+    for (let count = 0; count < MOST_SUBSCRIBERS; count++) open.push(await follow());
+    expect(open.filter((one) => one.received().includes("begun"))).toHaveLength(MOST_SUBSCRIBERS);
+    expect((await http(read, "GET", path)).status).toBe(429);
+    expect((await http(read, "GET", "/v1/tasks/web/logs")).status).toBe(429);
+    expect(await answered()).toBe(true);
+    for (const { socket } of open) socket.destroy();
+    await until(async () => (await http(read, "GET", "/v1/tasks/web/logs")).status === 200);
+  }, 120_000);
+
   test("a body that is too large, one that never comes, a head without an end, and a client that closes half of its connection", async () => {
     await scene.daemon();
     expect((await http(scene.socket, "POST", "/v1/apply", { text: "x".repeat(5 << 20) })).status).toBe(413);

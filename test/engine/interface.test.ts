@@ -46,6 +46,8 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("GET", `${path}?group=a%2Fb`)).toBe("400 invalid-argument");
     }
     expect(await refused("DELETE", "/v1/tasks/web?group=..")).toBe("400 invalid-argument");
+    expect(await refused("GET", "/v1/tasks/web/logs")).toBe("404 unknown-task");
+    expect(await refused("GET", "/v1/tasks/web/logs?tail=x")).toBe("400 invalid-argument");
     expect(await refused("GET", "/v1/events?after=-1")).toBe("400 invalid-argument");
     // Nothing is there after all that.
     expect((await ask("GET", "/v1/tasks")).value).toEqual({ tasks: [] });
@@ -69,6 +71,9 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
         .sort((a, b) => containers.findIndex((c: { id: string }) => c.id === a) - containers.findIndex((c: { id: string }) => c.id === b)),
     );
     expect((await ask("GET", "/v1/tasks/web/detail")).status).toBe(200);
+    expect(await refused("GET", "/v1/tasks/web/logs")).toBe("404 unknown-container");
+    for (const socket of [scene.socket, read])
+      expect((await ask("GET", "/v1/tasks/web/logs?container=app&format=records", undefined, socket)).status).toBe(200);
     const { usage } = (await ask("GET", "/v1/usage")).value;
     expect(usage.map((one: { container: string }) => one.container)).toEqual(["db", "app"]);
     // At least the shell that runs in each.

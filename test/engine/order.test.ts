@@ -1,6 +1,7 @@
 /** In which order containers start and stop, and what becomes of one whose dependency does not come about: by what they print, and when. */
 import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine } from "./support.ts";
 import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
 
@@ -25,7 +26,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
   const container = async (name: string) => (await task()).containers.find((one) => one.name === name)!;
   const logOf = async (name: string) => {
     const { log } = await container(name);
-    return existsSync(log) ? readFileSync(log, "utf8") : "";
+    return allPrinted(log);
   };
   const isStopped = async () => (await task()).known === "STOPPED";
   const pidOf = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")?.pid ?? 0;
@@ -118,7 +119,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     mkdirSync(`${scene.directory}/kept`, { recursive: true });
     for (const [index, log] of logs.entries()) linkSync(log, `${scene.directory}/kept/${index}`);
     expect((await scene.ctl("delete", "t")).status).toBe(0);
-    const [a, b, c] = logs.map((_, index) => Number(readFileSync(`${scene.directory}/kept/${index}`, "utf8")));
+    const [a, b, c] = logs.map((_, index) => Number(allPrinted(`${scene.directory}/kept/${index}`)));
     expect(a).toBeGreaterThan(0);
     expect([a! < b!, b! < c!]).toEqual([true, true]);
   });

@@ -1,8 +1,9 @@
 /** What a container's program is given: user, rights, name, limits of its own; as /proc has it. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
@@ -46,7 +47,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect(execFileSync("readlink", [`/proc/${user}/cwd`], { encoding: "utf8" })).toMatch(/\/tmp\n$/);
     expect(execFileSync("nsenter", ["-t", String(user), "-u", "hostname"], { encoding: "utf8" })).toBe("other\n");
     const { log } = (await task()).containers[0];
-    await until(() => existsSync(log) && readFileSync(log, "utf8") === "read-only\n");
+    await until(() => allPrinted(log) === "read-only\n");
     const root = BigInt(`0x${statusOf(listed("root").pid)["CapBnd"]}`);
     expect([root & CHOWN, root & NET_BIND_SERVICE, root & (1n << 13n)]).toEqual([0n, NET_BIND_SERVICE, 1n << 13n]);
     expect(statusOf(listed("bare").pid)).toMatchObject({ CapBnd: "0000000000000400", NoNewPrivs: "0" });

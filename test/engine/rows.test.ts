@@ -134,7 +134,10 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
   test("E78 removing a container that is not there is a success, each time", async () => {
     const stateDir = mkdtempSync(join(tmpdir(), "runt-rows-"));
     try {
-      const runtime = new ContainerRuntime({ stateDir, binary: RUNT, launchTimeoutMs: 60_000 }, { onExit: () => {}, onLost: () => {} });
+      const runtime = new ContainerRuntime(
+        { stateDir, binary: RUNT, launchTimeoutMs: 60_000, fence: undefined },
+        { onExit: () => {}, onLost: () => {} },
+      );
       expect([await runtime.remove("g.t.1.c"), await runtime.remove("g.t.1.c")]).toEqual([undefined, undefined]);
       expect(await runtime.ids()).toEqual([]);
     } finally {

@@ -1,6 +1,7 @@
 /** Which system calls a container may make, as the kernel answers them. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
 import { statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { taskText } from "./tasks.ts";
@@ -13,8 +14,8 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
   const outputOf = async (fields: Readonly<Record<string, unknown>>, script: string): Promise<string> => {
     await apply(fields, `${script}; echo done; sleep 1000`);
     const { log } = (await task()).containers[0];
-    await until(() => existsSync(log) && /done\n$/.test(readFileSync(log, "utf8")));
-    return readFileSync(log, "utf8");
+    await until(() => /done\n$/.test(allPrinted(log)));
+    return allPrinted(log);
   };
   const pid = () => scene.list()[0]!.pid;
 

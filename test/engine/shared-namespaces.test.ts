@@ -1,6 +1,7 @@
 /** Namespaces that the containers of a task share, as /proc has them and as they look from inside. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
 import { namespaceOf, statusOf } from "./kernel-files.ts";
 import { http, identityOf, isRoot, until, useEngine } from "./support.ts";
 import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
@@ -19,7 +20,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
   };
   const pidOf = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")?.pid ?? 0;
   const logOf = async (name: string): Promise<string> =>
-    readFileSync((await task()).containers.find((one: { name: string }) => one.name === name).log, "utf8");
+    allPrinted((await task()).containers.find((one: { name: string }) => one.name === name).log);
 
   test("E95: each of them is one for the task, and none is that of the host", async () => {
     await scene.daemon();

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { printed } from "../support/log-file.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
 
 interface Task {
@@ -16,7 +17,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
   const get = async (): Promise<Task> => JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout)[0];
   const isRunning = async () => (await get()).known === "RUNNING";
   const identities = () => scene.list().map(({ id, pid }) => `${id} ${identityOf(pid)}`);
-  const linesOf = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n");
+  const linesOf = (path: string) => printed(path, "stdout").trimEnd().split("\n");
 
   test("E80 is applied, outlives its daemon, is found again with its log, and is deleted with all that it had", async () => {
     const first = await scene.daemon();
@@ -93,6 +94,8 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     expect((await http(read, "GET", "/v1/tasks/web")).status).toBe(200);
     expect((await http(read, "GET", "/v1/metrics")).text).toMatch(/^runtd_tasks\{state="\w+"\} 1$/m);
     expect((await http(read, "GET", "/v1/nothing")).status).toBe(404);
+    // Its launch would go on behind the clean-up.
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
 
@@ -13,7 +14,7 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", containers, fields) });
   const logOf = async (name: string): Promise<string> => {
     const { log } = (await task()).containers.find((one: { name: string }) => one.name === name);
-    return existsSync(log) ? readFileSync(log, "utf8") : "";
+    return allPrinted(log);
   };
   const pidOf = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")!.pid;
   const hostDirectory = (name: string) => {

@@ -34,8 +34,14 @@ function recordOf(line: string): LogRecord {
 
 /** What a stream has printed, byte for byte. */
 export function printed(path: string, stream: string): string {
-  return logRecords(path)
-    .filter((record) => record.stream === stream)
-    .map(({ bytes, isPart }) => (isPart ? bytes : `${bytes}\n`))
-    .join("");
+  return textOf(logRecords(path).filter((record) => record.stream === stream));
+}
+
+/** What all streams have printed, in the order of the log; "" when there is none. */
+export function allPrinted(path: string): string {
+  return existsSync(path) ? textOf(logRecords(path)) : "";
+}
+
+function textOf(records: readonly LogRecord[]): string {
+  return records.map(({ bytes, isPart }) => (isPart ? bytes : `${bytes}\n`)).join("");
 }

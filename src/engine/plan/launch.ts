@@ -2,6 +2,7 @@
 import {
   DEFAULT_CAPABILITIES,
   type LaunchCommand,
+  type LogFile,
   type Mount,
   type NamespaceMode,
   type OciObject,
@@ -14,7 +15,7 @@ import { sharesOf } from "./task-limits.ts";
 export interface Placement {
   /** Absolute path of the cgroup below which the task's containers are. */
   readonly cgroupParent: string;
-  /** File that both output streams are appended to. */
+  /** The log of both output streams. */
   readonly log: string;
   /** Path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
@@ -32,13 +33,12 @@ export interface Placement {
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
   const { cgroupParent, log, annotations, config, pause } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
-  const file = { file: log };
   const common = {
     resources: limitsOf(task, container),
     mounts: container.mounts.map((mount) => bindOf(task, mount, placement)),
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
-    stdio: { stdout: file, stderr: file },
+    stdio: { log: { path: log, ...rotationOf(container) } },
   };
   const joined = Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }]));
   // Of the others config.json says the same as the task file (plan/bundle.ts).
@@ -88,6 +88,10 @@ export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
     ...(memoryReservation === undefined ? {} : { memoryReservationBytes: memoryReservation }),
     ...(pids === undefined ? {} : { pids }),
   };
+}
+
+function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<LogFile, "path"> {
+  return { ...(maxSize === undefined ? {} : { maxBytes: maxSize }), ...(maxFiles === undefined ? {} : { files: maxFiles }) };
 }
 
 /** A file or directory of the host; undefined: a scratch volume. */

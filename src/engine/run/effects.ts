@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeEmptyLevels } from "../cgroup/index.ts";
+import { pruneLogs } from "../logs/index.ts";
 import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Launching } from "./launching.ts";
@@ -47,6 +48,7 @@ export class Effects {
       case "create":
         // The executor makes a container and starts it in one step: here its place on the disk is made ready.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
+        pruneLogs(paths.log(record.id, action.runtimeId));
         return done(action, "CREATED");
       case "start":
         await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));

@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type ExecHandle, Fence, type ProcessState, type SpawnRequest } from "../../executor/index.ts";
+import { type ExecHandle, Fence, type LogUse, type ProcessState, type SpawnRequest } from "../../executor/index.ts";
+import type { LogRecord } from "../logs/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } from "../model/index.ts";
 import { refusedByHost } from "../plan/index.ts";
 import { type Finding, parseTasks, type TaskSpec } from "../spec/index.ts";
@@ -12,6 +13,7 @@ import { capacityOf } from "./capacity.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { type HostFacts, hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
 import { Commands, taskNamed } from "./commands.ts";
+import { containerOf } from "./container-of.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { differenceOf, type TaskDifference } from "./difference.ts";
 import type { Order } from "./draft.ts";
@@ -22,6 +24,7 @@ import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
+import { type LogQuery, readContainerLog } from "./logs.ts";
 import { Paths } from "./paths.ts";
 import { recover } from "./recovery.ts";
 import { ContainerRuntime, exitOf } from "./runtime.ts";
@@ -167,16 +170,11 @@ export class Engine {
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
   running(name: string, group: string, container: string | undefined): string {
-    const { containers, name: task } = this.#find(name, group);
-    const found = container === undefined && containers.length === 1 ? containers[0] : containers.find((one) => one.name === container);
-    const names = containers.map((one) => one.name);
-    if (found === undefined) {
-      const message = container === undefined ? `task ${task} has more than one container` : `task ${task} has no container ${container}`;
-      throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task, containers: names });
-    }
+    const task = this.#find(name, group);
+    const found = containerOf(task, container);
     if (found.known !== "RUNNING" && found.known !== "RESOURCES_PROVISIONED")
-      throw new EngineError("container-not-running", `container ${found.name} of task ${task} is ${found.known}`, {
-        task,
+      throw new EngineError("container-not-running", `container ${found.name} of task ${task.name} is ${found.known}`, {
+        task: task.name,
         known: found.known,
       });
     return found.runtimeId;
@@ -212,6 +210,30 @@ export class Engine {
       cgroupOf: () => null,
     };
     return differenceOf(this.#specsIn(text), group, present, options);
+  }
+
+  /**
+   * What a container has printed, some records at a time. What is wrong with the query is thrown at once.
+   * @throws EngineError unknown-task, unknown-container
+   */
+  logs(name: string, group: string, query: LogQuery): AsyncGenerator<readonly LogRecord[], void, undefined> {
+    const { id } = this.#find(name, group);
+    const view = () => {
+      const record = this.#turns.records.get(id);
+      return record && viewOf(record, this.#paths);
+    };
+    const container = containerOf(view()!, query.container);
+    return readContainerLog(container, { task: view, onCommit: (listener) => this.onCommit(listener) }, query);
+  }
+
+  /** Of each container that is there: what went into its log, and what was dropped. */
+  logUses(): readonly { readonly task: string; readonly container: string; readonly use: LogUse }[] {
+    return this.list().flatMap(({ name, containers }) =>
+      containers.flatMap((container) => {
+        const use = this.#runtime.logUse(container.id);
+        return use === undefined ? [] : [{ task: name, container: container.name, use }];
+      }),
+    );
   }
 
   /**

@@ -6,7 +6,7 @@ export type EngineErrorCode =
   | "invalid-spec"
   /** There is no such task. */
   | "unknown-task"
-  /** The task has no such container. */
+  /** The task has no such container, or more than one and none was named; `details.containers` has their names. */
   | "unknown-container"
   /** The container does not run. */
   | "container-not-running"

@@ -5,6 +5,7 @@ export { Engine } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { Caller, EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
+export type { LogQuery } from "./logs.ts";
 export type { EngineSettings, NodeView } from "./settings.ts";
 export type { UsageView } from "./usage.ts";
 export type { ContainerView, LedgerView, TaskView } from "./view.ts";

@@ -18,9 +18,9 @@ export class Paths {
     return join(this.stateDir, "logs", taskId);
   }
 
-  /** @param runtimeId of any incarnation: the last part, the generation, is not part of the name. */
+  /** Each incarnation has a log of its own: the last part of its id is the generation. Rotated files have a dot and a number behind it. */
   log(taskId: string, runtimeId: string): string {
-    return join(this.logs(taskId), `${runtimeId.slice(0, runtimeId.lastIndexOf("."))}.log`);
+    return join(this.logs(taskId), `${runtimeId}.log`);
   }
 
   volumes(taskId: string): string {

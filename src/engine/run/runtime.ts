@@ -5,6 +5,7 @@ import {
   ExecutorError,
   type Fence,
   type LaunchCommand,
+  type LogUse,
   locateRuntime,
   type ProcessState,
   type Resources,
@@ -132,6 +133,11 @@ export class ContainerRuntime {
   async #present(id: string): Promise<Executor> {
     if ((await this.find(id)).state !== "running") throw new ExecutorError("wrong-state", `container ${id} does not run`);
     return this.#known.get(id)!;
+  }
+
+  /** undefined: it is not there, or has printed nothing yet. */
+  logUse(id: string): LogUse | undefined {
+    return this.#known.get(id)?.logUse();
   }
 
   /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */

@@ -1,109 +1,101 @@
-/** What a container has printed, from its file: it does not flow through the daemon, so that a daemon that is killed meanwhile changes nothing. */
-import { closeSync, openSync, readSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+/** What containers have printed: read through the daemon, whoever may read from it. */
 import { InvalidArgumentError } from "commander";
-import type { ContainerView, TaskView } from "../../engine/index.ts";
-import { ClientError } from "../client.ts";
+import { type LogRecord, parseRecord, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
+import { byTime } from "../output/by-time.ts";
+import { linesOf } from "../output/lines.ts";
+import { type StyleName, styleFor } from "../output/style.ts";
 import type { Session } from "../session.ts";
-import { taskOf } from "../tasks.ts";
+import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
-
-const LOOK_MS = 200;
-const CHUNK = 65_536;
-const NEWLINE = 0x0a;
 
 interface Options {
   readonly container?: string;
   readonly follow?: true;
   readonly tail?: number;
+  readonly since?: string;
+  readonly timestamps?: true;
+  readonly previous?: true;
 }
+
+/** Of the containers' names, in turn. */
+const COLOURS: readonly StyleName[] = ["cyan", "yellow", "green", "red"];
 
 export const logs = verb<Options>({
   name: "logs",
-  summary: "what a container has printed",
-  examples: [["logs web -c app -f", "what app prints, until it ends"]],
+  summary: "what containers have printed",
+  description: [
+    "What they have printed to stdout and stderr goes there. Without -c it is of all containers of the task, each line behind the name of its container. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
+  ],
+  examples: [
+    ["logs web -c app -f", "what app prints, until it ends"],
+    ["logs web --since 10m", "what all containers of web have printed in the last ten minutes"],
+    ["logs web -c app --previous", "what app had printed before it was started again"],
+  ],
   define: (command) =>
     command
       .argument("<name>", "of a task")
-      .option("-c, --container <name>", "of the task; needed when it has more than one")
-      .option("-f, --follow", "go on until the container ends")
-      .option("-n, --tail <lines>", "only the last ones", lineCount),
-  async run(session, [name = ""], { container: asked, follow, tail }) {
+      .option("-c, --container <name>", "one of the task; else all of them")
+      .option("-f, --follow", "go on until it has stopped for good")
+      .option("-n, --tail <lines>", "only the last ones, of each container", lineCount)
+      .option("--since <time>", "nothing before this time (RFC 3339), or this long ago (90s, 10m, 2h, 1d)", instantOf)
+      .option("-t, --timestamps", "each line begins with its time")
+      .option("--previous", "of the incarnation before the last restart"),
+  async run(session, [name = ""], options) {
     const task = await taskOf(session, name);
-    const { log, name: container } = containerOf(task, asked);
-    const fd = open(log);
-    if (fd === undefined) return EXIT.done;
-    try {
-      let at = print(fd, tail === undefined ? 0 : startOfLast(fd, tail));
-      while (follow && (await mayPrint(task.id, container, session))) {
-        await sleep(LOOK_MS);
-        at = print(fd, at);
-      }
-      print(fd, at);
-    } finally {
-      closeSync(fd);
-    }
+    const names = task.containers.map((container) => container.name).filter((one) => [undefined, one].includes(options.container));
+    if (names.length === 0) throw new UsageError(`task ${name} has the containers ${task.containers.map((one) => one.name).join(", ")}`);
+    const width = Math.max(...names.map((one) => one.length));
+    const isPrefixed = options.container === undefined && names.length > 1;
+    const style = styleFor(process.stdout, process.env);
+    const prefixOf = (container: string, index: number) =>
+      isPrefixed ? style(COLOURS[index % COLOURS.length]!, `${container.padEnd(width)} | `) : "";
+    const sources = await Promise.all(
+      names.map(async (container, index) => {
+        const writer = new TextWriter({ hasTimes: options.timestamps === true, prefix: prefixOf(container, index) });
+        return { writer, records: await recordsOf(session, task.id, container, options) };
+      }),
+    );
+    if (options.follow) await Promise.all(sources.map(({ writer, records }) => printAll(writer, records)));
+    else for await (const { source, record } of byTime(sources)) await print(source.writer, record);
     return EXIT.done;
   },
 });
+
+async function recordsOf(session: Session, id: string, container: string, options: Options): Promise<AsyncGenerator<LogRecord>> {
+  const { follow, previous, tail, since } = options;
+  const query = { container, format: "records", since, ...{ follow: textOf(follow), previous: textOf(previous), tail: textOf(tail) } };
+  const stream = await session.client.stream(inTask(session, id, "logs", query));
+  return (async function* () {
+    for await (const line of linesOf(stream)) yield parseRecord(line);
+  })();
+}
+
+function textOf(value: number | boolean | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
+async function printAll(writer: TextWriter, records: AsyncGenerator<LogRecord>): Promise<void> {
+  for await (const record of records) await print(writer, record);
+}
+
+async function print(writer: TextWriter, record: LogRecord): Promise<void> {
+  const stream = record.stream === "stdout" ? process.stdout : process.stderr;
+  // A reader that is slow holds up the reading of the file, and fills no memory.
+  if (!stream.write(writer.render(record))) await new Promise((resolve) => stream.once("drain", resolve));
+}
 
 function lineCount(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It is no number of lines.");
   return Number(text);
 }
 
-/** undefined: it has not been started yet, so it has printed nothing. */
-function open(path: string): number | undefined {
-  try {
-    return openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function containerOf({ name, containers }: TaskView, asked: string | undefined): ContainerView {
-  const found = asked === undefined && containers.length === 1 ? containers[0] : containers.find((one) => one.name === asked);
-  if (found !== undefined) return found;
-  throw new UsageError(`task ${name} has the containers ${containers.map((one) => one.name).join(", ")}: use -c`);
-}
-
-/** Without an answer of the daemon it may: it is asked again. */
-async function mayPrint(id: string, container: string, session: Session): Promise<boolean> {
-  try {
-    const { containers } = await taskOf(session, id);
-    return containers.find(({ name }) => name === container)?.known !== "STOPPED";
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
-    return error.code !== "unknown-task";
-  }
-}
-
-/** Everything from an offset on; returns the offset behind it. */
-function print(fd: number, from: number): number {
-  const chunk = Buffer.alloc(CHUNK);
-  for (let at = from; ; ) {
-    const size = readSync(fd, chunk, 0, CHUNK, at);
-    if (size === 0) return at;
-    process.stdout.write(chunk.subarray(0, size));
-    at += size;
-  }
-}
-
-/** Offset of the last `count` lines. */
-function startOfLast(fd: number, count: number): number {
-  const starts: number[] = [0];
-  const chunk = Buffer.alloc(CHUNK);
-  let at = 0;
-  for (let size = readSync(fd, chunk, 0, CHUNK, 0); size > 0; size = readSync(fd, chunk, 0, CHUNK, at)) {
-    for (let index = chunk.indexOf(NEWLINE); index !== -1 && index < size; index = chunk.indexOf(NEWLINE, index + 1)) {
-      starts.push(at + index + 1);
-      if (starts.length > count + 2) starts.shift();
-    }
-    at += size;
-  }
-  // A last line that is complete begins no further one.
-  const lines = starts.at(-1) === at ? starts.slice(0, -1) : starts;
-  return count === 0 ? at : (lines.at(-count) ?? 0);
+/** RFC 3339. */
+function instantOf(text: string): string {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  const ms = count === undefined ? Date.parse(text) : Date.now() - Number(count) * UNIT_MS[unit!]!;
+  if (!Number.isFinite(ms)) throw new InvalidArgumentError("Use a time like 2026-01-31T12:00:00Z, or 90s, 10m, 2h, 1d.");
+  return new Date(ms).toISOString();
 }

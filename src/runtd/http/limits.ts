@@ -4,7 +4,7 @@ import type { ServerOptions } from "node:http";
 /** Of one socket. Whoever comes after that is turned away; the other socket has its own. */
 export const MOST_CONNECTIONS = 1024;
 
-/** Readers of the journal, on one socket. */
+/** Readers of the journal and of logs, on one socket. */
 export const MOST_SUBSCRIBERS = 256;
 
 /** Connections that were upgraded: each has a process or a file open. */

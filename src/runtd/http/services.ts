@@ -8,7 +8,7 @@ export interface Services {
   readonly engine: Engine;
   readonly peers: Peers;
   readonly timings: Timings;
-  /** Readers of the journal. */
+  /** Readers of the journal and of logs. */
   readonly subscribers: Slots;
   /** Connections that were upgraded. */
   readonly streams: Slots;

@@ -11,13 +11,23 @@ export class Slots {
     return this.#taken >= this.most;
   }
 
+  /** Taken until the function that it returns is called, which may be called again; there must be one. */
+  take(): () => void {
+    let isTaken = true;
+    this.#taken++;
+    return () => {
+      if (isTaken) this.#taken--;
+      isTaken = false;
+    };
+  }
+
   /** Taken until the action is over; there must be one. */
   async during(action: () => Promise<void>): Promise<void> {
-    this.#taken++;
+    const free = this.take();
     try {
       await action();
     } finally {
-      this.#taken--;
+      free();
     }
   }
 }

@@ -4,6 +4,7 @@ import { applyFile } from "./apply.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { restartTask, rollbackTask, stopTask } from "./life.ts";
+import { readLogs } from "./logs.ts";
 import { getMetrics } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
@@ -20,6 +21,7 @@ const WORKING: readonly Route[] = [
   stopTask,
   restartTask,
   rollbackTask,
+  readLogs,
   applyFile,
   planFile,
   execInTask,

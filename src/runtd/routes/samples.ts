@@ -36,10 +36,28 @@ export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
       help: "1 for each condition of the host that holds.",
       values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
     },
+    ...logSamples(engine),
     { name: "runtd_resident_bytes", type: "gauge", help: "Memory of the daemon.", values: [{ value: process.memoryUsage.rss() }] },
   ];
 }
 
 function counted(states: readonly string[]) {
   return [...new Set(states)].sort().map((state) => ({ labels: { state }, value: states.filter((one) => one === state).length }));
+}
+
+/** Of each container that is there; a restart begins anew. */
+function logSamples(engine: Engine): Sample[] {
+  const uses = engine.logUses();
+  const of = (name: string, help: string, field: "lines" | "bytes" | "droppedLines" | "droppedBytes"): Sample => ({
+    name,
+    type: "counter",
+    help,
+    values: uses.map(({ task, container, use }) => ({ labels: { task, container }, value: use[field] })),
+  });
+  return [
+    of("runtd_log_lines_total", "Lines that containers have printed into their logs.", "lines"),
+    of("runtd_log_bytes_total", "Bytes that containers have printed into their logs.", "bytes"),
+    of("runtd_log_dropped_lines_total", "Lines that got into no log: there was no room.", "droppedLines"),
+    of("runtd_log_dropped_bytes_total", "Bytes that got into no log.", "droppedBytes"),
+  ];
 }

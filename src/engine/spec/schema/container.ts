@@ -50,6 +50,17 @@ export const mount = z.strictObject({
   readOnly: z.boolean().default(false),
 });
 
+/** A smaller log could not hold two of the longest records. */
+const LEAST_LOG = 65_536;
+
+export const log = z.strictObject({
+  maxSize: size
+    .refine((bytes) => bytes >= LEAST_LOG, "is less than 64Ki")
+    .optional()
+    .describe("Of one file. Before it would be larger a new one is begun."),
+  maxFiles: z.int().min(1).max(100).optional().describe("Files that are kept, with the one that is written."),
+});
+
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
 export const container = z.strictObject({
@@ -84,6 +95,7 @@ export const container = z.strictObject({
     .optional()
     .describe("A file with the seccomp object of an OCI config.json."),
   annotations: z.record(z.string().min(1), text).default({}),
+  log: log.optional().describe("How much is kept of what it prints. Absent: three files of 10 MiB."),
   mounts: z.array(mount).default([]),
 });
 

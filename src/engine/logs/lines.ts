@@ -1,0 +1,72 @@
+/** Whole lines of a file that may still grow, forwards and backwards. */
+import { fstatSync, readSync } from "node:fs";
+
+const CHUNK = 65_536;
+const NEWLINE = 0x0a;
+
+/** From an offset on. A line that has no end yet stays for the next look. */
+export class LineReader {
+  readonly #fd: number;
+  #offset: number;
+  #rest = Buffer.alloc(0);
+
+  constructor(fd: number, offset = 0) {
+    this.#fd = fd;
+    this.#offset = offset;
+  }
+
+  /** The next ones, without newlines; empty: there are none at the moment. */
+  next(): Buffer[] {
+    this.#settle();
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    for (;;) {
+      const size = readSync(this.#fd, chunk, 0, CHUNK, this.#offset);
+      if (size === 0) return [];
+      this.#offset += size;
+      const bytes = Buffer.concat([this.#rest, chunk.subarray(0, size)]);
+      const end = bytes.lastIndexOf(NEWLINE);
+      this.#rest = bytes.subarray(end + 1);
+      if (end !== -1) return split(bytes.subarray(0, end));
+    }
+  }
+
+  /** The pump has taken back what did not fit on a full disk. */
+  #settle(): void {
+    const { size } = fstatSync(this.#fd);
+    if (size >= this.#offset) return;
+    this.#offset = size;
+    this.#rest = Buffer.alloc(0);
+  }
+}
+
+function split(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+    lines.push(bytes.subarray(from, at));
+    from = at + 1;
+  }
+  lines.push(bytes.subarray(from));
+  return lines;
+}
+
+/** From the last whole line to the first, each with the offset where it begins. */
+export function* linesBackward(fd: number): Generator<{ readonly start: number; readonly line: Buffer }> {
+  let { size: position } = fstatSync(fd);
+  // Bytes from `position` on that belong to a line whose beginning is not known yet; undefined: its end is not, either.
+  let tail: Buffer | undefined;
+  while (position > 0) {
+    const from = Math.max(0, position - CHUNK);
+    const chunk = Buffer.allocUnsafe(position - from);
+    if (readSync(fd, chunk, 0, chunk.length, from) !== chunk.length) return;
+    let end = chunk.length;
+    for (let at = chunk.lastIndexOf(NEWLINE); at !== -1; at = at === 0 ? -1 : chunk.lastIndexOf(NEWLINE, at - 1)) {
+      if (tail !== undefined) yield { start: from + at + 1, line: Buffer.concat([chunk.subarray(at + 1, end), tail]) };
+      tail = Buffer.alloc(0);
+      end = at;
+    }
+    if (tail !== undefined) tail = Buffer.concat([chunk.subarray(0, end), tail]);
+    position = from;
+  }
+  if (tail !== undefined) yield { start: 0, line: tail };
+}

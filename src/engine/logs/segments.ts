@@ -1,0 +1,60 @@
+/** The files of a log: the one that is written, and those that were rotated. They are told by their inode, for rotation changes their names. */
+import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+export interface Segment {
+  readonly fd: number;
+  readonly inode: bigint;
+}
+
+function nameOf(path: string, number: number): string {
+  return number === 0 ? path : `${path}.${number}`;
+}
+
+/** undefined: there is none. What is no file is none: it is not waited for, and a link is not followed. */
+function openSegment(path: string): Segment | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+  const found = fstatSync(fd, { bigint: true });
+  if (found.isFile()) return { fd, inode: found.ino };
+  closeSync(fd);
+  return undefined;
+}
+
+export function closeSegments(segments: readonly Segment[]): void {
+  for (const { fd } of segments) closeSync(fd);
+}
+
+/** All of them, open, the oldest first. A rotation meanwhile shifts names: what comes up twice is taken once. */
+export function openSegments(path: string): Segment[] {
+  const segments: Segment[] = [];
+  for (let number = 0; ; number++) {
+    const segment = openSegment(nameOf(path, number));
+    // Only between a rename and the file that comes after it there is none of the first name.
+    if (segment === undefined && number > 0) return segments;
+    if (segment === undefined) continue;
+    if (segments.some(({ inode }) => inode === segment.inode)) closeSync(segment.fd);
+    else segments.unshift(segment);
+  }
+}
+
+export interface Newer {
+  readonly segments: readonly Segment[];
+  /** Files between have been rotated away. */
+  readonly isGap: boolean;
+}
+
+/** Those that were begun after one that is open; none while that one is written. */
+export function newerThan(path: string, { inode }: Segment): Newer {
+  if (statSync(path, { bigint: true, throwIfNoEntry: false })?.ino === inode) return { segments: [], isGap: false };
+  const all = openSegments(path);
+  const index = all.findIndex((one) => one.inode === inode);
+  closeSegments(all.slice(0, index + 1));
+  return { segments: all.slice(index + 1), isGap: index === -1 };
+}

@@ -1,0 +1,28 @@
+/** Where the last lines of a log begin. */
+import { linesBackward } from "./lines.ts";
+import { parseRecord } from "./record.ts";
+import type { Segment } from "./segments.ts";
+
+export interface Start {
+  /** Index of the segment. */
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** The place from which on there are `count` lines of all streams together; one that has no end yet is one. */
+export function startOfLast(segments: readonly Segment[], count: number): Start {
+  let lines = 0;
+  /** Streams of which a later record was seen: a part before it belongs to that one's line. */
+  const seen = new Set<string>();
+  let start: Start | undefined;
+  for (let segment = segments.length - 1; segment >= 0; segment--) {
+    for (const { start: offset, line } of linesBackward(segments[segment]!.fd)) {
+      const { stream, isPart } = parseRecord(line);
+      const begins = !isPart || !seen.has(stream);
+      seen.add(stream);
+      if (begins && ++lines > count) return start ?? { segment, offset: Number.MAX_SAFE_INTEGER };
+      start = { segment, offset };
+    }
+  }
+  return start ?? { segment: Math.max(0, segments.length - 1), offset: 0 };
+}

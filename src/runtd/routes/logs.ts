@@ -1,0 +1,78 @@
+/** What a container has printed, as a stream. */
+import { z } from "zod";
+import { type LogRecord, renderRecord, TextWriter } from "../../engine/index.ts";
+import { refuse } from "../http/errors.ts";
+import { textRoute } from "../http/route.ts";
+import type { Slots } from "../http/slots.ts";
+import { inGroup, taskParams } from "../schemas/names.ts";
+
+const flag = z
+  .enum(["true", "false"])
+  .default("false")
+  .transform((value) => value === "true");
+const MOST_LINES = 1_000_000;
+
+export const readLogs = textRoute({
+  method: "get",
+  path: "/v1/tasks/{name}/logs",
+  operation: "readLogs",
+  access: "read",
+  summary: "What a container has printed",
+  description:
+    "As text it is what was printed, byte for byte; what the log has to say itself (lines that were dropped) begins with [log]. As records each line or part of a line is " +
+    "TIME STREAM F|P BYTES: STREAM is stdout, stderr or runt, and F ends a line.",
+  params: taskParams,
+  query: inGroup.extend({
+    container: z.string().max(255).optional().describe("May be left out where the task has one container."),
+    follow: flag.describe("Go on until the container has stopped for good."),
+    tail: z.coerce.number().pipe(z.int().min(0).max(MOST_LINES)).optional().describe("The last lines only."),
+    since: z.iso.datetime({ offset: true }).optional().describe("RFC 3339: nothing that was printed before."),
+    timestamps: flag.describe("Of text: each line begins with its time."),
+    previous: flag.describe("Of the incarnation before the last restart."),
+    format: z.enum(["text", "records"]).default("text"),
+  }),
+  answer: { status: 200, description: "Bytes as they were printed", type: "application/octet-stream" },
+  errors: ["unknown-task", "unknown-container", "too-many"],
+  respond({ engine, subscribers, context, params, query: { group, since, timestamps, format, ...rest } }) {
+    const reader = new AbortController();
+    const sinceMs = since === undefined ? undefined : Date.parse(since);
+    const records = engine.logs(params.name, group, { ...rest, sinceMs, signal: reader.signal });
+    if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow events or read logs`);
+    const text = new TextWriter({ hasTimes: timestamps });
+    const render = format === "text" ? (record: LogRecord) => text.render(record) : renderRecord;
+    const body = streamOf(bytesOf(records, render, subscribers), () => reader.abort());
+    return new Response(body, { headers: { "content-type": "application/octet-stream" } });
+  },
+});
+
+/** One of the readers from its first look on: nobody may ever look. */
+async function* bytesOf(
+  records: AsyncGenerator<readonly LogRecord[]>,
+  render: (record: LogRecord) => Buffer,
+  subscribers: Slots,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const free = subscribers.take();
+  try {
+    for await (const some of records) yield Buffer.concat(some.map(render));
+  } finally {
+    free();
+  }
+}
+
+/** The next bytes are read when the reader has taken those before. */
+function streamOf(source: AsyncGenerator<Uint8Array, void, undefined>, leave: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await source.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        leave();
+        await source.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

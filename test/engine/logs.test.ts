@@ -1,0 +1,135 @@
+/** Logs of tasks: nothing lost whoever is killed, read by whoever may, over rotation and restart. */
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SLOW } from "../support/harness.ts";
+import { logRecords, printed } from "../support/log-file.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { http, isRoot, until, useEngine } from "./support.ts";
+
+interface Container {
+  readonly name: string;
+  readonly id: string;
+  readonly known: string;
+  readonly generation: number;
+  readonly log: string;
+}
+
+describe.skipIf(!isRoot)("logs (needs root)", () => {
+  const scene = useEngine();
+  const read = () => join(scene.directory, "run/read.sock");
+  const containers = async (): Promise<readonly Container[]> =>
+    JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout)[0].containers;
+  const task = (script: string, rest = "", name = "app") => `
+  - name: ${name}
+    rootfs: ${scene.rootfs()}
+    command: /bin/sh
+    args: ["-c", ${JSON.stringify(script)}]${rest}`;
+  const apply = async (...containers: string[]) => {
+    const answer = await scene.ctl("apply", "-f", scene.file("web.yaml", `name: web\ncontainers:${containers.join("")}\n`));
+    expect(answer).toMatchObject({ status: 0 });
+  };
+  const logs = (query = "") => http(read(), "GET", `/v1/tasks/web/logs?${query}`);
+  const pumpOf = ({ id }: Container): number =>
+    JSON.parse(readFileSync(join(scene.stateDir, "executors", id, "record.json.log"), "utf8")).pid;
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index}\n`).join("");
+  /** Prints so many numbers, and stays. */
+  const counting = (count: number, pause = "") => `i=0; while [ $i -lt ${count} ]; do echo $i; i=$((i+1)); ${pause} done; exec sleep 1000`;
+
+  test("the daemon and the pump are killed while a container prints: nothing is lost, nothing is there twice", async () => {
+    const total = 6_000;
+    let daemon = await scene.daemon();
+    await apply(task(counting(total, "[ $((i%100)) = 0 ] && sleep 0.02;"), "\n    log: { maxSize: 64Ki, maxFiles: 100 }"));
+    await until(async () => (await containers())[0]!.known === "RUNNING");
+    const [app] = await containers();
+    for (let kills = 0; kills < 3; kills++) {
+      await daemon.kill();
+      const pump = pumpOf(app!);
+      process.kill(pump, "SIGKILL");
+      // Also while nobody is there but the monitor.
+      await until(() => pumpOf(app!) !== pump);
+      daemon = await scene.daemon();
+    }
+    await until(() => printed(app!.log, "stdout").endsWith(`\n${total - 1}\n`));
+    expect(printed(app!.log, "stdout") === numbers(total)).toBe(true);
+    expect((await logs()).text === numbers(total)).toBe(true);
+    expect((await logs("tail=2")).text).toBe(`${total - 2}\n${total - 1}\n`);
+    expect((await http(read(), "GET", "/v1/metrics")).text).toContain(`runtd_log_lines_total{task="web",container="app"} ${total}\n`);
+    await scene.ctl("delete", "web");
+  }, 120_000);
+
+  test("logs -f over rotations and a restart, to the end; --previous", async () => {
+    await scene.daemon();
+    await apply(
+      task(
+        "i=0; while [ $i -lt 4000 ]; do echo $i; i=$((i+1)); done; echo error >&2; sleep 5; exit 3",
+        "\n    log: { maxSize: 64Ki, maxFiles: 100 }\n    restart: { maximumCount: 1, backoff: { initial: 1s } }",
+      ),
+    );
+    // While its first incarnation is there.
+    await until(async () => (await containers())[0]!.known === "RUNNING");
+    const followed = await scene.ctl("logs", "web", "-f");
+    expect(followed).toMatchObject({ status: 0 });
+    expect(followed.stdout === numbers(4000) + numbers(4000)).toBe(true);
+    expect(followed.stderr).toBe("error\nerror\n");
+    const [app] = await containers();
+    expect(app).toMatchObject({ generation: 2, known: "STOPPED" });
+    expect(logRecords(app!.log).length).toBe(4001);
+    expect((await scene.ctl("logs", "web", "--previous", "-n", "1")).stderr).toBe("error\n");
+    await scene.ctl("delete", "web");
+  }, 120_000);
+
+  test("several containers: each line behind its name, in the order of time; who asks for what is not there is told", async () => {
+    await scene.daemon();
+    await apply(
+      task("echo first; sleep 0.3; echo third; exec sleep 1000", "", "one"),
+      task("sleep 0.15; echo second; exec sleep 1000", "", "other"),
+    );
+    await until(async () => (await scene.ctl("logs", "web")).stdout.includes("third"));
+    const { stdout } = await scene.ctl("logs", "web", "-t");
+    for (const line of stdout.trimEnd().split("\n"))
+      expect(line).toMatch(/^(one {2}|other) \| \d{4}-\d\d-\d\dT[\d:.]{18}Z (first|second|third)$/);
+    expect([...stdout.matchAll(/(\w+)\n/g)].map(([, word]) => word).sort()).toEqual(["first", "second", "third"]);
+    expect((await scene.ctl("logs", "web", "-c", "other")).stdout).toBe("second\n");
+    expect((await scene.ctl("logs", "web", "--since", new Date(Date.now() + 60_000).toISOString())).stdout).toBe("");
+    expect(await logs()).toMatchObject({ status: 404, text: expect.stringContaining("one, other") });
+    expect(await logs("container=nobody")).toMatchObject({ status: 404 });
+    expect(await logs("container=one&tail=x")).toMatchObject({ status: 400 });
+    expect((await logs("container=one&format=records&tail=1")).text).toMatch(/^\S{30} stdout F third\n$/);
+    expect((await scene.ctl("logs", "nothing")).status).toBe(1);
+    await scene.ctl("delete", "web");
+  }, 60_000);
+
+  test("a reader that reads nothing holds neither the container nor the daemon's memory", async () => {
+    const daemon = await scene.daemon();
+    await apply(
+      task("exec yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "\n    log: { maxSize: 1Mi, maxFiles: 2 }"),
+    );
+    await until(async () => (await containers())[0]!.known === "RUNNING");
+    const memory = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))![1]);
+    const script = `require("node:http").request({ socketPath: ${JSON.stringify(read())}, path: "/v1/tasks/web/logs?follow=true" }, (r) => { r.pause(); console.log("open"); }).end(); setInterval(() => {}, 1000)`;
+    const slow = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"], cwd: REPOSITORY });
+    await new Promise((resolve) => slow.stdout.once("data", resolve));
+    const bytes = async () =>
+      Number(/runtd_log_bytes_total\{[^}]*\} (\d+)/.exec((await http(read(), "GET", "/v1/metrics")).text)?.[1] ?? 0);
+    const before = { memory: memory(), bytes: await bytes() };
+    await until(async () => (await bytes()) > before.bytes + 30_000_000, 60_000 * SLOW);
+    expect(memory() - before.memory).toBeLessThan(30_000);
+    // And when it goes, nothing of it is left.
+    const open = () =>
+      readdirSync(`/proc/${daemon.pid}/fd`).filter((fd) => (linkOf(`/proc/${daemon.pid}/fd/${fd}`) ?? "").includes("/logs/")).length;
+    expect(open()).toBeGreaterThan(0);
+    slow.kill("SIGKILL");
+    await until(() => open() === 0);
+    await scene.ctl("delete", "web");
+  }, 120_000);
+});
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
