@@ -17,7 +17,8 @@ if (configuration === undefined) process.stdout.write(USAGE);
 else {
   try {
     if (configuration.once === undefined) await (await import("./serve.ts")).serve(configuration);
-    else process.exitCode = await (await import("./once.ts")).runOnce(configuration, configuration.once);
+    // Containers of other tasks may still be followed: nobody waits for their end.
+    else process.exit(await (await import("./once.ts")).runOnce(configuration, configuration.once));
   } catch (error) {
     log("error", "not-started", factsOf(error));
     process.exit(1);

@@ -47,7 +47,9 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   };
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
-    ids.push(...(await engine.apply(text, group)).map(({ id }) => id));
+    // Others of the group are none of its business; one that has succeeded before may be gone.
+    const ours = (await engine.apply(text, group)).filter(({ change }) => change !== "absent");
+    ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     const findings = (error.details["findings"] ?? []) as readonly Finding[];

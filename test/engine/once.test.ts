@@ -89,6 +89,18 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect(scene.list()).toEqual([]);
   }, 60_000);
 
+  test("with --state-dir: another task of the group is neither waited for nor ended", async () => {
+    const daemon = await scene.daemon();
+    const other = scriptTask(scene.rootfs(), { name: "other", script: "while :; do sleep 0.1; done" });
+    expect((await scene.ctl("apply", "-f", scene.file("other.yaml", other))).status).toBe(0);
+    await until(() => scene.list().some(({ status }) => status === "running"));
+    const before = scene.list();
+    await daemon.kill();
+    const run = start(task("echo done"), "--state-dir", scene.stateDir);
+    expect([await run.ended, run.out()]).toEqual([0, "done\n"]);
+    expect(scene.list()).toEqual(before);
+  }, 60_000);
+
   function cgroups(): string[] {
     return readdirSync("/sys/fs/cgroup")
       .map((name) => `/sys/fs/cgroup/${name}${CGROUP_PARENT}`)
