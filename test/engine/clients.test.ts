@@ -77,7 +77,7 @@ describe.skipIf(!isRoot)("hostile clients (needs root)", () => {
     for (const call of open) call.destroy();
   }, 120_000);
 
-  test("readers of a log that read nothing, more than there is room for: refused, and a place that is left is free again", async () => {
+  test("more readers of a log than there is room for are refused, and a place that is left is free again", async () => {
     await scene.daemon();
     const text = scriptTask(scene.rootfs(), { name: "web", script: "echo begun; exec sleep 1000" });
     expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
