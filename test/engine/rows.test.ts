@@ -3,8 +3,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { Effects } from "../../src/engine/run/effects.ts";
+import { Engine } from "../../src/engine/run/index.ts";
 import { ContainerRuntime } from "../../src/engine/run/runtime.ts";
+import { Store, StoreError } from "../../src/engine/store/index.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { eventsOf, http, identityOf, isRoot, scriptTask, until, useEngine, webTask } from "./support.ts";
@@ -50,6 +53,40 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     await scene.daemon();
     expect((await task("web")).known).toBe("RUNNING");
     expect(identities()).toEqual(before);
+  });
+
+  test("E6 each step is stored before it is begun; what cannot be stored is not begun, and who asks is told", async () => {
+    const { commit } = Store.prototype;
+    const { perform } = Effects.prototype;
+    const stored = new Map<string, string>();
+    const begun: string[] = [];
+    let isFull = true;
+    vi.spyOn(Store.prototype, "commit").mockImplementation(function (this: Store, transaction) {
+      if (isFull && transaction.put?.some(({ kind }) => kind === "task")) throw new StoreError("not-written", "/db", "the disk is full");
+      const sequences = commit.call(this, transaction);
+      for (const { kind, key, content } of transaction.put ?? []) if (kind === "task") stored.set(key, content);
+      return sequences;
+    });
+    vi.spyOn(Effects.prototype, "perform").mockImplementation(function (this: Effects, action, record) {
+      const { containers } = JSON.parse(stored.get(record.id) ?? "{}");
+      begun.push("container" in action && action.type !== "remove" ? `${action.type} ${containers?.[0].applied}` : action.type);
+      return perform.call(this, action, record);
+    });
+    try {
+      const engine = await Engine.open({ stateDir: scene.stateDir, cgroupParent: CGROUP_PARENT, runtime: RUNT, taskLimits: false });
+      const text = taskText(scene.rootfs(), "t", [{ name: "a" }]);
+      await expect(engine.apply(text, "g")).rejects.toThrow("the disk is full");
+      expect([begun, engine.list()]).toEqual([[], []]);
+      isFull = false;
+      await engine.apply(text, "g");
+      await until(() => engine.get("t", "g").known === "RUNNING");
+      await engine.delete("t", "g");
+      await until(() => engine.list().length === 0);
+      engine.close();
+      expect(begun).toEqual(["pull PULLED", "create CREATED", "start RUNNING", "stop STOPPED", "remove"]);
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   test("E23 a program that ends while no daemon is there: its code, and the time of its end", async () => {
