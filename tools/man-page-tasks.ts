@@ -22,7 +22,7 @@ function clientPage(version: string): string {
     ...heading(
       "DESCRIPTION",
       paragraphs([
-        "Asks runtd(8) over a unix socket to run tasks, and shows them. A file of tasks is YAML or JSON; docs/engine.md of the source describes it.",
+        "Asks runtd(8) over a unix socket to run tasks, and shows them. A file of tasks is YAML or JSON; runtctl schema describes it.",
       ]),
     ),
     ...heading("OPTIONS", options(program)),
