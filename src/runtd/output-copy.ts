@@ -1,5 +1,5 @@
 /** What containers print, on this program's standard output, a line of one container after a line of another. */
-import { type Engine, type LogRecord, TextWriter } from "../engine/index.ts";
+import { type ContainerView, type Engine, type LogRecord, type TaskView, TextWriter } from "../engine/index.ts";
 import { factsOf, log } from "./log.ts";
 
 export class OutputCopy {
@@ -7,7 +7,7 @@ export class OutputCopy {
 
   /** Of one container as it is; of several, each line with the container's name in front. */
   constructor(engine: Engine, ids: readonly string[], group: string) {
-    const containers = ids.flatMap((id) => engine.get(id, group).containers.map(({ name }) => ({ id, name })));
+    const containers = ids.flatMap((id) => ownContainers(engine.get(id, group)).map(({ name }) => ({ id, name })));
     const copies = containers.map(({ id, name }) => {
       const records = engine.logs(id, group, { container: name, follow: true, previous: false });
       return copy(records, containers.length === 1 ? "" : `${name} | `).catch((error) => log("error", "output-lost", factsOf(error)));
@@ -19,6 +19,11 @@ export class OutputCopy {
   async finish(): Promise<void> {
     await this.#copies;
   }
+}
+
+/** Without the process that holds the namespaces which they share: it prints nothing. */
+function ownContainers({ containers }: TaskView): readonly ContainerView[] {
+  return containers.filter(({ type }) => type === "normal");
 }
 
 async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string): Promise<void> {

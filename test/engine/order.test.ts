@@ -1,5 +1,5 @@
 /** In which order containers start and stop, and what becomes of one whose dependency does not come about: by what they print, and when. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine } from "./support.ts";

@@ -4,11 +4,17 @@ interface Named {
   readonly name: string;
 }
 
-/** The container that is named; without a name the only one of its task. @throws EngineError unknown-container */
-export function containerOf<C extends Named>({ name: task, containers }: Named & { readonly containers: readonly C[] }, asked?: string): C {
-  const found = asked === undefined && containers.length === 1 ? containers[0] : containers.find(({ name }) => name === asked);
+interface Container extends Named {
+  readonly type: "normal" | "namespacePause";
+}
+
+/** The container that is named; without a name the only one that its task file has. @throws EngineError unknown-container */
+export function containerOf<C extends Container>(task: Named & { readonly containers: readonly C[] }, asked?: string): C {
+  const { name, containers } = task;
+  const own = containers.filter(({ type }) => type === "normal");
+  const found = asked === undefined && own.length === 1 ? own[0] : containers.find((one) => one.name === asked);
   if (found !== undefined) return found;
-  const names = containers.map(({ name }) => name);
-  const message = asked === undefined ? `task ${task} has more than one container` : `task ${task} has no container ${asked}`;
-  throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task, containers: names });
+  const names = own.map((one) => one.name);
+  const message = asked === undefined ? `task ${name} has more than one container` : `task ${name} has no container ${asked}`;
+  throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task: name, containers: names });
 }

@@ -12,6 +12,8 @@ import type { Paths } from "./paths.ts";
 
 export interface ContainerView {
   readonly name: string;
+  /** namespacePause: it holds the namespaces that the others share, and no task file names it. */
+  readonly type: ContainerRecord["type"];
   readonly id: string;
   readonly generation: number;
   readonly desired: ContainerRecord["desired"];
@@ -84,6 +86,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     replaces: record.replaces?.task ?? null,
     containers: record.containers.map((container) => ({
       name: container.name,
+      type: container.type,
       id: container.runtimeId,
       generation: container.generation,
       desired: container.desired,

@@ -43,8 +43,9 @@ export const logs = verb<Options>({
       .option("--previous", "of the incarnation before the last restart"),
   async run(session, [name = ""], options) {
     const task = await taskOf(session, name);
-    const names = task.containers.map((container) => container.name).filter((one) => [undefined, one].includes(options.container));
-    if (names.length === 0) throw new UsageError(`task ${name} has the containers ${task.containers.map((one) => one.name).join(", ")}`);
+    const own = task.containers.filter(({ type }) => type === "normal").map((container) => container.name);
+    const names = own.filter((one) => [undefined, one].includes(options.container));
+    if (names.length === 0) throw new UsageError(`task ${name} has the containers ${own.join(", ")}`);
     const width = Math.max(...names.map((one) => one.length));
     const isPrefixed = options.container === undefined && names.length > 1;
     const style = styleFor(process.stdout, process.env);

@@ -18,6 +18,9 @@ export const containerExit = z.strictObject({
 export const containerView = z
   .strictObject({
     name: z.string(),
+    type: z
+      .enum(["normal", "namespacePause"])
+      .describe("namespacePause: it holds the namespaces that the others share, and no task file names it."),
     id: z.string().describe("Of this incarnation, in the runtime."),
     generation: z.int(),
     desired,
