@@ -177,7 +177,7 @@ static pid_t clone_child(struct spawned *child, uint8_t *stack) {
         /* Tools that run this program instruction by instruction know clone(2) as vfork(2) has it. */
         const bool frozen = is_frozen(request->cgroup);
         pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | (frozen ? wait : CLONE_VFORK) | SIGCHLD, child, NULL, NULL,
-            &child->before_exec);
+                    &child->before_exec);
         int error = errno;
         if (!frozen) child->before_exec = 0;
         close(child->procs);

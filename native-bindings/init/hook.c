@@ -38,7 +38,8 @@ static long become_hook(struct run *run, const struct op_hook_run *op, const int
   char **environment = hook_environment(run, op);
   if (arguments == NULL || environment == NULL) return -ENOMEM;
   reset_process(run);
-  if (op->filtered && !DEFENCE_DISABLED(hook_filter) && (error = seccomp_load_alone(run, op->filter_flags, op->raise != 0)) < 0) return error;
+  if (op->filtered && !DEFENCE_DISABLED(hook_filter) && (error = seccomp_load_alone(run, op->filter_flags, op->raise != 0)) < 0)
+    return error;
   return sys(__NR_execve, op->path.at, arguments, environment);
 }
 

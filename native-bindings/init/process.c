@@ -93,7 +93,8 @@ long op_process_umask(struct run *run, const struct op_process_umask *op) {
 }
 
 static bool is_null_device(const struct stat *info) {
-  return !DEFENCE_DISABLED(stdio_device) && (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == (NULL_DEVICE_MAJOR << 8 | NULL_DEVICE_MINOR);
+  return !DEFENCE_DISABLED(stdio_device) && (info->st_mode & S_IFMT) == S_IFCHR &&
+         info->st_rdev == (NULL_DEVICE_MAJOR << 8 | NULL_DEVICE_MINOR);
 }
 
 long op_process_stdio_owner(struct run *run, const struct op_process_stdio_owner *op) {

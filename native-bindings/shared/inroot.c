@@ -65,7 +65,8 @@ static int make_last(int root, const char *path, unsigned how, unsigned mode) {
 }
 
 int inroot_make(int root, const char *path, unsigned how, enum inroot_make make, unsigned mode, enum inroot_origin *origin) {
-  const bool may_be_quick = make == INROOT_DIRECTORY && !DEFENCE_DISABLED(make_by_path) && !DEFENCE_DISABLED(in_root) && !DEFENCE_DISABLED(path_descriptors);
+  const bool may_be_quick =
+      make == INROOT_DIRECTORY && !DEFENCE_DISABLED(make_by_path) && !DEFENCE_DISABLED(in_root) && !DEFENCE_DISABLED(path_descriptors);
   int fd = may_be_quick && parent.is_open ? make_last(root, path, how, mode) : -ENOENT;
   *origin = fd >= 0 ? INROOT_NEW : INROOT_FOUND;
   if (fd >= 0) return fd;
