@@ -1,9 +1,14 @@
 /** What the log pump of a container says of itself, beside the exit record. */
 import { readFileSync } from "node:fs";
-import type { LogCounts, ProcessId } from "../shared/protocol/index.ts";
+import type { LogCounts } from "../shared/protocol/index.ts";
 
 /** What went into the log and what did not, about a second old while the container runs. */
-export type LogUse = Omit<LogCounts, keyof ProcessId>;
+export interface LogUse {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly droppedLines: number;
+  readonly droppedBytes: number;
+}
 
 /** undefined: there is no log, or nobody has counted yet. It is overwritten in place, and may be read half-way: then the next look shows more. */
 export function readLogCounts(record: string): LogCounts | undefined {
