@@ -1,9 +1,9 @@
 // Run a task of two containers to its end: the second one begins when the first has succeeded.
 // Usage, as root: node engine-job.mjs ROOTFS
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Engine } from "@runt-project/runt/engine";
+import { Engine, TextWriter } from "@runt-project/runt/engine";
 
 const [rootfs = "/srv/rootfs"] = process.argv.slice(2);
 const stateDir = mkdtempSync(join(tmpdir(), "engine-"));
@@ -23,13 +23,22 @@ const [{ id }] = await engine.apply(
 );
 await until(() => engine.get(id, "examples").known === "STOPPED");
 const { containers, reason } = engine.get(id, "examples");
-for (const { name, exit, log } of containers) console.log(`${name}: ${exit.code}, ${readFileSync(log, "utf8").trim()}`);
+for (const { name, exit } of containers) console.log(`${name}: ${exit.code}, ${(await printedBy(name)).trim()}`);
 console.log(reason);
 
 await engine.delete(id, "examples");
 await until(() => engine.list().length === 0);
 engine.close();
 rmSync(stateDir, { recursive: true });
+
+/** What a container has printed, without the times of its log. */
+async function printedBy(container) {
+  const text = new TextWriter({ hasTimes: false, prefix: "" });
+  let printed = "";
+  for await (const records of engine.logs(id, "examples", { container, follow: false, previous: false }))
+    for (const record of records) printed += text.render(record);
+  return printed;
+}
 
 /** Looks again after each transaction of the engine. */
 function until(holds) {

@@ -26,11 +26,17 @@ const FILES = 3;
 
 function outputLogOf(flags: FlagValues): OutputLog | undefined {
   const path = text(flags["output-log"]);
-  const size = flags["output-log-size"];
+  const size = text(flags["output-log-size"]);
   const files = flags["output-log-files"];
   if (path === undefined) {
     if (size !== undefined || files !== undefined) throw new RuntError("usage", WORDS.outputLogMissing);
     return undefined;
   }
-  return { path: absolutePath(path), size: typeof size === "number" ? size : SIZE, files: typeof files === "number" ? files : FILES };
+  return { path: absolutePath(path), size: size === undefined ? SIZE : bytesIn(size), files: typeof files === "number" ? files : FILES };
+}
+
+/** More than the flags that are counts may be: a log of gigabytes is one. */
+function bytesIn(size: string): number {
+  if (!/^\d{1,15}$/.test(size)) throw new RuntError("usage", `invalid value "${size}" for flag -output-log-size: use a number of bytes`);
+  return Number(size);
 }

@@ -13,7 +13,7 @@ const OUTPUT_LOG = [
   flag("output-log", "string", "with --exit-record: write what comes through the pipes at stdout and stderr to this file, with its time", {
     value: "FILE",
   }),
-  flag("output-log-size", "number", "with --output-log: begin a new file before one is larger than so many bytes (default: 10485760)", {
+  flag("output-log-size", "string", "with --output-log: begin a new file before one is larger than so many bytes (default: 10485760)", {
     value: "BYTES",
   }),
   flag("output-log-files", "number", "with --output-log: keep so many files, FILE, FILE.1 and so on (default: 3)", { value: "N" }),
