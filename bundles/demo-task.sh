@@ -121,7 +121,8 @@ daemon=
 
 say "Is anything left?"
 left=
-[ -z "$(ls -A "$containers")" ] || left="$left state"
+# The compiled seccomp filter is kept for the next container that has the same.
+[ -z "$(ls -A "$containers" | grep -v "^@cache$")" ] || left="$left state"
 [ -z "$(find "$state/executors" "$state/logs" -mindepth 1 -name '*web*')" ] || left="$left file"
 if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
 [ -z "$(find /sys/fs/cgroup -type d -path "*$cgroup*" 2>/dev/null)" ] || left="$left cgroup"

@@ -2,9 +2,9 @@
  * The processes that one program starts for its executors, in one cgroup. The next program can end all of them, and knows when none is left: nothing that was
  * begun before acts any more. Monitors and log pumps leave the cgroup.
  */
-import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExecutorError } from "../errors.ts";
 import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
@@ -23,11 +23,14 @@ export interface FenceOptions {
 /** SIGKILL takes this long at most, but for processes that the kernel does not let go. */
 const PATIENCE_MS = 30_000;
 const LOOK_MS = 10;
+/** A level that was made for fences bears the sticky bit, which means nothing to a cgroup. One without it is somebody else's, and stays. */
+const STICKY = 0o1000;
 
 export class Fence {
   readonly #stateDir: string;
   readonly #key: string;
   readonly #controller: string;
+  readonly #base: string;
   readonly #effects: string;
   readonly #monitors: string;
   #own: { readonly directory: string; readonly before: string | undefined } | undefined;
@@ -36,12 +39,12 @@ export class Fence {
   constructor({ cgroupParent, key, stateDir }: FenceOptions) {
     const found = groupingHierarchy();
     if (found === undefined) throw new ExecutorError("invalid-argument", "no hierarchy of cgroups is mounted");
-    const base = join(found.mountpoint, cgroupParent);
+    this.#base = join(found.mountpoint, cgroupParent);
     this.#stateDir = stateDir;
     this.#key = key;
     this.#controller = found.controller;
-    this.#effects = join(base, "effects");
-    this.#monitors = join(base, "monitors");
+    this.#effects = join(this.#base, "effects");
+    this.#monitors = join(this.#base, "monitors");
   }
 
   /**
@@ -58,6 +61,7 @@ export class Fence {
   enter(name: string): void {
     const directory = join(this.#effects, `${this.#key}.${name}`);
     const before = directoryOfProcess(process.pid, this.#controller);
+    makeLevels(this.#base);
     mkdirSync(directory, { recursive: true });
     mkdirSync(this.#monitors, { recursive: true });
     writeFileSync(join(directory, "cgroup.procs"), String(process.pid));
@@ -74,16 +78,17 @@ export class Fence {
     for (const pid of processesIn([this.#own.directory])) if (keepers.includes(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
   }
 
-  /** This process is outside again. What it has begun stays inside. */
+  /** This process is outside again. What it has begun stays inside; where nothing is left, the cgroups that were made for it go. */
   leave(): void {
     if (this.#own?.before === undefined) return;
     const { directory, before } = this.#own;
     this.#own = undefined;
     try {
       writeFileSync(join(before, "cgroup.procs"), String(process.pid));
-      rmdirSync(directory);
+      for (const made of [directory, this.#effects, this.#monitors]) rmdirSync(made);
+      for (let level = this.#base; (statSync(level).mode & STICKY) !== 0; level = dirname(level)) rmdirSync(level);
     } catch {
-      // Its old place is gone, or a process is left: the next fence clears this one.
+      // Its old place is gone, or a process is left: the next fence clears this one. Or others are there.
     }
   }
 
@@ -136,6 +141,12 @@ export class Fence {
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
+}
+
+function makeLevels(path: string): void {
+  const first = mkdirSync(path, { recursive: true });
+  if (first === undefined) return;
+  for (let level = path; level.length >= first.length; level = dirname(level)) chmodSync(level, STICKY | 0o755);
 }
 
 function isRemoved(directory: string): boolean {
