@@ -12,7 +12,8 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
   const apply = async (fields: Readonly<Record<string, unknown>>, script: string) =>
     http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a", script, fields }]) });
   const outputOf = async (fields: Readonly<Record<string, unknown>>, script: string): Promise<string> => {
-    await apply(fields, `${script}; echo done; sleep 1000`);
+    // In one stream: the log has two in the order in which they are read.
+    await apply(fields, `exec 2>&1; ${script}; echo done; sleep 1000`);
     const { log } = (await task()).containers[0];
     await until(() => /done\n$/.test(allPrinted(log)));
     return allPrinted(log);

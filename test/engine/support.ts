@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
+import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 
 export const isRoot = process.geteuid?.() === 0;
@@ -76,7 +76,7 @@ export function useEngine(): Scene {
   let made = "";
   let count = 0;
   let daemons: Daemon[] = [];
-  const rootfs = () => (made ||= reachableRootfs(directory));
+  const rootfs = () => (made ||= copiedRootfs(directory));
   const runtime = join(stateDir, "executors/@runtime");
   const list = (): Listed[] =>
     existsSync(runtime) ? (JSON.parse(execFileSync(RUNT, ["--root", runtime, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];

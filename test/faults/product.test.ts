@@ -14,6 +14,7 @@ function withoutPlaces(text: string): string {
   return text
     .replace(/^#include "\.\.\/testing\/.*\n/gm, "")
     .replace(/\bDEFENCE_DISABLED\(\w+\)/g, "0")
+    .replace(/\bLAST_DESCRIPTOR\b/g, "UINT32_MAX")
     .replace(/\b(?:WITH_POINTS|HOST_TESTING_ENVIRONMENT)\((\w+)\)/g, "$1")
     .replace(/\bPOINT_(OPERATION|MESSAGE)\([^()]*\)/g, "0L")
     .replace(/\b(POINT|(HOST_)?TESTING_\w+)\(.*\);$/gm, "(void)0;");

@@ -50,9 +50,13 @@ export function sharedRootfs(): string {
 /** The same. A copy in this directory if the root of a user namespace has no access to the repository. */
 export function reachableRootfs(directory: string): string {
   const rootfs = sharedRootfs();
-  if (isReachable(rootfs)) return rootfs;
+  return isReachable(rootfs) ? rootfs : copiedRootfs(directory);
+}
+
+/** One of its own in this directory, for tests that write into it, or whose mounts have mount points made there. */
+export function copiedRootfs(directory: string): string {
   const copy = join(directory, "rootfs");
-  execFileSync("cp", ["-ax", rootfs, copy]);
+  execFileSync("cp", ["-ax", sharedRootfs(), copy]);
   return copy;
 }
 
