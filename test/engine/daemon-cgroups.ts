@@ -32,5 +32,5 @@ export function taskCgroups(): string[] {
 function daemonCgroups(): string[] {
   return readdirSync("/sys/fs/cgroup")
     .flatMap((name) => [`/sys/fs/cgroup/${name}${CGROUP_PARENT}`, `/sys/fs/cgroup${CGROUP_PARENT}`])
-    .filter((path, index, all) => existsSync(join(path, "monitors")) && all.indexOf(path) === index);
+    .filter((path, index, all) => ["effects", "monitors"].some((name) => existsSync(join(path, name))) && all.indexOf(path) === index);
 }

@@ -98,7 +98,11 @@ export function useEngine(): Scene {
   });
   afterAll(async () => {
     try {
-      await until(() => [...hostTraces(directory)].every((line) => before.has(line))).catch(() => {});
+      await until(() => {
+        // A monitor may have been in its cgroup until now.
+        removeDaemonCgroups();
+        return [...hostTraces(directory)].every((line) => before.has(line));
+      }).catch(() => {});
       expect([...hostTraces(directory)].filter((line) => !before.has(line))).toEqual([]);
     } finally {
       rmSync(directory, { recursive: true, force: true });
