@@ -22,8 +22,14 @@ static long map_state(struct log_keeper *keeper) {
 long log_keeper_begin(struct log_keeper *keeper, const struct monitor_options *options, const struct record *record) {
   char path[PATH_MAX];
   struct buffer counts = BUFFER(path);
-  *keeper =
-      (struct log_keeper){.path = options->log, .size_max = options->log_size, .count_max = options->log_files, .pid = -1, .counts = -1};
+  *keeper = (struct log_keeper){
+      .path = options->log,
+      .size_max = options->log_size,
+      .count_max = options->log_files,
+      .pid = -1,
+      .counts = -1,
+      .begun = -1,
+  };
   if (keeper->path == NULL) return 0;
   if (record->path == NULL || keeper->size_max == 0 || keeper->count_max == 0) return -EINVAL;
   long error = map_state(keeper);
@@ -67,8 +73,9 @@ static _Noreturn void become_pump(const struct log_keeper *keeper, const struct 
       .queue = {keeper->queue[0], keeper->queue[1]},
       .life = keeper->life[0],
       .counts = keeper->counts,
+      .begun = keeper->begun,
   };
-  int *fds[] = {&pump.sources[0], &pump.sources[1], &pump.queue[0], &pump.queue[1], &pump.life, &pump.counts};
+  int *fds[] = {&pump.sources[0], &pump.sources[1], &pump.queue[0], &pump.queue[1], &pump.life, &pump.counts, &pump.begun};
   sys_prctl(PR_SET_NAME, (unsigned long)"runt-log", 0);
   TESTING_BECOME(keeper->was_started ? "log-again" : "log");
   if (keep_only(fds, sizeof fds / sizeof *fds) < 0) sys_exit(1);
@@ -88,6 +95,19 @@ bool log_keeper_serve(struct log_keeper *keeper, const struct record *record) {
   if (pid < 0) return true;
   keeper->pid = (int)pid;
   return false;
+}
+
+void log_keeper_start(struct log_keeper *keeper, const struct record *record) {
+  int begun[2];
+  char none;
+  if (keeper->path == NULL || sys(__NR_pipe2, begun, O_CLOEXEC) < 0) return;
+  keeper->begun = begun[1];
+  log_keeper_serve(keeper, record);
+  keeper->begun = -1;
+  sys_close(begun[1]);
+  // Its end comes also when the pump does not live to begin.
+  while (sys_read(begun[0], &none, sizeof none) == -EINTR) {}
+  sys_close(begun[0]);
 }
 
 void log_keeper_reap(struct log_keeper *keeper, int pid, int wait_status) {

@@ -24,10 +24,14 @@ struct log_keeper {
   /* It has ended by itself: there is no more output. */
   bool is_done;
   bool was_started;
+  /* Of a pipe whose writing ends are closed when the first pump has begun; -1 = it has, or there is none. */
+  int begun;
 };
 
 /* After record_begin, whose reading ends it takes. 0, or a negative errno. */
 long log_keeper_begin(struct log_keeper *keeper, const struct monitor_options *options, const struct record *record);
+/* The first pump. When it returns, the pump has told who it is, and goes on without the monitor. */
+void log_keeper_start(struct log_keeper *keeper, const struct record *record);
 /* A child of the monitor has ended. */
 void log_keeper_reap(struct log_keeper *keeper, int pid, int wait_status);
 /* Starts a pump where there should be one. True: there is none, and it has to be tried again in a while. */

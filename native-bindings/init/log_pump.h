@@ -14,6 +14,8 @@ struct log_pump {
   int life;
   /* What is told to others, in numbers; -1 = nobody. */
   int counts;
+  /* To be closed when the counts are there for the first time; -1 = nobody waits for that. */
+  int begun;
 };
 
 /* Returns when the container has no output any more, and all of it is in the file. */

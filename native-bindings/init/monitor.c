@@ -153,6 +153,8 @@ int monitor_main(int count, char **arguments, char **environment) {
   record_begin(&monitor->record, options.console >= 0);
   if (log_keeper_begin(&monitor->log, &options, &monitor->record) < 0) return STATUS_FAILED;
   terminal_own_output(&monitor->terminal);
+  log_keeper_start(&monitor->log, &monitor->record);
+  record_ready(&monitor->record);
   POINT("before", "watch");
   watch(monitor);
   POINT("after", "watch");

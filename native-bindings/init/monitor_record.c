@@ -48,7 +48,10 @@ void record_begin(struct record *record, bool terminal) {
   int null = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
   for (int fd = terminal ? 2 : 0; fd <= 2 && null >= 0; fd++) sys(__NR_dup3, null, fd, 0);
   if (null >= 0) sys_close(null);
-  if (record->ready < 0) return;
+}
+
+void record_ready(struct record *record) {
+  if (record->path == NULL || record->ready < 0) return;
   sys_write(record->ready, "", 1);
   sys_close(record->ready);
   record->ready = -1;

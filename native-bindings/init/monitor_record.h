@@ -24,8 +24,10 @@ struct record {
 
 /* False: malformed. */
 bool record_take(struct record *record, const struct monitor_options *options);
-/* Lets go of the caller's stdio (but for what a terminal is copied from and to), and tells the runtime's caller that all is well. */
+/* Lets go of the caller's stdio, but for what a terminal is copied from and to. */
 void record_begin(struct record *record, bool terminal);
+/* Tells the runtime's caller that all is well: whoever kills the monitor after that takes no output along. */
+void record_ready(struct record *record);
 /* init has ended: -1 = nobody knows how. Written before anything is removed. */
 void record_ended(struct record *record, int wait_status);
 /* What nobody has read, and nobody is there to read, goes into FILE.stdout and FILE.stderr. May be called twice. */
