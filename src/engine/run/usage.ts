@@ -1,6 +1,10 @@
 /** What containers use, as the kernel counts it. */
 import type { Stats } from "../../executor/index.ts";
 import type { TaskRecord } from "../model/index.ts";
+import { Limit } from "./limit.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+
+const LOOKS_AT_ONCE = 16;
 
 export interface UsageView {
   /** Id of the task. */
@@ -22,7 +26,18 @@ export interface UsageView {
   readonly oomKills: number | null;
 }
 
-export function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu, memory, pids, io }: Stats): UsageView {
+/** Of each container of these tasks that runs. One that ends meanwhile is left out. */
+export async function usages(tasks: readonly TaskRecord[], runtime: ContainerRuntime): Promise<UsageView[]> {
+  const limit = new Limit(LOOKS_AT_ONCE);
+  const running = tasks.flatMap((task) =>
+    task.containers
+      .filter(({ known }) => known === "RUNNING")
+      .map(({ name, runtimeId }) => limit.run(async () => usageOf(task, name, await runtime.stats(runtimeId)))),
+  );
+  return (await Promise.allSettled(running)).flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
+function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu, memory, pids, io }: Stats): UsageView {
   return {
     ...{ task: id, group, name, container, atMs },
     cpuUs: cpu.usageUs ?? null,

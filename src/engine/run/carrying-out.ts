@@ -1,0 +1,47 @@
+/** What a turn has decided is carried out, and its result becomes an event of the task. */
+import type { Order } from "./draft.ts";
+import type { Effects } from "./effects.ts";
+import { Forgetting } from "./forgetting.ts";
+import { Limit } from "./limit.ts";
+import type { EngineLog } from "./log.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+import type { Turns } from "./turn.ts";
+
+/** Starting a container is work for several processes. */
+const STARTS_AT_ONCE = 8;
+
+export interface CarryingOutOptions {
+  readonly turns: () => Turns;
+  readonly effects: Effects;
+  readonly runtime: ContainerRuntime;
+  readonly log: EngineLog;
+}
+
+export class CarryingOut {
+  readonly #options: CarryingOutOptions;
+  readonly #forgetting: Forgetting;
+  readonly #starts = new Limit(STARTS_AT_ONCE);
+
+  constructor(options: CarryingOutOptions) {
+    this.#options = options;
+    this.#forgetting = new Forgetting(options.turns, options.effects, options.log);
+  }
+
+  /** Returns at once. */
+  begin({ record, action }: Order): void {
+    const { turns, effects, runtime, log } = this.#options;
+    if (action.type === "forget") {
+      this.#forgetting.begin(record);
+      return;
+    }
+    const perform = () => effects.perform(action, record);
+    const result = action.type === "start" || action.type === "remove" ? this.#starts.run(perform) : perform();
+    void result.then((happening) => {
+      turns().post(record.id, happening);
+      if (happening.type === "preStopped" && happening.error !== undefined) {
+        log("error", "pre-stop-failed", { task: record.id, container: happening.container, message: happening.error });
+      }
+      if (action.type === "start" && happening.type === "result" && happening.error === undefined) runtime.follow(action.runtimeId);
+    });
+  }
+}

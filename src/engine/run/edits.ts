@@ -1,0 +1,50 @@
+/** A change that a caller has asked for: one transaction over the tasks and the facts of the host. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { HostCapacity } from "../model/index.ts";
+import type { HostFacts } from "./codec.ts";
+import { Commands } from "./commands.ts";
+import type { Caller } from "./journal.ts";
+import type { Turns } from "./turn.ts";
+
+export interface EditsOptions {
+  readonly capacity: HostCapacity;
+  readonly cgroupParent: string;
+  /** Whether a task has a cgroup of its own. */
+  readonly hasTaskLimits: boolean;
+}
+
+export class Edits {
+  readonly #turns: Turns;
+  readonly #options: EditsOptions;
+  #facts: HostFacts;
+
+  constructor(turns: Turns, options: EditsOptions, facts: HostFacts) {
+    this.#turns = turns;
+    this.#options = options;
+    this.#facts = facts;
+  }
+
+  get facts(): HostFacts {
+    return this.#facts;
+  }
+
+  /** Returns what `change` returns, when it is stored. @throws what `change` throws, and StoreError not-written */
+  async make<T>(by: Caller | undefined, change: (commands: Commands) => T): Promise<T> {
+    const { capacity } = this.#options;
+    let answer: T;
+    await this.#turns.edit((draft) => {
+      const commands = new Commands(draft, { capacity, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
+      answer = change(commands);
+      if (commands.revision === this.#facts.revision) return undefined;
+      // A revision that was given out is gone, also when the transaction fails.
+      this.#facts = { ...this.#facts, revision: commands.revision };
+      return this.#facts;
+    });
+    return answer!;
+  }
+
+  #cgroupOf(id: string): string | null {
+    return this.#options.hasTaskLimits ? join(this.#options.cgroupParent, `${id}-${randomBytes(6).toString("hex")}`) : null;
+  }
+}

@@ -1,0 +1,16 @@
+/** A task file that a client has sent, as the tasks that this host can run. */
+import { refusedByHost } from "../plan/index.ts";
+import { type Finding, parseTasks, type TaskSpec } from "../spec/index.ts";
+import { invalidSpec } from "./errors.ts";
+
+/** @throws EngineError invalid-spec */
+export function specsIn(text: string, host: Parameters<typeof refusedByHost>[1]): readonly TaskSpec[] {
+  const { tasks, findings } = parseTasks(text);
+  const refused = tasks.flatMap((task, document) =>
+    refusedByHost(task, host).map(
+      (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
+    ),
+  );
+  if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
+  return tasks;
+}
