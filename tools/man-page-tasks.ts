@@ -80,7 +80,13 @@ function optionsIn(usage: string): (readonly [string, string])[] {
 function daemonPage(version: string): string {
   return page({ name: "runtd", section: 8, version, source: "src/runtd" }, [
     ...heading("NAME", ["runtd \\- run groups of containers on this host, through any crash"]),
-    ...heading("SYNOPSIS", ["\\fBruntd\\fR [options]", ".br", "\\fBruntd\\fR \\-\\-once \\-f \\fIFILE\\fR [options]"]),
+    ...heading("SYNOPSIS", [
+      "\\fBruntd\\fR [options]",
+      ".br",
+      "\\fBruntd\\fR \\-\\-once \\-f \\fIFILE\\fR [options]",
+      ".br",
+      "\\fBruntd migrate\\fR \\-\\-to \\fIVERSION\\fR [\\-\\-state\\-dir \\fIDIR\\fR]",
+    ]),
     ...heading(
       "DESCRIPTION",
       paragraphs([
@@ -93,10 +99,10 @@ function daemonPage(version: string): string {
     ...heading(
       "EXIT STATUS",
       terms([
-        ["0", "it was ended by a signal"],
+        ["0", "it was ended by a signal; migrate: done"],
         [
           "1",
-          "it could not start: another daemon has the state directory or the sockets, no runt was found, the store cannot be read; with --once nothing was begun",
+          "it could not start: another daemon has the state directory or the sockets, no runt was found, the store cannot be read; with --once nothing was begun; migrate: nothing was changed",
         ],
         ["64", "the command line is wrong"],
         ["other", "--once: that of the essential container which has ended first; 128 + N after signal N; 255 when nobody saw the end"],
@@ -108,6 +114,8 @@ function daemonPage(version: string): string {
         ["/run/runtd/admin.sock", "whoever may connect can do what root can"],
         ["/run/runtd/read.sock", "for the group runtd-read: changes nothing, and shows no values of environments"],
         ["/var/lib/runtd", "store, containers and logs"],
+        ["/var/lib/runtd/engine.db.backup", "a copy of the store that was found whole, ten minutes old at most"],
+        ["/var/lib/runtd/engine.db.version-N", "the store before it was last brought from version N to another one"],
       ]),
     ),
     ...heading(

@@ -32,4 +32,4 @@ export {
   type TaskSpec,
   taskJsonSchema,
 } from "./spec/index.ts";
-export { type JournalEntry, type JournalPage, StoreError, type StoreErrorCode } from "./store/index.ts";
+export { type JournalEntry, type JournalPage, type Migration, migrateStore, StoreError, type StoreErrorCode } from "./store/index.ts";

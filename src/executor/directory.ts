@@ -153,6 +153,16 @@ export class Directory {
     return description;
   }
 
+  /** Of its config.json; none where that cannot be read. */
+  annotations(): Readonly<Record<string, string>> {
+    try {
+      const { annotations } = JSON.parse(readFileSync(join(this.path, "config.json"), "utf8")) as { annotations?: Record<string, string> };
+      return annotations ?? {};
+    } catch {
+      return {};
+    }
+  }
+
   remove(): void {
     rmSync(this.path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }

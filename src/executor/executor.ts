@@ -157,6 +157,11 @@ export class Executor {
     return listExecutors(stateDir);
   }
 
+  /** What its launch was annotated with; none where that cannot be read. Changes nothing, and needs no `runt`. @throws ExecutorError invalid-argument */
+  static annotations(stateDir: string, id: string): Readonly<Record<string, string>> {
+    return new Directory(stateDir, id).annotations();
+  }
+
   /**
    * Every executor of a state directory, by id: adopted, or with the error for which it could not be. None is lost because another one is broken.
    * @throws ExecutorError invalid-argument, runtime-not-found, runtime-version

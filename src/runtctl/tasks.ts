@@ -1,5 +1,5 @@
 /** Asking for tasks. */
-import type { TaskView } from "../engine/index.ts";
+import type { OrphanView, TaskView } from "../engine/index.ts";
 import type { Session } from "./session.ts";
 
 /** @param action what is asked of it, below its path */
@@ -25,4 +25,10 @@ export function taskOf({ client, group }: Session, name: string): Promise<TaskVi
 export async function tasksOf({ client, group }: Session): Promise<readonly TaskView[]> {
   const { tasks } = await client.call<{ tasks: TaskView[] }>("GET", "/v1/tasks");
   return tasks.filter((task) => task.group === group);
+}
+
+/** Of the session's group, and those that are of none. @throws ClientError */
+export async function orphansOf({ client, group }: Session): Promise<readonly OrphanView[]> {
+  const { orphans } = await client.call<{ orphans: OrphanView[] }>("GET", "/v1/orphans");
+  return orphans.filter((one) => one.group === null || one.group === group);
 }

@@ -1,7 +1,7 @@
 /** What the daemon is started with. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import { durationSchema, type HostCapacity, type QueuePolicy, sizeSchema } from "../engine/index.ts";
+import { durationSchema, type HostCapacity, type OrphanPolicy, type QueuePolicy, sizeSchema } from "../engine/index.ts";
 
 export interface OnceOptions {
   /** "-" is the standard input. */
@@ -26,6 +26,7 @@ export interface Configuration {
   readonly launchTimeoutMs: number | undefined;
   readonly capacity: Partial<HostCapacity>;
   readonly queue: Partial<QueuePolicy>;
+  readonly orphans: OrphanPolicy;
   /** Whether tasks have a cgroup of their own, which their limits need. */
   readonly taskLimits: boolean;
 }
@@ -33,6 +34,8 @@ export interface Configuration {
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
+             [--orphans WHAT]
+       runtd migrate --to VERSION [--state-dir DIR]
 
   --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
                         essential container; -g names their group. Without --state-dir its state is in a directory of its own, and goes with it
@@ -47,10 +50,14 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         what all tasks together may ask for; default: what the host has
   --queue ORDER         of tasks that wait for room: fifo (default), or backfill: small ones may start before a large one, 16 of them within 60 s
   --too-large WHAT      becomes of a task that is larger than the host: wait (default), or refuse
+  --orphans WHAT        becomes of containers that the store does not know, as after a copy of it was put back: show (default), they run on and
+                        runtctl get shows them; adopt, tasks that run are taken over; stop, they are stopped and removed with all of their task
+  --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
+                        kept in the file that it names
   --help                this text
 `;
 
-const STATE_DIR = "/var/lib/runtd";
+export const STATE_DIR = "/var/lib/runtd";
 
 /** undefined: the usage was asked for. @throws Error, which says what is wrong with the arguments */
 export function configurationOf(args: readonly string[]): Configuration | undefined {
@@ -70,6 +77,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       memory: { type: "string" },
       queue: { type: "string" },
       "too-large": { type: "string" },
+      orphans: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -85,11 +93,13 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   }
   const order = oneOf("queue", values.queue, ["fifo", "backfill"]);
   const tooLarge = oneOf("too-large", values["too-large"], ["wait", "refuse"]);
+  const orphans = oneOf("orphans", values.orphans, ["show", "adopt", "stop"]);
   if (values.once !== (values.file !== undefined)) throw new Error("--once and -f FILE belong together");
   return {
     ...paths,
     isStateDirGiven: values["state-dir"] !== undefined,
     once: values.file === undefined ? undefined : { file: values.file, group: values.group },
+    orphans: orphans ?? "show",
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),

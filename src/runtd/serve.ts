@@ -20,11 +20,11 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, runDir } = configuration;
+  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, runDir } = configuration;
   const binary = runtime ?? locateRuntime();
   const tellReady = managerMessage(binary, ["READY=1", `MAINPID=${process.pid}`]);
   const engine = await Engine.open({
-    ...{ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, log },
+    ...{ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, log },
     isOwnProcess: true,
   });
   const peers = new Peers(binary);

@@ -23,7 +23,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       const { status, code } = await ask(method, path, body, socket);
       return `${status} ${code}`;
     };
-    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage"]) {
+    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage", "/v1/orphans"]) {
       expect((await ask("GET", path)).status).toBe(200);
       expect((await ask("GET", path, undefined, read)).status).toBe(200);
     }
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^execInTask (?:400|404)|^(?:getNode|listTasks|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^execInTask (?:400|404)|^(?:getNode|listTasks|listOrphans|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 

@@ -176,7 +176,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
         { onExit: () => {}, onLost: () => {} },
       );
       expect([await runtime.remove("g.t.1.c"), await runtime.remove("g.t.1.c")]).toEqual([undefined, undefined]);
-      expect(await runtime.ids()).toEqual([]);
+      expect(await runtime.present()).toEqual([]);
     } finally {
       rmSync(stateDir, { recursive: true, force: true });
     }

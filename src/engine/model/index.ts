@@ -1,5 +1,6 @@
 /** Tasks as data: records, events, and the pure decision between them. */
 export type { Action, ActionType } from "./action.ts";
+export { adoptedRecord, type FoundIncarnation, type TaskCard } from "./adopted-record.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { nextDeadline } from "./deadlines.ts";

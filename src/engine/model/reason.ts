@@ -18,7 +18,8 @@ export type ReasonCode =
   | "DependencyTimeout"
   | "LedgerError"
   | "StopFailed"
-  | "Replaced";
+  | "Replaced"
+  | "Orphan";
 
 export interface Reason {
   readonly code: ReasonCode;

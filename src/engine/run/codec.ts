@@ -1,6 +1,6 @@
 /** Records of the model as rows of the store. */
 import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../model/index.ts";
-import type { StoredRecord } from "../store/index.ts";
+import { type StoredRecord, StoreError } from "../store/index.ts";
 
 /** Facts of the daemon, in one row. */
 export interface HostFacts {
@@ -48,14 +48,18 @@ export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undef
   return row && (JSON.parse(row.content) as HostFacts);
 }
 
-/** In the order in which they were applied. @throws Error: the row was written by a newer program */
-export function tasksIn(records: readonly StoredRecord[]): TaskRecord[] {
+/** In the order in which they were applied. @throws StoreError newer-schema: a row was written by a newer program */
+export function tasksIn(records: readonly StoredRecord[], path: string): TaskRecord[] {
   return records
     .filter(({ kind }) => kind === "task")
     .map(({ key, content }) => {
       const record = JSON.parse(content) as TaskRecord;
       if (record.version > RECORD_VERSION)
-        throw new Error(`task ${key}: its record is version ${record.version}, and this program knows ${RECORD_VERSION}`);
+        throw new StoreError(
+          "newer-schema",
+          path,
+          `the record of task ${key} is version ${record.version}, and this program knows ${RECORD_VERSION}`,
+        );
       return upgradeRecord(record);
     })
     .sort((a, b) => revisionOf(a.id) - revisionOf(b.id));

@@ -29,6 +29,11 @@ export class Edits {
     return this.#facts;
   }
 
+  /** None that is below is given out. */
+  revisionIsAtLeast(revision: number): void {
+    this.#facts = { ...this.#facts, revision: Math.max(this.#facts.revision, revision) };
+  }
+
   /** Returns what `change` returns, when it is stored. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T): Promise<T> {
     const { capacity } = this.#options;

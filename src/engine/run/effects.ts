@@ -5,6 +5,7 @@ import { removeEmptyLevels } from "../cgroup/index.ts";
 import { pruneLogs } from "../logs/index.ts";
 import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
 import { limitsOf } from "../plan/index.ts";
+import type { Cards } from "./cards.ts";
 import type { Launching } from "./launching.ts";
 import type { Paths } from "./paths.ts";
 import { createResource, removeResource } from "./resources.ts";
@@ -15,6 +16,7 @@ export interface EffectsOptions {
   readonly paths: Paths;
   readonly runtime: ContainerRuntime;
   readonly launching: Launching;
+  readonly cards: Cards;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
 }
@@ -49,6 +51,7 @@ export class Effects {
         // The executor makes a container and starts it in one step: here its place on the disk is made ready.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
+        this.#options.cards.write(record);
         return done(action, "CREATED");
       case "start":
         await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));
@@ -61,6 +64,7 @@ export class Effects {
         await runtime.remove(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "update":
+        this.#options.cards.write(record);
         await runtime.update(action.runtimeId, limitsOf(record.spec, specOf(record, action.container)!));
         return { type: "updated", container: action.container, generation: action.generation };
       case "createResource":
@@ -90,6 +94,7 @@ export class Effects {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null) removeEmptyLevels(cgroupParent);
     for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
+    this.#options.cards.remove(id);
   }
 }
 

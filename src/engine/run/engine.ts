@@ -6,6 +6,7 @@ import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } fr
 import { type JournalPage, Store } from "../store/index.ts";
 import type { Applied, ApplyOptions } from "./apply.ts";
 import { capacityOf } from "./capacity.ts";
+import { Cards } from "./cards.ts";
 import { CarryingOut } from "./carrying-out.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
@@ -22,8 +23,9 @@ import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
+import { addAdopted, adoptionOf, type OrphanPolicy, Orphans, type OrphanView, orphansAmong, stopAdopted } from "./orphans.ts";
 import { Paths } from "./paths.ts";
-import { recover } from "./recovery.ts";
+import { idsOf, recover } from "./recovery.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings, NodeView } from "./settings.ts";
 import { specsIn } from "./specs.ts";
@@ -45,6 +47,9 @@ export class Engine {
   readonly #edits: Edits;
   readonly #capacity: HostCapacity;
   readonly #hasTaskLimits: boolean;
+  readonly #cards: Cards;
+  readonly #orphans: Orphans;
+  readonly #orphanPolicy: OrphanPolicy;
   #backups: NodeJS.Timeout | undefined;
   readonly #fence: Fence | undefined;
 
@@ -79,14 +84,17 @@ export class Engine {
       options,
       capacity,
       queue,
+      orphans = "show",
       log = () => {},
     } = settings;
+    this.#orphanPolicy = orphans;
     this.#hasTaskLimits = taskLimits;
     this.#fence = fence;
     this.#log = log;
     this.#conditions = new Conditions(log);
     this.#store = store;
     this.#paths = new Paths(stateDir);
+    this.#cards = new Cards(this.#paths);
     this.#runtime = new ContainerRuntime(
       { stateDir: this.#paths.executors, binary: runtime, launchTimeoutMs, fence },
       {
@@ -94,8 +102,9 @@ export class Engine {
         onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
       },
     );
+    this.#orphans = new Orphans(this.#runtime, log);
     const launching = new Launching({ paths: this.#paths, cgroupParent, binary: this.#runtime.binary });
-    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, cgroupParent });
+    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, cgroupParent, cards: this.#cards });
     const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log });
     const { records, damaged } = store.load();
     this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
@@ -110,7 +119,7 @@ export class Engine {
         carryOut: (order) => carryingOut.begin(order),
         onStore: (error) => this.#conditions.store(error),
       },
-      tasksIn(records),
+      tasksIn(records, store.path),
       succeededIn(records),
     );
     const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
@@ -119,12 +128,33 @@ export class Engine {
   }
 
   async #recover(): Promise<void> {
-    const found = await recover([...this.#turns.records.values()], this.#runtime, systemClock.now());
+    const stored = [...this.#turns.records.values()];
+    const unknown = orphansAmong(await this.#runtime.present(new Set(stored.flatMap(idsOf))), new Set());
+    const policy = { policy: this.#orphanPolicy, cards: this.#cards, at: systemClock.now() };
+    const { records: adopted, strays, revision } = adoptionOf(unknown, stored, policy);
+    // What the store has forgotten has had its ids: none is given twice.
+    this.#edits.revisionIsAtLeast(revision);
+    const found = await recover([...stored, ...adopted], this.#runtime, systemClock.now());
     for (const { id, error } of found.failures) this.#log("error", "not-looked-up", { id, message: String(error) });
     this.#conditions.set("NotLookedUp", found.failures.map(({ id }) => id).join(", "));
-    this.#conditions.set("Orphans", found.orphans.join(", "));
+    const known = new Set([...adopted.flatMap(idsOf), ...strays]);
+    this.#orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
+    this.#conditions.set("Orphans", this.#orphans.ids.join(", "));
+    for (const id of strays) this.#orphans.stop(id);
+    const opened = this.#turns.edit((draft) => {
+      addAdopted(draft, adopted);
+      return this.#edits.facts;
+    });
     for (const [task, happening] of found.happenings) this.#turns.post(task, happening);
-    const opened = this.#turns.edit(() => this.#edits.facts);
+    if (this.#orphanPolicy === "stop" && adopted.length > 0) {
+      const stopped = this.#turns.edit((draft) => {
+        stopAdopted(draft, adopted);
+        return undefined;
+      });
+      // The store says itself what is wrong with it; the next daemon finds them again.
+      stopped.catch(() => {});
+    }
+    for (const { id } of adopted) this.#log("info", this.#orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
     this.#turns.release();
     await opened;
     for (const id of found.running) this.#runtime.follow(id);
@@ -147,6 +177,13 @@ export class Engine {
   /** Every task, by id. */
   list(): TaskView[] {
     return [...this.#turns.records.values()].map((record) => viewOf(record, this.#paths)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Containers that are on disk and that the store does not know. */
+  async orphans(): Promise<readonly OrphanView[]> {
+    const left = await this.#orphans.look();
+    if (left.length === 0) this.#conditions.set("Orphans", "");
+    return left;
   }
 
   /** By id, or by name in a group. @throws EngineError unknown-task */

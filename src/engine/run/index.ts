@@ -6,6 +6,7 @@ export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { Caller, EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";
+export type { OrphanPolicy, OrphanView } from "./orphans.ts";
 export type { EngineSettings, NodeView } from "./settings.ts";
 export type { UsageView } from "./usage.ts";
 export type { ContainerView, LedgerView, TaskView } from "./view.ts";

@@ -13,6 +13,15 @@ export class Paths {
     return join(this.stateDir, "pause");
   }
 
+  get cards(): string {
+    return join(this.stateDir, "tasks");
+  }
+
+  /** What a task was asked for (cards.ts). */
+  card(taskId: string): string {
+    return join(this.cards, `${taskId}.json`);
+  }
+
   /** Of all of a task's containers, through all their incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);

@@ -12,8 +12,6 @@ export interface Recovered {
   readonly happenings: readonly (readonly [task: string, Happening])[];
   /** Incarnations whose end is to be told from now on. */
   readonly running: readonly string[];
-  /** Ids of executors that belong to no task. */
-  readonly orphans: readonly string[];
   /** What could not be looked up, and why: it is left as it was recorded. */
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
@@ -30,9 +28,7 @@ export async function recover(records: readonly TaskRecord[], runtime: Container
       return [{ type: "fenced" } as const, ...seen].map((happening) => [record.id, happening] as const);
     }),
   );
-  const known = new Set(records.flatMap(idsOf));
-  const orphans = (await runtime.ids()).filter((id) => !known.has(id));
-  return { happenings: happenings.flat(), running: look.running, orphans, failures: look.failures };
+  return { happenings: happenings.flat(), running: look.running, failures: look.failures };
 }
 
 class Look {
@@ -97,6 +93,7 @@ function booted(record: TaskRecord, ended: ReadonlyMap<string, ContainerExit>): 
   return { type: "booted", exits: Object.fromEntries(exits) };
 }
 
-function idsOf(record: TaskRecord): string[] {
+/** Ids that a record stands for, in the runtime. */
+export function idsOf(record: TaskRecord): string[] {
   return [...record.containers, ...record.leftovers].map(({ runtimeId }) => runtimeId);
 }

@@ -29,6 +29,15 @@ export interface RuntimeOptions {
 /** What is there of a container. absent: nothing, and nothing of an earlier attempt can come into being any more. */
 export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
 
+/** What is on disk of a container, whoever has made it. */
+export interface Present {
+  readonly id: string;
+  /** Some process of it may be there. */
+  readonly isRunning: boolean;
+  /** Empty where they cannot be read. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 export interface Ends {
   /** Once for each container that is followed: nothing of it is left. */
   onExit(id: string, process: ProcessState): void;
@@ -148,9 +157,15 @@ export class ContainerRuntime {
     this.#followed.delete(id);
   }
 
-  /** Ids of everything that is on disk below the state directory, whoever has made it. */
-  async ids(): Promise<string[]> {
-    return (await Executor.list(this.#options.stateDir)).map(({ id }) => id);
+  /** Everything that is on disk below the state directory but those: nothing is changed by looking. */
+  async present(known: ReadonlySet<string> = new Set()): Promise<Present[]> {
+    const { stateDir } = this.#options;
+    const entries = (await Executor.list(stateDir)).filter(({ id }) => !known.has(id));
+    return entries.map(({ id, state, process }) => ({
+      id,
+      isRunning: process !== null && state !== "exited" && state !== "draining",
+      annotations: Executor.annotations(stateDir, id),
+    }));
   }
 
   /** How those have ended whose end is recorded on the disk. Changes nothing. */

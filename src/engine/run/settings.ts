@@ -1,6 +1,7 @@
 /** What an engine is opened with, and what it says of the host. */
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
 import type { EngineLog } from "./log.ts";
+import type { OrphanPolicy } from "./orphans.ts";
 import type { LedgerView } from "./view.ts";
 
 export interface EngineSettings {
@@ -24,6 +25,8 @@ export interface EngineSettings {
   readonly capacity?: Partial<HostCapacity>;
   /** Who starts first when not all fit; default: in order, and what is larger than the host waits. */
   readonly queue?: Partial<QueuePolicy>;
+  /** What becomes of containers that the store does not know; default: they are shown. */
+  readonly orphans?: OrphanPolicy;
   readonly log?: EngineLog;
 }
 

@@ -1,5 +1,5 @@
 /** A copy of the database that was read again and found whole, beside it. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreError } from "./errors.ts";
@@ -7,27 +7,36 @@ import { faultsOf } from "./rows.ts";
 
 /**
  * Copy it to `target`, in whose place the copy comes only when it is whole and on the disk: the one that was there before stays until then.
+ * `known`: what is wrong with the database already, and may be wrong with its copy (rows.ts, faultsOf).
  * @throws StoreError not-written: the disk is full, or the copy is not what was written
  */
-export function backUp(database: DatabaseSyncInstance, target: string): void {
+export function backUp(database: DatabaseSyncInstance, target: string, known: readonly string[] = []): void {
   const temporary = `${target}.new`;
   try {
     rmSync(temporary, { force: true });
     database.prepare("VACUUM INTO ?").run(temporary);
-    verify(temporary);
+    chmodSync(temporary, 0o600);
+    verify(temporary, known);
     syncFile(temporary);
     renameSync(temporary, target);
     syncFile(dirname(target));
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removed(temporary);
     throw error instanceof StoreError ? error : new StoreError("not-written", target, (error as Error).message, error);
   }
 }
 
-function verify(path: string): void {
+/** What stands in the way of this copy stands in the way of the next one, and is told then. */
+function removed(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
+}
+
+function verify(path: string, known: readonly string[]): void {
   const copy = new DatabaseSync(path, { readOnly: true });
   try {
-    const faults = faultsOf(copy);
+    const faults = faultsOf(copy).filter((fault) => !known.includes(fault));
     if (faults.length > 0) throw new StoreError("not-written", path, `the copy is damaged: ${faults.join(", ")}`);
   } finally {
     copy.close();

@@ -7,6 +7,8 @@ export type StoreErrorCode =
   | "not-ours"
   /** The file was written by a newer version of this program. */
   | "newer-schema"
+  /** There is no such version of the schema, or no store that could be brought to it. */
+  | "unknown-schema"
   /** The file is no database, or its structure is damaged. */
   | "unreadable"
   /** It could not be written: the disk is full or read-only, or there was an I/O error. Nothing of this transaction is in it. */

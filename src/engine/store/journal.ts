@@ -1,4 +1,4 @@
-/** The journal of events: each has a sequence number that is never given twice. It is bounded by count; older numbers are gone. */
+/** The journal of events: each has a sequence number that is never given twice. It is bounded by count and by age; older numbers are gone. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { checksumOf } from "./checksum.ts";
 
@@ -15,6 +15,13 @@ export interface JournalPage {
   readonly gap: boolean;
 }
 
+export interface JournalBounds {
+  /** So many entries are kept at least, if they are young enough. */
+  readonly count: number;
+  /** Milliseconds of the wall clock. */
+  readonly ageMs: number;
+}
+
 interface Row {
   readonly sequence: number;
   readonly content: string;
@@ -27,13 +34,12 @@ const SLACK = 256;
 
 export class Journal {
   readonly #database: DatabaseSyncInstance;
-  readonly #kept: number;
+  readonly #bounds: JournalBounds;
   #last: number;
 
-  /** `kept`: so many entries are kept at least. */
-  constructor(database: DatabaseSyncInstance, kept: number) {
+  constructor(database: DatabaseSyncInstance, bounds: JournalBounds) {
     this.#database = database;
-    this.#kept = kept;
+    this.#bounds = bounds;
     const row = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").get() as { seq: number } | undefined;
     this.#last = row?.seq ?? 0;
   }
@@ -45,17 +51,30 @@ export class Journal {
 
   /** Within a transaction of the caller's, who calls `committed` after it. Returns the numbers, in order. */
   append(contents: readonly string[]): number[] {
-    const insert = this.#database.prepare("INSERT INTO journal (sequence, content, checksum) VALUES (?, ?, ?)");
+    const insert = this.#database.prepare("INSERT INTO journal (sequence, content, checksum, wall_ms) VALUES (?, ?, ?, ?)");
     const sequences = contents.map((content, index) => {
       const sequence = this.#last + 1 + index;
-      insert.run(sequence, content, checksumOf(NAME, String(sequence), content));
+      insert.run(sequence, content, checksumOf(NAME, String(sequence), content), Date.now());
       return sequence;
     });
     const last = sequences.at(-1);
-    if (last !== undefined && last % SLACK < contents.length) {
-      this.#database.prepare("DELETE FROM journal WHERE sequence <= ?").run(last - this.#kept);
-    }
+    if (last !== undefined && last % SLACK < contents.length) this.#drop(last);
     return sequences;
+  }
+
+  /** Within a transaction of the caller's: what is beyond the bounds goes. */
+  dropOld(): void {
+    this.#drop(this.#last);
+  }
+
+  /** Only from the beginning on, up to the first that is young enough: a clock that was set makes no hole. */
+  #drop(last: number): void {
+    const { count, ageMs } = this.#bounds;
+    const young = this.#database
+      .prepare("SELECT sequence FROM journal WHERE wall_ms >= ? ORDER BY sequence LIMIT 1")
+      .get(Date.now() - ageMs) as Pick<Row, "sequence"> | undefined;
+    const before = Math.max(last - count, (young?.sequence ?? last + 1) - 1);
+    this.#database.prepare("DELETE FROM journal WHERE sequence <= ?").run(before);
   }
 
   committed(sequences: readonly number[]): void {

@@ -1,20 +1,63 @@
 /** The database file, opened so that a transaction which has returned survives a power cut, and so that no second process can open it. */
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { backUp } from "./backup.ts";
 import { databaseIn } from "./directory.ts";
 import { isLocked, StoreError } from "./errors.ts";
-import { migrate } from "./schema.ts";
+import { faultsOf } from "./rows.ts";
+import { FIRST_VERSION, migrate, mustBeKnown, SCHEMA_VERSION, versionOf } from "./schema.ts";
 
 export interface OpenDatabase {
   readonly database: DatabaseSyncInstance;
   readonly path: string;
 }
 
+export interface Migration {
+  /** Of the database. */
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+  /** What was there before; undefined: nothing has changed. */
+  readonly copy: string | undefined;
+}
+
 /**
  * @param directory absolute path of the state directory
- * @throws StoreError in-use, not-ours, newer-schema, unreadable
+ * @throws StoreError in-use, not-ours, newer-schema, unreadable; not-written: the copy before a migration, or the migration, could not be written
  */
 export function openDatabase(directory: string): OpenDatabase {
+  const opened = openAs(directory);
+  try {
+    moveTo(opened, SCHEMA_VERSION);
+  } catch (error) {
+    closeDatabase(opened.database);
+    throw error;
+  }
+  return opened;
+}
+
+/**
+ * Bring the store of a daemon that does not run to another version of its schema, for an older program. What was there before is kept beside it.
+ * @param to 1 or more, at most that of this program
+ * @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written; unknown-schema: there is no such version, or no store
+ */
+export function migrateStore(directory: string, to: number): Migration {
+  const opened = openAs(directory);
+  try {
+    if (versionOf(opened.database) === 0) throw new StoreError("unknown-schema", opened.path, "there is nothing to migrate");
+    if (!Number.isInteger(to) || to < FIRST_VERSION || to > SCHEMA_VERSION)
+      throw new StoreError(
+        "unknown-schema",
+        opened.path,
+        `this program knows the versions ${FIRST_VERSION} to ${SCHEMA_VERSION}, not ${to}`,
+      );
+    return moveTo(opened, to);
+  } finally {
+    closeDatabase(opened.database);
+  }
+}
+
+function openAs(directory: string): OpenDatabase {
   const path = databaseIn(directory);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -24,7 +67,7 @@ export function openDatabase(directory: string): OpenDatabase {
     database.exec("PRAGMA synchronous = FULL");
     // The lock is taken by the first write.
     database.exec("BEGIN IMMEDIATE; COMMIT");
-    migrate(database, path);
+    mustBeKnown(versionOf(database), path);
     chmodSync(path, 0o600);
   } catch (error) {
     closeDatabase(database);
@@ -33,6 +76,19 @@ export function openDatabase(directory: string): OpenDatabase {
     throw new StoreError("unreadable", path, (error as Error).message, error);
   }
   return { database, path };
+}
+
+/** A copy that was read again first, also of what is damaged: the daemon puts that aside when it has opened the store. */
+function moveTo({ database, path }: OpenDatabase, to: number): Migration {
+  const from = versionOf(database);
+  const copy = from === 0 || from === to ? undefined : `${path}.version-${from}`;
+  if (copy !== undefined) backUp(database, copy, faultsOf(database));
+  try {
+    migrate(database, to);
+  } catch (error) {
+    throw new StoreError("not-written", path, `from version ${from} to ${to}: ${(error as Error).message}`, error);
+  }
+  return { path, from, to, copy };
 }
 
 /**

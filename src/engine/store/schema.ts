@@ -1,45 +1,80 @@
-/** Tables, and the way from each version of them to the next. */
+/** Tables, and the way from each version of them to the next one and back. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreError } from "./errors.ts";
 
+interface Step {
+  readonly up: string;
+  /** What an older program has to find. What it does not know is lost. */
+  readonly down: string;
+}
+
 /** Step N leads from version N to N + 1. A step that has been released is never changed. */
-const STEPS: readonly string[] = [
-  `CREATE TABLE records (
-     kind TEXT NOT NULL,
-     key TEXT NOT NULL,
-     content TEXT NOT NULL,
-     checksum TEXT NOT NULL,
-     PRIMARY KEY (kind, key)
-   ) STRICT, WITHOUT ROWID;
-   CREATE TABLE journal (
-     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-     content TEXT NOT NULL,
-     checksum TEXT NOT NULL
-   ) STRICT;
-   CREATE TABLE quarantine (
-     kind TEXT NOT NULL,
-     key TEXT NOT NULL,
-     content TEXT NOT NULL,
-     checksum TEXT NOT NULL
-   ) STRICT;`,
+const STEPS: readonly Step[] = [
+  {
+    up: `CREATE TABLE records (
+       kind TEXT NOT NULL,
+       key TEXT NOT NULL,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL,
+       PRIMARY KEY (kind, key)
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE journal (
+       sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL
+     ) STRICT;
+     CREATE TABLE quarantine (
+       kind TEXT NOT NULL,
+       key TEXT NOT NULL,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL
+     ) STRICT;`,
+    down: "DROP TABLE records; DROP TABLE journal; DROP TABLE quarantine;",
+  },
+  {
+    // When it was written, so that old entries go. Those that are there begin to age with the migration.
+    up: `ALTER TABLE journal ADD COLUMN wall_ms INTEGER NOT NULL DEFAULT 0;
+     UPDATE journal SET wall_ms = CAST(unixepoch('subsec') * 1000 AS INTEGER);`,
+    down: "ALTER TABLE journal DROP COLUMN wall_ms;",
+  },
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
+/** Nobody goes back to nothing. */
+export const FIRST_VERSION = 1;
 
-/** Bring the tables to this program's version, in one transaction. @throws StoreError newer-schema */
-export function migrate(database: DatabaseSyncInstance, path: string): void {
-  const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version > SCHEMA_VERSION) {
-    throw new StoreError("newer-schema", path, `its schema is version ${version}, and this program knows ${SCHEMA_VERSION}`);
-  }
-  if (version === SCHEMA_VERSION) return;
+/** 0: there are no tables yet. */
+export function versionOf(database: DatabaseSyncInstance): number {
+  return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+}
+
+/** @throws StoreError newer-schema */
+export function mustBeKnown(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new StoreError(
+    "newer-schema",
+    path,
+    `its schema is version ${version}, and this program knows ${SCHEMA_VERSION}; the newer program leads back: runtd migrate --to ${SCHEMA_VERSION}`,
+  );
+}
+
+/** Bring the tables to a version, up or down, in one transaction. @throws what SQLite throws: then nothing has changed */
+export function migrate(database: DatabaseSyncInstance, to: number): void {
+  const from = versionOf(database);
+  if (from === to) return;
+  const steps =
+    from < to
+      ? STEPS.slice(from, to).map(({ up }) => up)
+      : STEPS.slice(to, from)
+          .map(({ down }) => down)
+          .reverse();
   database.exec("BEGIN IMMEDIATE");
   try {
-    for (const step of STEPS.slice(version)) database.exec(step);
-    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    for (const step of steps) database.exec(step);
+    database.exec(`PRAGMA user_version = ${to}`);
     database.exec("COMMIT");
   } catch (error) {
-    database.exec("ROLLBACK");
+    if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }

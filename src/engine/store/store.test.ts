@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Store, StoreError } from "./index.ts";
+import { checksumOf } from "./checksum.ts";
+import { migrateStore, Store, StoreError } from "./index.ts";
 
 let directory: string;
 let store: Store;
@@ -93,6 +94,110 @@ test("the journal is bounded, and numbers go on", () => {
   expect(page.gap).toBe(true);
   expect(page.entries.length).toBeLessThan(300);
   expect(page.entries.at(-1)?.sequence).toBe(512);
+});
+
+test("the journal is bounded by age, from its beginning on: a clock that was set makes no hole", () => {
+  store.close();
+  store = new Store({ directory, journalAgeMs: 60_000 });
+  store.commit({ events: ["1", "2", "3", "4"] });
+  tamper(`UPDATE journal SET wall_ms = wall_ms - 3600000 WHERE sequence IN (1, 2, 4)`);
+  store.close();
+  store = new Store({ directory, journalAgeMs: 60_000 });
+  store.backUp();
+  expect(store.events(0, 10)).toEqual({
+    entries: [
+      { sequence: 3, content: "3" },
+      { sequence: 4, content: "4" },
+    ],
+    gap: true,
+  });
+  expect(store.events(2, 10).gap).toBe(false);
+  // All of them may go; the next number is another one.
+  tamper("UPDATE journal SET wall_ms = 0");
+  store.backUp();
+  expect(store.events(2, 10)).toEqual({ entries: [], gap: true });
+  expect(store.commit({ events: ["5"] })).toEqual([5]);
+});
+
+/** As the first version of this program has made it. */
+const VERSION_1 = `
+  CREATE TABLE records (kind TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, checksum TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
+  CREATE TABLE journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+  CREATE TABLE quarantine (kind TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+  INSERT INTO records VALUES ('task', 'a', '{"key":"a"}', '${checksumOf("task", "a", '{"key":"a"}')}');
+  INSERT INTO records VALUES ('task', 'b', '{"key":"x"}', 'damaged');
+  INSERT INTO journal VALUES (7, '{}', '${checksumOf("journal", "7", "{}")}');
+  PRAGMA user_version = 1;`;
+
+describe("versions", () => {
+  const path = () => join(directory, "engine.db");
+  const inFile = <T>(file: string, read: (database: DatabaseSyncInstance) => T): T => {
+    const database = new DatabaseSync(file);
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
+  };
+  const versionOf = (file: string) =>
+    inFile(file, (database) => database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+  const old = () => {
+    store.close();
+    rmSync(path());
+    inFile(path(), (database) => database.exec(VERSION_1));
+    chmodSync(path(), 0o600);
+  };
+
+  test("an older store is migrated when it is opened: nothing is lost, and what it was is kept, with what is damaged in it", () => {
+    old();
+    store = new Store({ directory });
+    expect(store.load()).toEqual({ records: [record("a")], damaged: [{ kind: "task", key: "b" }] });
+    // Its events are as old as the migration.
+    store.backUp();
+    expect(store.events(6, 10)).toEqual({ entries: [{ sequence: 7, content: "{}" }], gap: false });
+    expect(store.commit({ events: ["x"] })).toEqual([8]);
+    const copy = `${path()}.version-1`;
+    expect(versionOf(copy)).toBe(1);
+    expect(inFile(copy, (database) => database.prepare("SELECT key FROM records").all())).toEqual([{ key: "a" }, { key: "b" }]);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+  });
+
+  test("back, for the older program, and up again", () => {
+    store.commit({ put: [record("a")], events: ["1", "2"] });
+    store.close();
+    const copy = `${path()}.version-2`;
+    expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 2, to: 1, copy });
+    expect([versionOf(path()), versionOf(copy)]).toEqual([1, 2]);
+    // What the older program writes.
+    inFile(path(), (database) => database.exec(`INSERT INTO journal VALUES (3, '3', '${checksumOf("journal", "3", "3")}')`));
+    expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 1, to: 1, copy: undefined });
+    store = new Store({ directory });
+    expect(store.load()).toEqual({ records: [record("a")], damaged: [] });
+    expect(store.events(0, 10).entries.map(({ content }) => content)).toEqual(["1", "2", "3"]);
+  });
+
+  test("what is refused: a version that there is not, a daemon that runs, an empty directory, a newer store", () => {
+    expect(codeOf(() => migrateStore(directory, 1))).toBe("in-use");
+    store.close();
+    expect([0, 3, 1.5].map((to) => codeOf(() => migrateStore(directory, to)))).toEqual(Array(3).fill("unknown-schema"));
+    expect(versionOf(path())).toBe(2);
+    inFile(path(), (database) => database.exec("PRAGMA user_version = 3"));
+    expect(() => migrateStore(directory, 2)).toThrow(
+      "its schema is version 3, and this program knows 2; the newer program leads back: runtd migrate --to 2",
+    );
+    rmSync(path());
+    expect(codeOf(() => migrateStore(directory, 1))).toBe("unknown-schema");
+  });
+
+  test("without a copy of what is there nothing is migrated", () => {
+    old();
+    mkdirSync(`${path()}.version-1.new/x`, { recursive: true });
+    expect(codeOf(() => new Store({ directory }))).toBe("not-written");
+    expect([versionOf(path()), existsSync(`${path()}.version-1`)]).toEqual([1, false]);
+    rmSync(`${path()}.version-1.new`, { recursive: true });
+    store = new Store({ directory });
+    expect(store.load().records).toEqual([record("a")]);
+  });
 });
 
 test("a backup is whole when it has its name; one that cannot be made leaves the one before", () => {

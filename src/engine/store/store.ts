@@ -34,11 +34,14 @@ export interface Contents {
 export interface StoreOptions {
   /** Absolute; made if absent. */
   readonly directory: string;
-  /** So many events are kept at least; default 10,000. */
+  /** So many events are kept at least, if they are young enough; default 10,000. */
   readonly journalKept?: number;
+  /** Older events go, in milliseconds; default seven days. */
+  readonly journalAgeMs?: number;
 }
 
 const JOURNAL_KEPT = 10_000;
+const JOURNAL_AGE_MS = 7 * 24 * 3_600_000;
 
 export class Store {
   readonly path: string;
@@ -46,12 +49,12 @@ export class Store {
   readonly #journal: Journal;
   readonly #reserve: Reserve;
 
-  /** @throws StoreError in-use, not-ours, newer-schema, unreadable */
-  constructor({ directory, journalKept = JOURNAL_KEPT }: StoreOptions) {
+  /** A store of an older version is migrated, and what it was is at `path`.version-N. @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written */
+  constructor({ directory, journalKept = JOURNAL_KEPT, journalAgeMs = JOURNAL_AGE_MS }: StoreOptions) {
     const { database, path } = openDatabase(directory);
     this.#database = database;
     this.path = path;
-    this.#journal = new Journal(database, journalKept);
+    this.#journal = new Journal(database, { count: journalKept, ageMs: journalAgeMs });
     this.#reserve = new Reserve(`${path}.reserve`);
     this.#reserve.keep();
   }
@@ -93,9 +96,18 @@ export class Store {
     }
   }
 
-  /** The copy that was verified last is at `path`.backup. The reserve is kept anew, if it was given back. @throws StoreError not-written */
+  /** Room for the next time when there is none; false: there is not enough now. */
+  keepReserve(): boolean {
+    return this.#reserve.keep();
+  }
+
+  /**
+   * The copy that was verified last is at `path`.backup. Old events go, and the reserve is kept anew, if it was given back.
+   * @throws StoreError not-written
+   */
   backUp(): void {
     this.#reserve.keep();
+    this.#transaction(() => this.#journal.dropOld());
     backUp(this.#database, `${this.path}.backup`);
   }
 

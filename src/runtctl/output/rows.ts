@@ -1,5 +1,5 @@
 /** Tasks as rows of a table. */
-import type { ContainerView, TaskView } from "../../engine/index.ts";
+import type { ContainerView, OrphanView, TaskView } from "../../engine/index.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
@@ -22,6 +22,18 @@ export function rowsOf(task: TaskView, { isWide, nowMs }: RowOptions): string[][
     ...(isWide ? [exitCodeOf(container), String(container.generation), printable(container.id)] : []),
     printable(container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? ""),
   ]);
+}
+
+/** It has no record, so there is no more to say of it. */
+export function orphanRow({ id, name, container, generation, isRunning }: OrphanView, isWide: boolean): string[] {
+  return [
+    printable(name ?? "-"),
+    printable(container ?? "-"),
+    "ORPHAN",
+    ...["-", "-"],
+    ...(isWide ? ["-", String(generation ?? "-"), printable(id)] : []),
+    `the store does not know it, and it ${isRunning ? "runs" : "has ended"}`,
+  ];
 }
 
 /** Column of the state, for colours. */

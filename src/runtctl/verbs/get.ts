@@ -1,13 +1,13 @@
 import { Option } from "commander";
-import type { TaskView } from "../../engine/index.ts";
+import type { OrphanView, TaskView } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followEvents } from "../event-stream.ts";
-import { HEADER, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
+import { HEADER, orphanRow, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import type { Session } from "../session.ts";
-import { taskOf, tasksOf } from "../tasks.ts";
+import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
 type Format = "json" | "yaml" | "wide" | "name";
@@ -20,7 +20,10 @@ interface Options {
 export const get = verb<Options>({
   name: "get",
   summary: "tasks and their containers, and why they have stopped",
-  description: ["With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again."],
+  description: [
+    "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
+    "With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again.",
+  ],
   examples: [
     ["get", "a table of the group's tasks"],
     ["get web -o json", "one task, for programs"],
@@ -42,23 +45,24 @@ export const get = verb<Options>({
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
-    await print(tasks, output, session.group);
+    const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
+    await print(tasks, orphans, output, session.group);
     if (watch) await watchFrom(lastSequence, session, name, output === "wide");
     return EXIT.done;
   },
 });
 
-async function print(tasks: readonly TaskView[], output: Format | undefined, group: string): Promise<void> {
+async function print(tasks: readonly TaskView[], orphans: readonly OrphanView[], output: Format | undefined, group: string): Promise<void> {
   if (output === "json") console.log(JSON.stringify(tasks, null, 2));
   else if (output === "yaml") console.log((await import("yaml")).stringify(tasks).trimEnd());
   else if (output === "name") for (const { name } of tasks) console.log(name);
-  else if (tasks.length === 0) console.error(`no tasks in group ${group}`);
-  else console.log(tableOf(tasks, output === "wide"));
+  else if (tasks.length + orphans.length === 0) console.error(`no tasks in group ${group}`);
+  else console.log(tableOf(tasks, output === "wide", orphans));
 }
 
-function tableOf(tasks: readonly TaskView[], isWide: boolean): string {
+function tableOf(tasks: readonly TaskView[], isWide: boolean, orphans: readonly OrphanView[] = []): string {
   const nowMs = Date.now();
-  const rows = tasks.flatMap((task) => rowsOf(task, { isWide, nowMs }));
+  const rows = [...tasks.flatMap((task) => rowsOf(task, { isWide, nowMs })), ...orphans.map((one) => orphanRow(one, isWide))];
   return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(process.stdout, process.env)));
 }
 

@@ -8,6 +8,7 @@ import { readLogs } from "./logs.ts";
 import { getMetrics } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
+import { listOrphans } from "./orphans.ts";
 import { planFile } from "./plan.ts";
 import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
 import { getUsage } from "./usage.ts";
@@ -15,6 +16,7 @@ import { getUsage } from "./usage.ts";
 const WORKING: readonly Route[] = [
   getNode,
   listTasks,
+  listOrphans,
   getTask,
   describeTask,
   deleteTask,
