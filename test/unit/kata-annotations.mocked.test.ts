@@ -1,6 +1,6 @@
 /**
  * What Kata Containers' conversion of config.json (docs/kata-annotations.md) that need no container: what is read, what is
- * refused, and where. The rows of pods stand beside src/runtime/config/cri, those that need a kernel in test/e2e/kata-annotations.test.ts.
+ * refused, and where. The rows of pods stand beside src/runtime/config/cri, those that need a kernel in test/e2e/kata-*.test.ts.
  */
 import { expect, test, vi } from "vitest";
 import { checkSpec } from "../../src/runtime/check/index.ts";
