@@ -1,93 +1,19 @@
-/** Rows X12 to X21: looking at it, waiting, ending, changing, signals, exec. */
+/** Rows X14 to X18 and X20: waiting, ending, changing, versions, signals. */
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect } from "vitest";
 import { Executor, LIBRARY_VERSION, signalName } from "../../src/executor/index.ts";
-import { isAlive } from "../../src/executor/process/procfs.ts";
-import { statsV1 } from "../../src/executor/stats/v1.ts";
-import { statsV2 } from "../../src/executor/stats/v2.ts";
 import { cgroupFile, cgroupOf, isUnified } from "../support/cgroups.ts";
 import { isGone, isRoot, REPOSITORY, RUNT, row, sleep, textOf, until, useExecutors, wrapper } from "./support.ts";
 
 const MEMORY_LIMIT = { v1: "memory.limit_in_bytes", v2: "memory.max" };
 const MIB = 1 << 20;
 
-/** So long nobody else on this host sleeps: a process of this file is known by it. */
-const OWN_SECONDS = 10_000_000 + process.pid;
-
-function sleepers(seconds: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && commandLine(name) === `sleep ${seconds}`)
-    .map(Number);
-}
-
-/** CPU time of its cgroup, by the kernel's own count. */
-function usageUs(pid: number): number {
-  if (!isUnified) return Number(readFileSync(join(cgroupOf(pid, "cpuacct"), "cpuacct.usage"), "utf8")) / 1000;
-  return Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(cgroupOf(pid, "cpu"), "cpu.stat"), "utf8"))?.[1]);
-}
-
 describe.skipIf(!isRoot)("executor: life (needs root)", () => {
   const { directory, executor, script, stateDir } = useExecutors();
-
-  row("X12", "every process of the container is listed, daemons and nested cgroups too", async () => {
-    const one = executor();
-    const { pid } = await one.launch(script("for i in $(seq 20); do (setsid sleep 1000 &) ; done; exec sleep 1000"));
-    const inside = () =>
-      readFileSync(join(cgroupOf(pid, "pids"), "cgroup.procs"), "utf8")
-        .trim()
-        .split("\n");
-    // The shells between have gone, too.
-    await until(() => inside().length === 21 && inside().every((each) => commandLine(each) === "sleep 1000"));
-    const expected = inside().map(Number);
-    const listed = (await one.stats()).processes;
-    expect(listed.map(({ pid: found }) => found)).toEqual(expected.sort((a, b) => a - b));
-    const daemons = listed.filter(({ command }) => command === "sleep");
-    expect(daemons).toHaveLength(21);
-    // One in a cgroup below.
-    const running = one.exec({ cmd: "sleep", args: [String(OWN_SECONDS)] });
-    await until(() => sleepers(OWN_SECONDS).length === 1);
-    expect((await one.stats()).processes).toHaveLength(22);
-    for (const each of sleepers(OWN_SECONDS)) process.kill(each, "SIGKILL");
-    await running;
-  });
-
-  row(
-    "X13",
-    "a busy process appears with its CPU time and memory, and is gone when it has ended; a pid of another time is another process",
-    async () => {
-      const one = executor();
-      const command = "(while :; do :; done) & busy=$!; trap 'kill $busy; exec sleep 1000' TERM; sleep 1000 & while :; do wait; done";
-      const { pid: init } = await one.launch(script(command));
-      await one.stats();
-      const ticks = (pid: number) => {
-        const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-          .replace(/^.*\) /s, "")
-          .split(" ");
-        return Number(fields[11]) + Number(fields[12]);
-      };
-      const all = (await one.stats()).processes;
-      const before = new Map(all.map(({ pid }) => [pid, [ticks(pid), performance.now()] as const]));
-      const burnt = (pid: number) => ticks(pid) - (before.get(pid)?.[0] ?? Number.NaN);
-      // Others may have the processors.
-      const isBusy = ({ pid }: { pid: number }) => burnt(pid) >= 50;
-      await until(() => all.some(isBusy));
-      const { processes } = await one.stats();
-      const busy = processes.find(isBusy)!;
-      const percent = burnt(busy.pid) / ((performance.now() - before.get(busy.pid)![1]) / 1000);
-      expect(busy.cpu!.totalPercent).toBeGreaterThan(percent * 0.7 - 5);
-      expect(busy.cpu!.totalPercent).toBeLessThan(percent * 1.3 + 5);
-      for (const { pid, cpu } of processes) if (pid !== busy.pid) expect(cpu?.totalPercent ?? 0).toBeLessThan(busy.cpu!.totalPercent);
-      expect(busy.rssBytes).toBeGreaterThan(4096);
-      process.kill(init, "SIGTERM");
-      await until(() => isGone(busy.pid));
-      expect((await one.stats()).processes.map(({ pid }) => pid)).not.toContain(busy.pid);
-      expect(isAlive({ pid: process.pid, startTicks: "1" })).toBe(false);
-    },
-  );
 
   row("X14", "50 waiters and one in another process get the same final state", async () => {
     const one = executor();
@@ -253,87 +179,6 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect((await Executor.adopt({ stateDir, id: one.id })).state).toBe("running");
   });
 
-  row("X19", "stats: memory, CPU, pids and what is measured are what the kernel's files and the program say", async () => {
-    const one = executor();
-    const { pid } = await one.launch(
-      script("(while :; do :; done) & dd if=/dev/zero bs=20M count=1 | sleep 1000", {
-        resources: { memoryBytes: 64 * MIB, cpus: 0.2, pids: 30 },
-      }),
-    );
-    await until(() => Number(readFileSync(cgroupFile(pid, { v1: "memory.usage_in_bytes", v2: "memory.current" }), "utf8")) > 20 * MIB);
-    // Others may have the processors: what counts is what the kernel has counted.
-    await one.stats();
-    const [from, used] = [performance.now(), usageUs(pid)];
-    await until(() => usageUs(pid) - used > 100_000);
-    const stats = await one.stats();
-    const percent = (usageUs(pid) - used) / (performance.now() - from) / 10;
-    expect(stats.memory.rssBytes).toBeGreaterThan(20 * MIB * 0.9);
-    expect(stats.memory.rssBytes).toBeLessThan(20 * MIB * 1.1);
-    expect(stats.memory.limitBytes).toBe(64 * MIB);
-    expect(stats.memory.oomKills).toBe(0);
-    expect(stats.pids).toEqual({ current: Number(readFileSync(join(cgroupOf(pid, "pids"), "pids.current"), "utf8")), limit: 30 });
-    expect(Math.abs(stats.cpu.percent!.total - percent)).toBeLessThan(6);
-    expect(stats.cpu.percent!.total).toBeGreaterThan(0);
-    expect(percent).toBeLessThan(30);
-    const throttled = Number(/^nr_throttled (\d+)$/m.exec(readFileSync(join(cgroupOf(pid, "cpu"), "cpu.stat"), "utf8"))?.[1]);
-    expect(stats.cpu.throttledPeriods).toBeLessThanOrEqual(throttled);
-    expect(stats.cpu.throttledPeriods).toBeGreaterThan(throttled - 5);
-    expect(stats.measured).toEqual(expect.arrayContaining(["cpu.usageUs", "memory.rssBytes", "memory.oomKills", "pids.current"]));
-    // What v1 does not have is absent and not named.
-    if (!isUnified) {
-      expect(stats.pressure).toEqual({});
-      expect(stats.measured.filter((name) => name.startsWith("pressure"))).toEqual([]);
-    }
-    expect(Math.abs(stats.atMs - Date.now())).toBeLessThan(5_000);
-  });
-
-  row("X19", "stats: v1 and v2 files with the same content give the same numbers (golden)", () => {
-    const v1: Record<string, string> = {
-      "cpuacct.usage": "1500000000\n",
-      "cpuacct.stat": "user 100\nsystem 50\n",
-      "cpu.stat": "nr_periods 10\nnr_throttled 4\nthrottled_time 2000000\n",
-      "memory.stat": "cache 1\nrss 2\nswap 3\ntotal_cache 4096\ntotal_rss 8192\ntotal_swap 12288\n",
-      "memory.usage_in_bytes": "20480\n",
-      "memory.max_usage_in_bytes": "40960\n",
-      "memory.limit_in_bytes": "65536\n",
-      "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
-      "pids.current": "3\n",
-      "pids.max": "max\n",
-      "blkio.throttle.io_service_bytes_recursive": "8:0 Read 100\n8:0 Write 200\n8:16 Read 1\n8:16 Write 2\nTotal 303\n",
-      "blkio.throttle.io_serviced_recursive": "8:0 Read 5\n8:0 Write 6\nTotal 11\n",
-    };
-    const v2: Record<string, string> = {
-      "cpu.stat": "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\nnr_periods 10\nnr_throttled 4\nthrottled_usec 2000\n",
-      "memory.stat": "anon 8192\nfile 4096\n",
-      "memory.swap.current": "12288\n",
-      "memory.current": "20480\n",
-      "memory.peak": "40960\n",
-      "memory.max": "65536\n",
-      "memory.events": "low 0\nhigh 0\nmax 9\noom 2\noom_kill 2\n",
-      "pids.current": "3\n",
-      "pids.max": "max\n",
-      "io.stat": "8:0 rbytes=100 wbytes=200 rios=5 wios=6 dbytes=0 dios=0\n8:16 rbytes=1 wbytes=2 rios=0 wios=0\n",
-      "memory.pressure": "some avg10=1.50 avg60=0.25 avg300=0.00 total=123\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=45\n",
-    };
-    const one = statsV1((_, file) => v1[file]);
-    const two = statsV2((_, file) => v2[file]);
-    expect(two.pressure.memory).toEqual({
-      some: { avg10: 1.5, avg60: 0.25, avg300: 0, totalUs: 123 },
-      full: { avg10: 0, avg60: 0, avg300: 0, totalUs: 45 },
-    });
-    expect({ ...two, pressure: {} }).toEqual(one);
-    expect(one.cpu).toEqual({
-      usageUs: 1_500_000,
-      userUs: 1_000_000,
-      systemUs: 500_000,
-      periods: 10,
-      throttledPeriods: 4,
-      throttledUs: 2000,
-    });
-    expect(one.pids).toEqual({ current: 3 });
-    expect(statsV1(() => undefined)).toEqual({ cpu: {}, memory: {}, pids: {}, io: {}, pressure: {} });
-  });
-
   row("X20", "each of the 31 signals arrives, by name and by number; none is sent to what has ended", async () => {
     const one = executor();
     await one.launch(
@@ -367,62 +212,6 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     await expect(one.signal(15)).rejects.toMatchObject({ code: "wrong-state" });
   });
 
-  row("X21", "exec: the last bytes of its output, joined or separate, and the size of the ring", async () => {
-    const one = executor();
-    await one.launch(script("exec sleep 1000", { env: { MINE: "a=b" } }));
-    const digits = "seq 1 3000 | head -c 10000";
-    const whole = (await one.exec({ cmd: "sh", args: ["-c", digits], ringBytes: 20_000 })).output.toString();
-    expect(whole).toHaveLength(10_000);
-    const last = await one.exec({ cmd: "sh", args: ["-c", digits] });
-    expect(last).toMatchObject({ exitCode: 0, timedOut: false, outputBytes: 10_000 });
-    expect(last.output.toString()).toBe(whole.slice(-4096));
-    const apart = await one.exec({
-      cmd: "sh",
-      args: ["-c", "echo out $MINE $X; cat; echo err >&2; exit 5"],
-      separate: true,
-      env: { X: "x=y" },
-      input: "in\n",
-    });
-    expect([apart.output.toString(), apart.stderr?.toString(), apart.exitCode]).toEqual(["out a=b x=y\nin\n", "err\n", 5]);
-    expect((await one.exec({ cmd: "id", args: ["-u"], user: "user" })).output.toString()).toBe("1000\n");
-    expect((await one.exec({ cmd: "sh", args: ["-c", "kill -SEGV $$"] })).exitCode).toBe(139);
-    await expect(one.exec({ cmd: "nowhere" })).rejects.toMatchObject({ name: "ProgramError", verb: "exec", reason: "not-found" });
-  });
-
-  row("X21", "exec: the deadline ends all that it has started, a daemon too, and what was printed is there", async () => {
-    for (const namespaces of [{}, { pid: "host" }] as const) {
-      const one = executor();
-      const { pid } = await one.launch(script("exec sleep 1000", { namespaces }));
-      const from = performance.now();
-      const result = await one.exec({
-        cmd: "sh",
-        args: ["-c", "echo partial; setsid sleep $0 & (setsid sleep $0 &); sleep $0", String(OWN_SECONDS)],
-        // The program has to come to its output before.
-        deadlineMs: 5_000,
-      });
-      expect(result).toMatchObject({ exitCode: null, timedOut: true });
-      expect(result.output.toString()).toBe("partial\n");
-      expect(performance.now() - from).toBeLessThan(60_000);
-      expect(sleepers(OWN_SECONDS)).toEqual([]);
-      expect(isGone(pid)).toBe(false);
-      expect(one.state).toBe("running");
-    }
-  });
-
-  row("X21", "exec: 100 at once, each with its own output and status", async () => {
-    const one = executor();
-    const { pid } = await one.launch(script("exec sleep 1000"));
-    const results = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => one.exec({ cmd: "sh", args: ["-c", `echo number ${index}; exit ${index}`] })),
-    );
-    expect(results.map(({ output }) => output.toString())).toEqual(results.map((_, index) => `number ${index}\n`));
-    expect(results.map(({ exitCode }) => exitCode)).toEqual(results.map((_, index) => index));
-    // No cgroup of an exec is left.
-    const directory = cgroupOf(pid, "freezer");
-    expect(readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())).toEqual([]);
-    await one.shutdown({ graceMs: 0 });
-  });
-
   row("X14, X15", "a supervisor that comes later reads what was printed when nobody was there, and the true end", async () => {
     const one = executor();
     await one.launch(script("sleep 0.2; echo late; exit 9", { stdio: { stdout: "pipe" } }));
@@ -432,11 +221,3 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect(await textOf(adopted.stdout)).toBe("late\n");
   });
 });
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-  } catch {
-    return "";
-  }
-}
