@@ -33,8 +33,9 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
     const pids = [...running.map(({ monitor }) => monitor.pid), ...running.map(({ pid }) => pid)];
     for (const pid of pids) if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
     await until(() => !pids.some(isAlive));
-    for (const hierarchy of readdirSync("/sys/fs/cgroup")) removeTree(`/sys/fs/cgroup/${hierarchy}${CGROUP_PARENT}`);
-    removeTree(`/sys/fs/cgroup${CGROUP_PARENT}`);
+    // The pumps of the monitors are in the same cgroups: they end by themselves.
+    const cgroups = readdirSync("/sys/fs/cgroup").map((hierarchy) => `/sys/fs/cgroup/${hierarchy}${CGROUP_PARENT}`);
+    for (const path of [...cgroups, `/sys/fs/cgroup${CGROUP_PARENT}`]) await until(() => isRemoved(path));
     rmSync(join(scene.directory, "run"), { recursive: true, force: true });
   };
   const server = (name: string, directory: string, task: string): ScriptTask => ({
@@ -107,6 +108,17 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
     LONGEST_MS,
   );
 });
+
+/** False: a process is still in one of them. */
+function isRemoved(path: string): boolean {
+  try {
+    removeTree(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EBUSY") return false;
+    throw error;
+  }
+}
 
 function removeTree(path: string): void {
   if (!existsSync(path)) return;
