@@ -105,9 +105,11 @@ module.exports = {
     engineRoom("store"),
     engineRoom("cgroup", "executor"),
     engineRoom("logs"),
+    // It makes what the plan says.
+    engineRoom("network", "spec", "plan"),
     engineRoom("pause"),
     engineRoom("volumes"),
-    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "executor"),
+    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "network", "executor"),
     // The programs come last, and no library knows them.
     wing("runtd", "engine", "shared"),
     wing("runtctl", "engine", "shared"),

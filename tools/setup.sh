@@ -27,6 +27,8 @@ test_needs="$build_needs
 /usr/bin/dbus-send dbus-bin
 /bin/ps procps
 /usr/sbin/ip iproute2
+/usr/lib/cni/bridge containernetworking-plugins
+/usr/sbin/iptables iptables
 /usr/bin/groff groff-base
 /usr/bin/zsh zsh
 /usr/bin/fish fish"
@@ -37,10 +39,8 @@ engines_needs="$test_needs
 /usr/bin/newuidmap uidmap
 /usr/sbin/criu criu
 /usr/bin/catatonit catatonit
-/usr/lib/cni/bridge containernetworking-plugins
 /usr/sbin/dockerd docker.io
-/usr/bin/buildah buildah
-/usr/sbin/iptables iptables"
+/usr/bin/buildah buildah"
 guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap

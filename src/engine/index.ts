@@ -20,6 +20,7 @@ export {
   type Reason,
   type ReasonCode,
 } from "./model/index.ts";
+export { NetworkError, type NetworkErrorCode } from "./network/index.ts";
 export * from "./run/index.ts";
 export {
   durationSchema,

@@ -27,6 +27,11 @@ export interface Configuration {
   readonly capacity: Partial<HostCapacity>;
   readonly queue: Partial<QueuePolicy>;
   readonly orphans: OrphanPolicy;
+  /** Directories of CNI plugins; undefined: what the engine says. */
+  readonly cniPath: readonly string[] | undefined;
+  /** Milliseconds; undefined: what the engine says. */
+  readonly networkTimeoutMs: number | undefined;
+  readonly networkCheckMs: number | undefined;
   /** Whether tasks have a cgroup of their own, which their limits need. */
   readonly taskLimits: boolean;
 }
@@ -35,6 +40,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
+             [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
        runtd migrate --to VERSION [--state-dir DIR]
 
   --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
@@ -52,6 +58,12 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --too-large WHAT      becomes of a task that is larger than the host: wait (default), or refuse
   --orphans WHAT        becomes of containers that the store does not know, as after a copy of it was put back: show (default), they run on and
                         runtctl get shows them; adopt, tasks that run are taken over; stop, they are stopped and removed with all of their task
+  --port-taken WHAT     becomes of a task that wants a port of the host which another task has: wait (default), or refuse
+  --cni-path DIRS       directories of CNI plugins, with a colon between them; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
+  --network-timeout DURATION
+                        how long one call of a network plugin may take; default 30s
+  --network-check DURATION
+                        how often the networks of tasks are looked at; default 1m
   --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
                         kept in the file that it names
   --help                this text
@@ -78,6 +90,10 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       queue: { type: "string" },
       "too-large": { type: "string" },
       orphans: { type: "string" },
+      "port-taken": { type: "string" },
+      "cni-path": { type: "string" },
+      "network-timeout": { type: "string" },
+      "network-check": { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -94,6 +110,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   const order = oneOf("queue", values.queue, ["fifo", "backfill"]);
   const tooLarge = oneOf("too-large", values["too-large"], ["wait", "refuse"]);
   const orphans = oneOf("orphans", values.orphans, ["show", "adopt", "stop"]);
+  const portTaken = oneOf("port-taken", values["port-taken"], ["wait", "refuse"]);
   if (values.once !== (values.file !== undefined)) throw new Error("--once and -f FILE belong together");
   return {
     ...paths,
@@ -103,8 +120,23 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),
-    queue: { ...(order === undefined ? {} : { order }), ...(tooLarge === undefined ? {} : { tooLarge }) },
+    queue: {
+      ...(order === undefined ? {} : { order }),
+      ...(tooLarge === undefined ? {} : { tooLarge }),
+      ...(portTaken === undefined ? {} : { portTaken }),
+    },
+    cniPath: directoriesOf("cni-path", values["cni-path"]),
+    networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
+    networkCheckMs: durationOf("network-check", values["network-check"]),
   };
+}
+
+/** @throws Error, when one is not absolute */
+function directoriesOf(name: string, value: string | undefined): string[] | undefined {
+  const all = value?.split(":");
+  const relative = all?.find((path) => !isAbsolute(path));
+  if (relative !== undefined) throw new Error(`${name}: ${relative === "" ? "an empty part" : relative} is not absolute`);
+  return all;
 }
 
 /** @throws Error, when it is none */

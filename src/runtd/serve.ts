@@ -1,6 +1,7 @@
 /** The daemon: an engine behind two sockets. Its containers are no children of it, and go on whatever happens to it. */
 import { rmSync } from "node:fs";
 import type { Server } from "node:http";
+import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { Engine, locateRuntime } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
@@ -21,10 +22,25 @@ export async function serve(configuration: Configuration): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, runDir } = configuration;
+  const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
   const binary = runtime ?? locateRuntime();
   const tellReady = managerMessage(binary, ["READY=1", `MAINPID=${process.pid}`]);
   const engine = await Engine.open({
-    ...{ stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, log },
+    ...{
+      stateDir,
+      runtime,
+      cgroupParent,
+      taskLimits,
+      launchTimeoutMs,
+      capacity,
+      queue,
+      orphans,
+      cniPath,
+      networkTimeoutMs,
+      networkCheckMs,
+      log,
+    },
+    namespaceDir: join(runDir, "networks"),
     isOwnProcess: true,
   });
   const peers = new Peers(binary);

@@ -49,6 +49,8 @@ export interface SpawnOptions {
   readonly args?: readonly string[];
   /** What a shell does before, in a mount namespace of its own. */
   readonly before?: string;
+  /** File of the network namespace that it is in; absent: that of this process. */
+  readonly network?: string;
 }
 
 export interface Scene {
@@ -90,6 +92,7 @@ export function useEngine(): Scene {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
     for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
+    unmountBelow(directory);
     // Of tasks that no daemon is there any more to remove.
     for (const path of taskCgroups().reverse()) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -115,9 +118,21 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], before } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], before, network } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
-      const command = [process.execPath, RUNTD, "--state-dir", state, "--run-dir", run, "--cgroup-parent", CGROUP_PARENT, ...further];
+      const inside = network === undefined ? [] : ["nsenter", `--net=${network}`];
+      const command = [
+        ...inside,
+        process.execPath,
+        RUNTD,
+        "--state-dir",
+        state,
+        "--run-dir",
+        run,
+        "--cgroup-parent",
+        CGROUP_PARENT,
+        ...further,
+      ];
       const first = bootId === undefined ? before : bindBoot(directory, bootId);
       const [program, ...args] = first === undefined ? command : ["unshare", "-m", "sh", "-c", `${first} && exec "$@"`, "sh", ...command];
       const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
@@ -148,6 +163,14 @@ export function useEngine(): Scene {
     },
   };
   return scene;
+}
+
+/** Namespaces that tasks have had, and that no daemon is there any more to give back. */
+function unmountBelow(directory: string): void {
+  const points = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "");
+  for (const point of points.filter((one) => one.startsWith(`${directory}/run/networks/`))) execFileSync("umount", ["--lazy", point]);
 }
 
 /** For SpawnOptions.before. */

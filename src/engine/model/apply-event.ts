@@ -72,12 +72,13 @@ function askRestart(record: TaskRecord, name: string): TaskRecord {
   return changeContainer(record, name, { isRestartAsked: true });
 }
 
-function applyResource(record: TaskRecord, { name, target, error, at }: Extract<TaskEvent, { type: "resource" }>): TaskRecord {
+function applyResource(record: TaskRecord, { name, target, error, network, at }: Extract<TaskEvent, { type: "resource" }>): TaskRecord {
   const resource = record.resources.find((one) => one.name === name);
   if (resource?.applied !== target) return record;
   const failures = resource.failures + 1;
   const changed: TaskRecord = {
     ...record,
+    ...(resource.kind === "network" ? { network: network ?? null } : {}),
     resources: record.resources.map((one) => {
       if (one !== resource) return one;
       if (error === undefined) return { ...one, known: target, applied: null, failures: 0, nextTry: null };

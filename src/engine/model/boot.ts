@@ -71,6 +71,7 @@ function startAgain(record: TaskRecord): TaskRecord {
     stoppedAt: null,
     cleanup: null,
     resources: newResources(record.spec, record.cgroup),
+    network: null,
     containers: record.containers.map((one) => (hasSucceeded(record, one) ? one : again(record, one))),
   };
 }

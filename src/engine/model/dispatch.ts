@@ -5,6 +5,7 @@ import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
 import { isCheckDue } from "./health.ts";
 import type { BundleView } from "./host.ts";
+import { isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
@@ -19,7 +20,7 @@ export interface Decision {
 }
 
 export function dispatch(record: TaskRecord, now: Instant, host: BundleView): Decision {
-  const steps = [createResources, runPreStops, moveContainers, updateLimits, checkHealth, removeLeftovers, cleanUp];
+  const steps = [createResources, runPreStops, moveContainers, updateLimits, checkHealth, releaseNetwork, removeLeftovers, cleanUp];
   return steps.reduce<Decision>(
     (decided, step) => {
       const next = step(decided.record, now, host);
@@ -65,7 +66,8 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
   if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
   if (stop.nextTry !== null && !hasPassed(stop.nextTry, now)) return undefined;
-  if (isHeldByPreStop(record, container) || stopsBefore(record, container, host).length > 0) return undefined;
+  if (isHeldByNetwork(record, container) || isHeldByPreStop(record, container) || stopsBefore(record, container, host).length > 0)
+    return undefined;
   const spec = specOf(record, name);
   const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? host.options.stopTimeoutMs);
   const signal = spec?.stopSignal ?? "SIGKILL";
@@ -84,12 +86,16 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
   return { target, action: { type: VERBS[target], container: name, generation, runtimeId } };
 }
 
-/** The cgroup before anything; volumes and the shared namespaces before it is created. */
+/** The cgroup before anything; volumes, the network and the shared namespaces before it is created. */
 function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
   const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
   if (target === "PULLED") return isCreated("cgroup");
   const pause = containers.find((one) => one.type === "namespacePause");
-  return isCreated("volume") && (type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady));
+  return (
+    isCreated("volume") &&
+    isCreated("network") &&
+    (type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady))
+  );
 }
 
 function checkHealth(record: TaskRecord, now: Instant): Decision {

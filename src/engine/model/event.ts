@@ -2,7 +2,7 @@
 
 import type { TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
-import type { ContainerExit, TaskRecord } from "./record.ts";
+import type { ContainerExit, NetworkRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -50,7 +50,14 @@ export type TaskEvent = { readonly at: Instant } & (
       readonly error?: ActionError;
       readonly exit?: ContainerExit;
     } & OfContainer)
-  | { readonly type: "resource"; readonly name: string; readonly target: ResourceStatus; readonly error?: ActionError }
+  | {
+      readonly type: "resource";
+      readonly name: string;
+      readonly target: ResourceStatus;
+      readonly error?: ActionError;
+      /** What the network has come to. */
+      readonly network?: NetworkRecord;
+    }
   | ({ readonly type: "removed"; readonly error?: ActionError } & OfContainer)
   /** Seen while it runs. */
   | ({ readonly type: "observed"; readonly observation: Observation } & OfContainer)

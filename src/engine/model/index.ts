@@ -16,6 +16,7 @@ export {
   overcommitments,
   shortages,
 } from "./ledger.ts";
+export { NETWORK } from "./network.ts";
 export { type NewTask, newRecord } from "./new-record.ts";
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";

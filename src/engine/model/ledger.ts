@@ -1,5 +1,6 @@
 /** What tasks have of the host. The account is not kept: it is counted from the records, so it cannot leak. */
-import type { TaskSpec } from "../spec/index.ts";
+import { hostPortOf, type TaskSpec } from "../spec/index.ts";
+import { holdsNetwork } from "./network.ts";
 import type { TaskRecord } from "./record.ts";
 
 /** What the host gives to tasks. */
@@ -25,12 +26,12 @@ export interface Ledger {
 const SHARES_OF_A_CPU = 1024;
 
 /** The task's own values win over the sums of its containers; of memory the reservation counts before the limit. */
-export function demandOf({ cpus, memory, containers, ports }: TaskSpec): Demand {
+export function demandOf({ cpus, memory, containers, ports, network }: TaskSpec): Demand {
   const sum = (value: (container: TaskSpec["containers"][number]) => number) => containers.reduce((all, one) => all + value(one), 0);
   return {
     cpuMillis: millis(cpus ?? sum((one) => one.cpus ?? (one.cpuShares ?? 0) / SHARES_OF_A_CPU)),
     memoryBytes: memory ?? sum((one) => one.memoryReservation ?? one.memory ?? 0),
-    ports: ports.map(({ port, protocol }) => `${port}/${protocol}`),
+    ports: [...ports.map(({ port, protocol }) => `${port}/${protocol}`), ...(network?.ports ?? []).map(hostPortOf)],
   };
 }
 
@@ -38,13 +39,19 @@ function millis(cpus: number): number {
   return Math.round(cpus * 1000);
 }
 
-/** Of all tasks that are admitted, and have not given it back. */
+/** Of all tasks that are admitted, and have not given it back. A network that is still there has its ports. */
 export function ledgerOf(records: readonly TaskRecord[], capacity: HostCapacity): Ledger {
   const none: Demand = { cpuMillis: 0, memoryBytes: 0, ports: [] };
   return {
     capacity: { cpuMillis: millis(capacity.cpus), memoryBytes: capacity.memoryBytes, ports: [] },
-    used: records.filter(({ admission }) => admission === "admitted").reduce((all, { spec }) => add(all, demandOf(spec)), none),
+    used: records.reduce((all, record) => add(all, heldBy(record)), none),
   };
+}
+
+function heldBy(record: TaskRecord): Demand {
+  const demand = demandOf(record.spec);
+  if (record.admission === "admitted") return demand;
+  return { cpuMillis: 0, memoryBytes: 0, ports: record.admission === "released" && holdsNetwork(record) ? demand.ports : [] };
 }
 
 function add(a: Demand, b: Demand): Demand {

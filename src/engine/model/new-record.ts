@@ -1,6 +1,7 @@
 /** The record of a task that has just been applied. */
-import { specDigest, type TaskSpec } from "../spec/index.ts";
+import { hasOwnNetwork, specDigest, type TaskSpec } from "../spec/index.ts";
 import { PAUSE_NAME, runtimeId } from "./ids.ts";
+import { NETWORK } from "./network.ts";
 import { type ContainerRecord, type ContainerType, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
 
@@ -57,6 +58,7 @@ export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRec
   const none = { known: "NONE", applied: null, failures: 0, nextTry: null } as const;
   return [
     ...(cgroup !== null ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
+    ...(hasOwnNetwork(spec) ? [{ name: NETWORK, kind: "network", ...none } as const] : []),
     ...spec.volumes
       .filter(({ host }) => host === undefined)
       .map(({ name }) => ({ name: `volume:${name}`, kind: "volume", ...none }) as const),

@@ -7,8 +7,8 @@ import { ledgerOf, overcommitments } from "./ledger.ts";
 
 const host = { options: DEFAULT_OPTIONS, peers: [], replaced: [], succeeded: [] };
 const at = (bootMs = 0) => ({ bootId: "b", bootMs, wallMs: bootMs });
-const FIFO: QueuePolicy = { order: "fifo", tooLarge: "wait" };
-const BACKFILL: QueuePolicy = { order: "backfill", tooLarge: "wait" };
+const FIFO: QueuePolicy = { order: "fifo", tooLarge: "wait", portTaken: "wait" };
+const BACKFILL: QueuePolicy = { ...FIFO, order: "backfill" };
 const CAPACITY = { cpus: 2, memoryBytes: 1000 };
 
 function task(name: string, { cpus = 0.01, memory = 1, ports = [] as number[] } = {}): TaskRecord {
@@ -90,7 +90,7 @@ test("E15 a waiting task that is stopped ends at once and takes nothing; one lar
   // What can never run holds nobody back.
   expect(pass(records, FIFO)).toEqual(["admitted d"]);
   expect(ledgerOf(records, CAPACITY).used.memoryBytes).toBe(601);
-  expect(pass([task("x", { memory: 2000 })], { order: "fifo", tooLarge: "refuse" })).toEqual(["refused x"]);
+  expect(pass([task("x", { memory: 2000 })], { ...FIFO, tooLarge: "refuse" })).toEqual(["refused x"]);
 });
 
 test("E10 E16 a host that has become smaller is told as overcommitted; admitted tasks are not asked again", () => {

@@ -11,9 +11,11 @@ export interface QueuePolicy {
   readonly order: "fifo" | "backfill";
   /** A task that is larger than the host: it waits until the host is larger, and holds nobody back; or it fails. */
   readonly tooLarge: "wait" | "refuse";
+  /** A task that wants a port of the host which another one has: it waits for it, or it fails. */
+  readonly portTaken: "wait" | "refuse";
 }
 
-export const DEFAULT_QUEUE: QueuePolicy = { order: "fifo", tooLarge: "wait" };
+export const DEFAULT_QUEUE: QueuePolicy = { order: "fifo", tooLarge: "wait", portTaken: "wait" };
 
 /** How many may overtake the head, and for how long after the first of them has. */
 export const MOST_OVERTAKING = 16;
@@ -29,7 +31,7 @@ export interface QueueDecision {
  * releases or adds one, and when the capacity changes: no task is left waiting that fits. Decisions that change nothing are left out.
  */
 export function schedule(records: readonly TaskRecord[], capacity: HostCapacity, policy: QueuePolicy, now: Instant): QueueDecision[] {
-  const line = new Line(ledgerOf(records, capacity), policy, now);
+  const line = new Line(ledgerOf(records, capacity), portsOf(records), policy, now);
   for (const [place, record] of records.entries()) {
     if (record.admission !== "waiting" || record.desired !== "RUNNING") continue;
     const before = predecessorOf(record, records.slice(0, place));
@@ -45,10 +47,17 @@ function predecessorOf({ replaces, group, name }: TaskRecord, earlier: readonly 
   return earlier.find((one) => one.group === group && one.name === name && one.known !== "STOPPED");
 }
 
+/** Which running task has which port. */
+function portsOf(records: readonly TaskRecord[]): Map<string, string> {
+  const admitted = records.filter(({ admission }) => admission === "admitted");
+  return new Map(admitted.flatMap(({ id, spec }) => demandOf(spec).ports.map((port) => [port, id] as const)));
+}
+
 const NOTHING: Demand = { cpuMillis: 0, memoryBytes: 0, ports: [] };
 
 class Line {
   #ledger: Ledger;
+  readonly #ports: Map<string, string>;
   readonly #policy: QueuePolicy;
   readonly #now: Instant;
   /** The first that fits the host, but not now. */
@@ -57,8 +66,9 @@ class Line {
   readonly #decisions: QueueDecision[] = [];
   #headMissing: readonly string[] = [];
 
-  constructor(ledger: Ledger, policy: QueuePolicy, now: Instant) {
+  constructor(ledger: Ledger, ports: Map<string, string>, policy: QueuePolicy, now: Instant) {
     this.#ledger = ledger;
+    this.#ports = ports;
     this.#policy = policy;
     this.#now = now;
   }
@@ -66,7 +76,7 @@ class Line {
   decide(record: TaskRecord): void {
     const demand = demandOf(record.spec);
     const never = shortages({ ...this.#ledger, used: NOTHING }, demand).map((one) => `${one}: more than the host has`);
-    const error = ledgerError(demand) ?? (this.#policy.tooLarge === "refuse" ? never[0] : undefined);
+    const error = ledgerError(demand) ?? (this.#policy.tooLarge === "refuse" ? never[0] : undefined) ?? this.#portError(demand);
     const missing = shortages(this.#ledger, demand);
     if (error !== undefined) this.#push(record, { type: "refused", at: this.#now, message: error });
     else if (never.length > 0) this.wait(record, never);
@@ -76,6 +86,11 @@ class Line {
       this.#overtaken = { count: (this.#overtaken?.count ?? 0) + 1, since: this.#overtaken?.since ?? this.#now };
       this.#admit(record, demand);
     } else this.wait(record, [`order: ${this.#head.id} is before it`]);
+  }
+
+  #portError({ ports }: Demand): string | undefined {
+    const taken = this.#policy.portTaken === "refuse" ? ports.find((port) => this.#ports.has(port)) : undefined;
+    return taken && `port: ${taken} is taken by ${this.#ports.get(taken)}`;
   }
 
   #stayBehind(record: TaskRecord, missing: readonly string[]): void {
@@ -90,6 +105,7 @@ class Line {
 
   #admit(record: TaskRecord, demand: Demand): void {
     this.#ledger = consume(this.#ledger, demand);
+    for (const port of demand.ports) this.#ports.set(port, record.id);
     this.#push(record, { type: "admitted", at: this.#now });
   }
 

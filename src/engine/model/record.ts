@@ -89,16 +89,23 @@ export interface ContainerRecord {
   readonly update: UpdateRecord | null;
 }
 
-export type ResourceKind = "cgroup" | "volume";
+/** network: it is there before any container is created, and is given back as soon as all have ended. */
+export type ResourceKind = "cgroup" | "volume" | "network";
 
 export interface ResourceRecord {
-  /** "cgroup", "volume:NAME". */
+  /** "cgroup", "volume:NAME", "network". */
   readonly name: string;
   readonly kind: ResourceKind;
   readonly known: ResourceStatus;
   readonly applied: ResourceStatus | null;
   readonly failures: number;
   readonly nextTry: Deadline | null;
+}
+
+/** What a task has of a network; gone with it. */
+export interface NetworkRecord {
+  /** With the length of the prefix: "10.201.0.2/20". The first is the one to be reached at. */
+  readonly addresses: readonly string[];
 }
 
 /** waiting: for room on the host. admitted: its share is taken from the ledger. released: it was given back, or never taken. */
@@ -145,6 +152,8 @@ export interface TaskRecord {
   /** Its containers are being removed: they are among the leftovers. */
   readonly isSwept: boolean;
   readonly resources: readonly ResourceRecord[];
+  /** null, or absent in a record of an earlier version: it has none now. */
+  readonly network?: NetworkRecord | null;
   readonly containers: readonly ContainerRecord[];
   /** Ended incarnations that are still to be removed from the runtime. */
   readonly leftovers: readonly Leftover[];

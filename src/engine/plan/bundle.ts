@@ -1,9 +1,10 @@
 /** An OCI bundle as the source of a container: what its config.json may not say beside the task file. Pure. */
 import type { OciObject } from "../../executor/index.ts";
-import { type ContainerSpec, NAMESPACES, type Namespace, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
+import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 
 /** Each with its place in config.json; empty: both say the same. What neither knows, the runtime says when the container is made. */
-export function bundleProblems({ namespaces }: TaskSpec, { mounts }: ContainerSpec, config: OciObject): string[] {
+export function bundleProblems(task: TaskSpec, { mounts }: ContainerSpec, config: OciObject): string[] {
+  const namespaces = namespacesOf(task);
   const linux = fieldsOf(config["linux"]);
   const { args } = fieldsOf(config["process"]);
   return [

@@ -1,5 +1,16 @@
 export { bundleProblems } from "./bundle.ts";
 export { launchOf, limitsOf, type Placement, sourceOf } from "./launch.ts";
+export {
+  type BridgeNetwork,
+  type CniPlugin,
+  type HostPort,
+  type NetworkPlaces,
+  type NetworkPlan,
+  type NetworkStep,
+  networkPlan,
+  portName,
+} from "./network.ts";
+export { fileContents, hostsText, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { refusedByHost } from "./refused.ts";
 export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";

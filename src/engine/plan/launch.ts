@@ -8,7 +8,8 @@ import {
   type OciObject,
   type Resources,
 } from "../../executor/index.ts";
-import { type ContainerSpec, type MountSpec, NAMESPACES, type TaskSpec } from "../spec/index.ts";
+import { type ContainerSpec, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
+import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { sharesOf } from "./task-limits.ts";
 
@@ -28,19 +29,24 @@ export interface Placement {
   readonly architecture: string;
   /** Id of the process that holds the namespaces which the task's containers share. */
   readonly pause?: string;
+  /** What the engine has made of a network for the task. */
+  readonly network?: NetworkPlacement;
 }
 
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
-  const { cgroupParent, log, annotations, config, pause } = placement;
+  const { cgroupParent, log, annotations, config, pause, network } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   const common = {
     resources: limitsOf(task, container),
-    mounts: container.mounts.map((mount) => bindOf(task, mount, placement)),
+    mounts: [...container.mounts.map((mount) => bindOf(task, mount, placement)), ...fileMounts(network, container, config)],
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
     stdio: { log: { path: log, ...rotationOf(container) } },
   };
-  const joined = Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }]));
+  const joined = {
+    ...Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }])),
+    ...(network === undefined ? {} : { network: { path: network.path } }),
+  };
   // Of the others config.json says the same as the task file (plan/bundle.ts).
   if (config !== undefined) return { ...common, config, bundle: container.bundle!, namespaces: joined };
   const capabilities = capabilitiesOf(container);
@@ -54,7 +60,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     env: container.env,
     cwd: container.cwd,
     user: container.user,
-    ...(container.hostname === undefined ? {} : { hostname: container.hostname }),
+    ...hostnameOf(task, container, network),
     capabilities,
     noNewPrivileges: container.noNewPrivileges,
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
@@ -62,8 +68,14 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   };
 }
 
-function modeOf({ namespaces }: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
-  return namespaces[name] === "host" ? "host" : "private";
+function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
+  return namespacesOf(task)[name] === "host" ? "host" : "private";
+}
+
+/** In a network of the task each of its containers has the task's name, unless it says another. */
+function hostnameOf(task: TaskSpec, { hostname }: ContainerSpec, network: NetworkPlacement | undefined): { readonly hostname?: string } {
+  if (hostname !== undefined) return { hostname };
+  return network === undefined || task.namespaces.uts !== "private" ? {} : { hostname: task.name };
 }
 
 function seccompOf({ seccomp }: ContainerSpec, placement: Placement, capabilities: readonly string[]): OciObject | undefined {

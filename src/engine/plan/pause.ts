@@ -1,6 +1,6 @@
 /** The process that holds the namespaces which the containers of a task share -> what the executor is asked to launch. Pure. */
 import type { ConfigLaunch } from "../../executor/index.ts";
-import { NAMESPACES, type TaskSpec } from "../spec/index.ts";
+import { NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 
 export interface PausePlacement {
   /** Absolute directory that has nothing but the program in it. */
@@ -11,13 +11,17 @@ export interface PausePlacement {
   readonly annotations: Readonly<Record<string, string>>;
   /** Whether the host has IPv6: some hosts switch it off in each new network namespace, which would take ::1 from loopback. */
   readonly hasIpv6: boolean;
+  /** File of the network that the engine has made for the task. */
+  readonly network?: string;
 }
 
 /** user_namespaces(7): nobody. It needs no rights: what it holds was made for it. */
 const NOBODY = 65_534;
 
-export function pauseLaunch({ name, namespaces }: TaskSpec, placement: PausePlacement): ConfigLaunch {
-  const { rootfs, program, cgroupParent, annotations, hasIpv6 } = placement;
+export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLaunch {
+  const { rootfs, program, cgroupParent, annotations, hasIpv6, network } = placement;
+  const namespaces = namespacesOf(task);
+  const own = NAMESPACES.filter((type) => namespaces[type] !== "host");
   return {
     bundle: rootfs,
     config: {
@@ -30,9 +34,11 @@ export function pauseLaunch({ name, namespaces }: TaskSpec, placement: PausePlac
         oomScoreAdj: 0,
       },
       root: { path: rootfs, readonly: true },
-      ...(namespaces.uts === "shared" ? { hostname: name } : {}),
+      ...(namespaces.uts === "shared" ? { hostname: task.name } : {}),
       linux: {
-        namespaces: ["mount", "cgroup", ...NAMESPACES.filter((type) => namespaces[type] !== "host")].map((type) => ({ type })),
+        namespaces: ["mount", "cgroup", ...own].map((type) =>
+          type === "network" && network !== undefined ? { type, path: network } : { type },
+        ),
         ...(namespaces.network === "shared" && hasIpv6 ? { sysctl: { "net.ipv6.conf.all.disable_ipv6": "0" } } : {}),
         resources: { devices: [{ allow: false, access: "rwm" }] },
       },

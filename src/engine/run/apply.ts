@@ -118,9 +118,10 @@ export function replacement(task: NewTask, current: TaskRecord | undefined): Ste
 }
 
 /** Both at once is only possible where they do not want the same port. */
-function orderOf({ replace, ports }: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
-  const isTaken = ports.some((one) => current.spec.ports.some(({ port, protocol }) => port === one.port && protocol === one.protocol));
-  return replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
+function orderOf(spec: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
+  const { ports } = demandOf(current.spec);
+  const isTaken = demandOf(spec).ports.some((port) => ports.includes(port));
+  return spec.replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
 }
 
 /** A replacement that has failed is not what one wants back. */

@@ -1,4 +1,5 @@
 /** What a turn has decided is carried out, and its result becomes an event of the task. */
+import { NETWORK } from "../model/index.ts";
 import type { Order } from "./draft.ts";
 import type { Effects } from "./effects.ts";
 import { Forgetting } from "./forgetting.ts";
@@ -9,6 +10,8 @@ import type { Turns } from "./turn.ts";
 
 /** Starting a container is work for several processes. */
 const STARTS_AT_ONCE = 8;
+/** So is making a network, and the kernel takes one change of rules at a time. */
+const NETWORKS_AT_ONCE = 4;
 
 export interface CarryingOutOptions {
   readonly turns: () => Turns;
@@ -21,6 +24,7 @@ export class CarryingOut {
   readonly #options: CarryingOutOptions;
   readonly #forgetting: Forgetting;
   readonly #starts = new Limit(STARTS_AT_ONCE);
+  readonly #networks = new Limit(NETWORKS_AT_ONCE);
 
   constructor(options: CarryingOutOptions) {
     this.#options = options;
@@ -35,13 +39,23 @@ export class CarryingOut {
       return;
     }
     const perform = () => effects.perform(action, record);
-    const result = action.type === "start" || action.type === "remove" ? this.#starts.run(perform) : perform();
+    const result = this.#limitOf(action)?.run(perform) ?? perform();
     void result.then((happening) => {
       turns().post(record.id, happening);
+      if (happening.type === "resource" && happening.error !== undefined) {
+        const { name: resource, target, error } = happening;
+        log("error", "resource-failed", { task: record.id, resource, target, message: error.message });
+      }
       if (happening.type === "preStopped" && happening.error !== undefined) {
         log("error", "pre-stop-failed", { task: record.id, container: happening.container, message: happening.error });
       }
       if (action.type === "start" && happening.type === "result" && happening.error === undefined) runtime.follow(action.runtimeId);
     });
+  }
+
+  #limitOf(action: Order["action"]): Limit | undefined {
+    if (action.type === "start" || action.type === "remove") return this.#starts;
+    const isOfResource = action.type === "createResource" || action.type === "removeResource";
+    return isOfResource && action.name === NETWORK ? this.#networks : undefined;
   }
 }

@@ -3,7 +3,16 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeEmptyLevels } from "../cgroup/index.ts";
 import { pruneLogs } from "../logs/index.ts";
-import { type Action, type ActionError, type ContainerStatus, specOf, type TaskRecord } from "../model/index.ts";
+import {
+  type Action,
+  type ActionError,
+  type ContainerStatus,
+  NETWORK,
+  type NetworkRecord,
+  specOf,
+  type TaskRecord,
+} from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Cards } from "./cards.ts";
 import type { Launching } from "./launching.ts";
@@ -17,6 +26,7 @@ export interface EffectsOptions {
   readonly runtime: ContainerRuntime;
   readonly launching: Launching;
   readonly cards: Cards;
+  readonly networks: TaskNetworks;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
 }
@@ -68,10 +78,10 @@ export class Effects {
         await runtime.update(action.runtimeId, limitsOf(record.spec, specOf(record, action.container)!));
         return { type: "updated", container: action.container, generation: action.generation };
       case "createResource":
-        createResource(record, action.name, paths);
-        return { type: "resource", name: action.name, target: "CREATED" };
+        return { type: "resource", name: action.name, target: "CREATED", ...(await this.#createResource(action.name, record)) };
       case "removeResource":
-        await removeResource(record, action.name, paths);
+        if (action.name === NETWORK) await this.#options.networks.release(record.id);
+        else await removeResource(record, action.name, paths);
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { isHealthy, output } = await runtime.check(action.runtimeId, action.command, action.timeoutMs);
@@ -82,6 +92,12 @@ export class Effects {
       case "provision":
         throw new Error("no task that is accepted asks for a network");
     }
+  }
+
+  async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
+    if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.spec) };
+    createResource(record, name, this.#options.paths);
+    return {};
   }
 
   async #preStop({ runtimeId, command, timeoutMs }: Extract<Action, { type: "preStop" }>): Promise<{ readonly error?: string }> {

@@ -1,8 +1,8 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
-import { statSync } from "node:fs";
 import { type ExecHandle, Fence, type LogUse, type SpawnRequest } from "../../executor/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import type { Applied, ApplyOptions } from "./apply.ts";
 import { capacityOf } from "./capacity.ts";
@@ -23,6 +23,8 @@ import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
+import { NetworkWatch } from "./network-watch.ts";
+import { networksOf, stateKey, tidyNetworks } from "./networks.ts";
 import { addAdopted, adoptionOf, type OrphanPolicy, Orphans, type OrphanView, orphansAmong, stopAdopted } from "./orphans.ts";
 import { Paths } from "./paths.ts";
 import { idsOf, recover } from "./recovery.ts";
@@ -42,6 +44,8 @@ export class Engine {
   readonly #runtime: ContainerRuntime;
   readonly #effects: Effects;
   readonly #paths: Paths;
+  readonly #networks: TaskNetworks;
+  readonly #watch: NetworkWatch;
   readonly #log: EngineLog;
   readonly #conditions: Conditions;
   readonly #edits: Edits;
@@ -103,8 +107,10 @@ export class Engine {
       },
     );
     this.#orphans = new Orphans(this.#runtime, log);
-    const launching = new Launching({ paths: this.#paths, cgroupParent, binary: this.#runtime.binary });
-    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, cgroupParent, cards: this.#cards });
+    const networks = networksOf(settings);
+    this.#networks = networks;
+    const launching = new Launching({ paths: this.#paths, networks, cgroupParent, binary: this.#runtime.binary });
+    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, networks, cgroupParent, cards: this.#cards });
     const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log });
     const { records, damaged } = store.load();
     this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
@@ -122,6 +128,12 @@ export class Engine {
       tasksIn(records, store.path),
       succeededIn(records),
     );
+    this.#watch = new NetworkWatch({
+      networks,
+      conditions: this.#conditions,
+      records: () => this.#turns.records,
+      intervalMs: settings.networkCheckMs,
+    });
     const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
     const facts = { epoch: epoch + 1, bootId: bootId(), revision };
     this.#edits = new Edits(this.#turns, { capacity: this.#capacity, cgroupParent, hasTaskLimits: taskLimits }, facts);
@@ -141,6 +153,12 @@ export class Engine {
     this.#orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
     this.#conditions.set("Orphans", this.#orphans.ids.join(", "));
     for (const id of strays) this.#orphans.stop(id);
+    const left = await tidyNetworks(
+      this.#networks,
+      this.#turns.records.values(),
+      unknown.map(({ id }) => id),
+    );
+    for (const error of left) this.#log("error", "network-left", { message: String(error) });
     const opened = this.#turns.edit((draft) => {
       addAdopted(draft, adopted);
       return this.#edits.facts;
@@ -322,6 +340,7 @@ export class Engine {
   /** Containers go on; another engine may open the directory. */
   close(): void {
     clearInterval(this.#backups);
+    this.#watch.stop();
     this.#turns.stop();
     this.#fence?.leave();
     this.#store.close();
@@ -343,6 +362,5 @@ export class Engine {
 }
 
 function fenceOf({ stateDir, cgroupParent }: EngineSettings): Fence {
-  const { dev, ino } = statSync(stateDir, { bigint: true });
-  return new Fence({ cgroupParent, key: `${dev}-${ino}`, stateDir: new Paths(stateDir).executors });
+  return new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: new Paths(stateDir).executors });
 }

@@ -2,15 +2,17 @@
 import { existsSync, statSync } from "node:fs";
 import type { LaunchCommand } from "../../executor/index.ts";
 import { specOf, type TaskRecord } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
 import { launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
-import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
+import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import { readSpecFiles } from "./files.ts";
 import type { Paths } from "./paths.ts";
 
 export interface LaunchingOptions {
   readonly paths: Paths;
+  readonly networks: TaskNetworks;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
   /** Path of the program runt. */
@@ -55,7 +57,8 @@ export class Launching {
 
   /** @throws Error, as check */
   command(record: TaskRecord, { container, generation, runtimeId }: Incarnation): LaunchCommand {
-    const { paths, cgroupParent } = this.#options;
+    const { paths, cgroupParent, networks } = this.#options;
+    const network = hasOwnNetwork(record.spec) ? networks.placement(record.id) : undefined;
     const common = {
       cgroupParent: record.cgroup ?? cgroupParent,
       annotations: {
@@ -69,7 +72,8 @@ export class Launching {
     const spec = specOf(record, container);
     if (spec === undefined) {
       const hasIpv6 = existsSync("/proc/sys/net/ipv6");
-      return pauseLaunch(record.spec, { ...common, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
+      const joined = network === undefined ? {} : { network: network.path };
+      return pauseLaunch(record.spec, { ...common, ...joined, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
     }
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkSources(record.spec, spec);
@@ -77,6 +81,7 @@ export class Launching {
       ...common,
       ...readSpecFiles(record.spec, spec),
       ...(pause === undefined ? {} : { pause }),
+      ...(network === undefined ? {} : { network }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
       volume: (name) => paths.volume(record.id, name),

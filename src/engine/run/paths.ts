@@ -22,6 +22,11 @@ export class Paths {
     return join(this.cards, `${taskId}.json`);
   }
 
+  /** What is kept of networks. */
+  get network(): string {
+    return join(this.stateDir, "network");
+  }
+
   /** Of all of a task's containers, through all their incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);

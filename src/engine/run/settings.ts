@@ -15,6 +15,14 @@ export interface EngineSettings {
   readonly runtime?: string | undefined;
   /** How long it may take to make a container and to run its hooks: milliseconds. Default: two minutes. */
   readonly launchTimeoutMs?: number | undefined;
+  /** Directory of the files that network namespaces are bound to. Default: one in the state directory. */
+  readonly namespaceDir?: string | undefined;
+  /** Directories of CNI plugins, the first one first. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
+  readonly cniPath?: readonly string[] | undefined;
+  /** How long one call of a network plugin may take: milliseconds. Default: 30 seconds. */
+  readonly networkTimeoutMs?: number | undefined;
+  /** How often the networks of tasks are looked at: milliseconds. Default: a minute. */
+  readonly networkCheckMs?: number | undefined;
   /**
    * This process is for the engine alone: it and what it starts go into a cgroup of their own ("effects" below `cgroupParent`), and the next engine ends
    * what is left there before it does anything else.
@@ -39,7 +47,7 @@ export interface NodeView {
   readonly ledger: LedgerView;
   /** What is wrong with the host or the store, by name. */
   readonly conditions: readonly {
-    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted";
+    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted" | "NetworkBroken";
     readonly message: string;
   }[];
 }

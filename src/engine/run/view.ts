@@ -45,6 +45,8 @@ export interface TaskView {
   readonly createdMs: number;
   /** Id of the task in whose place it is. */
   readonly replaces: string | null;
+  /** Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now. */
+  readonly addresses: readonly string[];
   readonly containers: readonly ContainerView[];
 }
 
@@ -84,6 +86,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     reason: reason && renderReason(reason),
     createdMs: createdAt.wallMs,
     replaces: record.replaces?.task ?? null,
+    addresses: record.network?.addresses ?? [],
     containers: record.containers.map((container) => ({
       name: container.name,
       type: container.type,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { NodeView } from "../../engine/index.ts";
 
 const condition = z.strictObject({
-  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted"]),
+  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted", "NetworkBroken"]),
   message: z.string(),
 });
 

@@ -52,6 +52,9 @@ export const taskView = z
     reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
     createdMs: wallMs,
     replaces: z.string().nullable().describe("Id of the task in whose place it is."),
+    addresses: z
+      .array(z.string())
+      .describe("Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now."),
     containers: z.array(containerView),
   })
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;

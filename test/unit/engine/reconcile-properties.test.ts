@@ -29,12 +29,14 @@ const spec: fc.Arbitrary<TaskSpec> = fc
     isShared: fc.boolean(),
     start: fc.constantFrom("once" as const, "always" as const),
     hasVolume: fc.boolean(),
+    hasNetwork: fc.boolean(),
   })
-  .map(({ containers, isShared, start, hasVolume }) =>
+  .map(({ containers, isShared, start, hasVolume, hasNetwork }) =>
     taskSchema.parse({
       name: "t",
       start,
       namespaces: isShared ? { pid: "shared" } : {},
+      ...(hasNetwork ? { network: {} } : {}),
       volumes: hasVolume ? [{ name: "v" }] : [],
       containers: containers.map(({ essential, restart, hasCheck, dependsOn }, index) => ({
         name: `c${index}`,

@@ -19,7 +19,7 @@ const SAID_BY_BUNDLE = {
   seccomp: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
-export function checkCombinations({ containers, namespaces, ports }: TaskSpec): Problem[] {
+export function checkCombinations({ containers, namespaces }: TaskSpec): Problem[] {
   const combined: Problem[] = containers.flatMap((container, index) =>
     [
       ...source(container),
@@ -32,10 +32,6 @@ export function checkCombinations({ containers, namespaces, ports }: TaskSpec): 
       path: ["containers", index, ...problem.path],
     })),
   );
-  if (ports.length > 0 && namespaces.network !== "host") {
-    const message = `ports of the host need its network, and the task's is ${namespaces.network}`;
-    combined.push({ code: "combination", message, path: ["ports"] });
-  }
   if (!containers.some(({ essential }) => essential)) {
     combined.push({ code: "combination", message: "no container is essential: nothing would end the task", path: ["containers"] });
   }

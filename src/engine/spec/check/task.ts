@@ -4,7 +4,8 @@ import type { TaskSpec } from "../schema/task.ts";
 import { checkCombinations } from "./combinations.ts";
 import { checkLimits } from "./limits.ts";
 import { checkNames } from "./names.ts";
+import { checkNetwork } from "./network.ts";
 
 export function checkTask(spec: TaskSpec): Problem[] {
-  return [...checkNames(spec), ...checkCombinations(spec), ...checkLimits(spec)];
+  return [...checkNames(spec), ...checkCombinations(spec), ...checkNetwork(spec), ...checkLimits(spec)];
 }

@@ -1,6 +1,7 @@
 /** A task: containers that share limits, volumes and a life. */
 import { z } from "zod";
 import { container } from "./container.ts";
+import { network } from "./network.ts";
 import { absolutePath, duration, name, size } from "./quantities.ts";
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
@@ -23,6 +24,7 @@ export const task = z.strictObject({
     .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
     .prefault({})
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
+  network: network.optional().describe("One network for all containers, which the engine makes; instead of namespaces.network."),
   volumes: z.array(volume).default([]),
   ports: z
     .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))

@@ -1,0 +1,48 @@
+/** The network of a task among its resources: it is given back when the containers have ended, not when the task is forgotten. */
+import type { Action } from "./action.ts";
+import type { ContainerRecord, ResourceRecord, TaskRecord } from "./record.ts";
+import { hasPassed, type Instant } from "./time.ts";
+
+/** Name of the resource. */
+export const NETWORK = "network";
+
+function networkOf({ resources }: TaskRecord): ResourceRecord | undefined {
+  return resources.find(({ kind }) => kind === "network");
+}
+
+/** Something of it may be on the host. */
+export function holdsNetwork(record: TaskRecord): boolean {
+  const network = networkOf(record);
+  return network !== undefined && network.known !== "REMOVED" && !(network.known === "NONE" && network.applied === null);
+}
+
+/** The process that holds shared namespaces stays until the network is gone; one that cannot be removed holds nothing up. */
+export function isHeldByNetwork(record: TaskRecord, { type }: ContainerRecord): boolean {
+  return (
+    type === "namespacePause" &&
+    record.desired === "STOPPED" &&
+    haveEnded(record) &&
+    holdsNetwork(record) &&
+    networkOf(record)!.failures === 0
+  );
+}
+
+function haveEnded({ containers }: TaskRecord): boolean {
+  return containers.every(({ type, known }) => type === "namespacePause" || known === "STOPPED");
+}
+
+/** Every container of the user has ended, none is to come, and nothing is being done to one. */
+function isOver(record: TaskRecord): boolean {
+  const isSettled = record.containers.every(({ type, applied }) => type === "namespacePause" || applied === null);
+  return record.desired === "STOPPED" && haveEnded(record) && isSettled;
+}
+
+export function releaseNetwork(record: TaskRecord, now: Instant): { readonly record: TaskRecord; readonly actions: readonly Action[] } {
+  const network = networkOf(record);
+  const isDue = network?.applied === null && network.known !== "REMOVED" && (network.nextTry === null || hasPassed(network.nextTry, now));
+  if (!isDue || !isOver(record)) return { record, actions: [] };
+  return {
+    record: { ...record, resources: record.resources.map((one) => (one === network ? { ...one, applied: "REMOVED" } : one)) },
+    actions: [{ type: "removeResource", name: network.name }],
+  };
+}

@@ -1,0 +1,68 @@
+/** What CNI plugins print, held against the specification: https://www.cni.dev/docs/spec (1.0.0 and 0.4.0). */
+import { isIP } from "node:net";
+import { z } from "zod";
+
+const address = z.string().refine((value) => isIP(value) !== 0, "is no IP address");
+const prefix = z.string().refine(isPrefix, "is no address with a prefix");
+
+export const cniResult = z.looseObject({
+  cniVersion: z.string(),
+  interfaces: z.array(z.looseObject({ name: z.string(), mac: z.string().optional(), sandbox: z.string().optional() })).optional(),
+  ips: z.array(z.looseObject({ address: prefix, gateway: address.optional(), interface: z.int().optional() })).optional(),
+  routes: z.array(z.looseObject({ dst: prefix, gw: address.optional() })).optional(),
+});
+
+export type CniResult = z.output<typeof cniResult>;
+
+const cniError = z.looseObject({ code: z.int(), msg: z.string(), details: z.string().optional() });
+const cniVersions = z.looseObject({ supportedVersions: z.array(z.string()) });
+
+function isPrefix(value: string): boolean {
+  const [ip = "", length, ...rest] = value.split("/");
+  const version = isIP(ip);
+  return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length ?? "") && Number(length) <= (version === 4 ? 32 : 128);
+}
+
+export interface Asked {
+  readonly version: string;
+  readonly interface: string;
+  readonly namespace: string;
+}
+
+/** The result of ADD, or what is wrong with it. */
+export function readResult(text: string, { version, interface: name, namespace }: Asked): CniResult | string {
+  const { success, data, error } = cniResult.safeParse(json(text));
+  if (!success) return text.trim() === "" ? "it has printed no result" : `its result is none: ${issueOf(error)}`;
+  if (data.cniVersion !== version) return `its result is of version ${data.cniVersion}, and ${version} was asked for`;
+  const { interfaces = [], ips = [] } = data;
+  const lost = ips.find((ip) => ip.interface !== undefined && interfaces[ip.interface] === undefined);
+  if (lost !== undefined) return `its result gives ${lost.address} to an interface that it does not have`;
+  if (interfaces.length > 0 && !interfaces.some((one) => one.name === name && one.sandbox === namespace))
+    return `its result has no interface ${name} in the task's namespace`;
+  return data;
+}
+
+/** What a plugin says is wrong; undefined: it says nothing of it. */
+export function readError(text: string): string | undefined {
+  const { success, data } = cniError.safeParse(json(text));
+  return success ? [`${data.msg} (code ${data.code})`, ...(data.details ? [data.details] : [])].join(": ") : undefined;
+}
+
+/** The versions that a plugin knows; undefined: it has not said it. */
+export function readVersions(text: string): readonly string[] | undefined {
+  const { success, data } = cniVersions.safeParse(json(text));
+  return success ? data.supportedVersions : undefined;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function issueOf(error: z.ZodError): string {
+  const { path, message } = error.issues[0]!;
+  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
+}

@@ -1,0 +1,84 @@
+/**
+ * What was begun for each task, on the disk: written before anything is made, and again with the results. Removing and checking go by it, so that a later
+ * configuration, or a later version of this program, undoes what was done.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { NetworkStep } from "../plan/index.ts";
+import type { CniResult } from "./answer.ts";
+
+export interface Attachment {
+  readonly containerId: string;
+  /** The boot that it is of: namespaces, interfaces and rules of another one are gone. */
+  readonly bootId: string;
+  readonly namespace: string;
+  readonly steps: readonly NetworkStep[];
+  /** One for each step, in order; null: the steps have not come to their end. */
+  readonly results: readonly CniResult[] | null;
+}
+
+const SUFFIX = ".json";
+
+export class Attachments {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** It is on the disk when this returns. Errors are those of the system calls. */
+  write(attachment: Attachment): void {
+    writeDurably(this.#path(attachment.containerId), JSON.stringify(attachment));
+  }
+
+  /** undefined: there is none. @throws Error: it cannot be read */
+  read(containerId: string): Attachment | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  remove(containerId: string): void {
+    rmSync(this.#path(containerId), { force: true });
+  }
+
+  ids(): string[] {
+    try {
+      return readdirSync(this.#directory).flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : []));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  all(): Attachment[] {
+    return this.ids().flatMap((id) => this.read(id) ?? []);
+  }
+
+  #path(containerId: string): string {
+    return join(this.#directory, `${containerId}${SUFFIX}`);
+  }
+}
+
+/** Whoever reads it finds the old text or the new one, also after a loss of power. */
+export function writeDurably(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const making = `${path}.making`;
+  const fd = openSync(making, "w", 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(making, path);
+  const directory = openSync(dirname(path), "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}

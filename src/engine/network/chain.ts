@@ -1,0 +1,74 @@
+/** All plugins of one interface: ADD forward, DEL backwards, CHECK. */
+import type { CniPlugin, NetworkStep } from "../plan/index.ts";
+import { type CniResult, readResult } from "./answer.ts";
+import { merged, NetworkError } from "./errors.ts";
+import type { CniVerb, Plugins } from "./plugin.ts";
+
+/** Whose interface it is. */
+export interface Attached {
+  readonly containerId: string;
+  /** "": the namespace is gone. */
+  readonly namespace: string;
+}
+
+/** Each plugin gets the result of the one before it. What was done is not undone here. @throws NetworkError */
+export async function add(plugins: Plugins, step: NetworkStep, to: Attached): Promise<CniResult> {
+  const version = await plugins.version(step.plugins);
+  let result: CniResult | undefined;
+  for (const plugin of step.plugins) {
+    const text = await call(plugins, "ADD", { step, plugin, version, result }, to);
+    const found = readResult(text, { version, interface: step.interface, namespace: to.namespace });
+    if (typeof found === "string") throw new NetworkError("plugin-answer", `the network plugin ${plugin.type} has lied: ${found}`);
+    result = found;
+  }
+  if (step.needsAddress && (result?.ips ?? []).length === 0)
+    throw new NetworkError("plugin-answer", `the network plugin ${step.plugins[0]!.type} has given no address to ${step.interface}`);
+  return result!;
+}
+
+/** Goes on after an error, and succeeds for what is gone. `result` undefined: ADD has not come to its end. @throws NetworkError, with all of them */
+export async function remove(plugins: Plugins, step: NetworkStep, result: CniResult | undefined, from: Attached): Promise<void> {
+  const errors: unknown[] = [];
+  for (const plugin of [...step.plugins].reverse()) {
+    try {
+      await call(plugins, "DEL", { step, plugin, version: await plugins.version(step.plugins), result }, from);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw merged(`the interface ${step.interface} could not be removed`, errors);
+}
+
+/** @throws NetworkError: something of it is not as it was made */
+export async function check(plugins: Plugins, step: NetworkStep, result: CniResult, of: Attached): Promise<void> {
+  for (const plugin of step.plugins) {
+    try {
+      await call(plugins, "CHECK", { step, plugin, version: result.cniVersion, result }, of);
+    } catch (error) {
+      if (!isDefectOfPortmap(plugin, result, error)) throw error;
+    }
+  }
+}
+
+/** portmap 1.1.1 looks for rules of both families, those of IPv4 first, also where the task has no address of IPv6. */
+function isDefectOfPortmap({ type }: CniPlugin, { ips = [] }: CniResult, error: unknown): boolean {
+  const hasIpv6 = ips.some(({ address }) => address.includes(":"));
+  return type === "portmap" && !hasIpv6 && /could not check ipv6/.test((error as Error).message);
+}
+
+interface Turn {
+  readonly step: NetworkStep;
+  readonly plugin: CniPlugin;
+  readonly version: string;
+  readonly result: CniResult | undefined;
+}
+
+function call(
+  plugins: Plugins,
+  verb: CniVerb,
+  { step, plugin, version, result }: Turn,
+  { containerId, namespace }: Attached,
+): Promise<string> {
+  const configured = { ...plugin, cniVersion: version, name: step.name, ...(result === undefined ? {} : { prevResult: result }) };
+  return plugins.call({ verb, plugin: configured, containerId, namespace, interface: step.interface });
+}

@@ -1,0 +1,109 @@
+/** Programs of the host, each with a bound in time and output. */
+import { spawn } from "node:child_process";
+import { NetworkError } from "./errors.ts";
+
+export interface CommandRequest {
+  readonly program: string;
+  readonly args?: readonly string[];
+  /** Whole; without it that of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly timeoutMs: number;
+}
+
+export interface CommandResult {
+  /** null: a signal has ended it. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly isTimedOut: boolean;
+}
+
+/** A larger answer is none. */
+const LARGEST_OUTPUT = 1 << 20;
+
+/**
+ * It runs in a process group of its own: whatever it has started is killed with it when the time is over. Output behind the first 1 MiB is dropped.
+ * @throws the error of spawn(2), such as ENOENT
+ */
+export function runCommand({ program, args = [], env, input = "", timeoutMs }: CommandRequest): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "pipe", detached: true, cwd: "/", ...(env === undefined ? {} : { env }) });
+    let isTimedOut = false;
+    const timer = setTimeout(() => {
+      isTimedOut = true;
+      killGroup(child.pid);
+      // Something that has left the group may still hold the pipes.
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    }, timeoutMs);
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.once("close", (status) => {
+      clearTimeout(timer);
+      resolve({ status, stdout: stdout(), stderr: stderr(), isTimedOut });
+    });
+    // It may end without having read all of it.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (chunk: Buffer) => {
+    if (size < LARGEST_OUTPUT) chunks.push(chunk.subarray(0, LARGEST_OUTPUT - size));
+    size += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString();
+}
+
+/** The Debian package of each program that is used. */
+const PACKAGE: Readonly<Record<string, string>> = {
+  ip: "iproute2",
+  iptables: "iptables",
+  "iptables-save": "iptables",
+  "iptables-restore": "iptables",
+  unshare: "util-linux",
+  nsenter: "util-linux",
+  umount: "mount",
+};
+
+/** What it prints. @throws NetworkError program-missing, program-failed */
+export async function output(program: string, args: readonly string[], timeoutMs: number, input = ""): Promise<string> {
+  let result: CommandResult;
+  try {
+    result = await runCommand({ program, args, input, timeoutMs });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new NetworkError(
+      "program-missing",
+      `the program ${program} is not installed: it is in the package ${PACKAGE[program] ?? program}`,
+      { cause: error },
+    );
+  }
+  const { status, stdout, stderr, isTimedOut } = result;
+  if (status === 0 && !isTimedOut) return stdout;
+  const how = isTimedOut ? `has not ended within ${timeoutMs} ms` : `has failed: ${lastLines(stderr) || `exit status ${status}`}`;
+  throw new NetworkError("program-failed", `${[program, ...args].join(" ")} ${how}`);
+}
+
+const LONGEST_TOLD = 400;
+
+/** The end of what was printed, on one line. */
+export function lastLines(text: string): string {
+  const line = text.trim().replaceAll(/\s*\n\s*/g, "; ");
+  return line.length > LONGEST_TOLD ? `...${line.slice(-LONGEST_TOLD)}` : line;
+}

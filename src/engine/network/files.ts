@@ -1,0 +1,30 @@
+/** hosts, hostname and resolv.conf of each task: bound into its containers, so they are always written in place. */
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileContents, NETWORK_FILES } from "../plan/index.ts";
+import type { TaskSpec } from "../spec/index.ts";
+
+const HOST_RESOLV = "/etc/resolv.conf";
+
+/** `addresses` without prefixes. Errors are those of the system calls. */
+export function writeFiles(directory: string, { name, network }: TaskSpec, addresses: readonly string[]): void {
+  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  const contents = fileContents({ name, addresses, dns: network?.dns, hostResolv: textOf(HOST_RESOLV) });
+  for (const file of NETWORK_FILES) {
+    writeFileSync(join(directory, file), contents[file]);
+    // Every user of a container reads them, whatever the umask of this process takes away.
+    chmodSync(join(directory, file), 0o644);
+  }
+}
+
+export function removeFiles(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

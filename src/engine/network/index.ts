@@ -1,0 +1,3 @@
+/** The networks of tasks: the port to CNI plugins, and to namespaces of the kernel. */
+export { NetworkError, type NetworkErrorCode } from "./errors.ts";
+export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

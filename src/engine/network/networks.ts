@@ -1,0 +1,67 @@
+/** Networks of this engine: each is a bridge of the host with addresses behind it. Its names and addresses are written down before it is made. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BridgeNetwork } from "../plan/index.ts";
+import { writeDurably } from "./attachments.ts";
+import { output } from "./command.ts";
+import { NetworkError } from "./errors.ts";
+import { freeSubnet } from "./subnet.ts";
+
+export interface NetworksOptions {
+  readonly directory: string;
+  /** That no other engine of the host has. */
+  readonly key: string;
+  readonly timeoutMs: number;
+}
+
+export class Networks {
+  readonly #options: NetworksOptions;
+  readonly #known = new Map<string, Promise<BridgeNetwork>>();
+  /** One after the other: each sees the addresses of those before it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: NetworksOptions) {
+    this.#options = options;
+  }
+
+  /** Begins the names of all of them. */
+  get prefix(): string {
+    return `runtd-${this.#options.key}`;
+  }
+
+  /** `name`: "default", or GROUP.NAME. The same for ever. @throws NetworkError no-subnet, program-missing, program-failed */
+  get(name: string): Promise<BridgeNetwork> {
+    let found = this.#known.get(name);
+    if (found === undefined) {
+      found = this.#last.then(() => this.#find(name));
+      this.#last = found.catch(() => {});
+      this.#known.set(name, found);
+      found.catch(() => this.#known.delete(name));
+    }
+    return found;
+  }
+
+  async #find(name: string): Promise<BridgeNetwork> {
+    const written = this.written();
+    const id = `${this.prefix}-${name}`;
+    const known = written.find((one) => one.name === id);
+    if (known !== undefined) return known;
+    const routes = await output("ip", ["-4", "-o", "route", "show", "table", "all"], this.#options.timeoutMs);
+    const subnet = freeSubnet(id, [...routes.split(/\s+/), ...written.map((one) => one.subnet)]);
+    if (subnet === undefined)
+      throw new NetworkError("no-subnet", "every address from 10.64.0.0 to 10.127.255.255 has a route on this host");
+    // A name of an interface has 15 characters at most.
+    const network = { name: id, bridge: `rt-${createHash("sha256").update(id).digest("hex").slice(0, 10)}`, subnet };
+    writeDurably(join(this.#options.directory, `${name}.json`), JSON.stringify(network));
+    return network;
+  }
+
+  /** All that there have ever been. */
+  written(): BridgeNetwork[] {
+    const { directory } = this.#options;
+    if (!existsSync(directory)) return [];
+    const files = readdirSync(directory).filter((name) => name.endsWith(".json"));
+    return files.map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as BridgeNetwork);
+  }
+}

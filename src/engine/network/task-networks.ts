@@ -1,0 +1,204 @@
+/** The networks of tasks on this host: made, looked up, checked, given back. Everything here may be repeated after a crash at any instruction. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
+import type { TaskSpec } from "../spec/index.ts";
+import type { CniResult } from "./answer.ts";
+import { type Attachment, Attachments } from "./attachments.ts";
+import { Bridges } from "./bridges.ts";
+import { add, check, remove } from "./chain.ts";
+import { merged, NetworkError } from "./errors.ts";
+import { removeFiles, writeFiles } from "./files.ts";
+import { type JanitorOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./janitor.ts";
+import { isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
+import { Networks } from "./networks.ts";
+import { Plugins } from "./plugin.ts";
+import { checkPort } from "./ports.ts";
+import { sweepRules } from "./rules.ts";
+
+export interface TaskNetworksOptions {
+  /** What is kept: names, leases, results. */
+  readonly directory: string;
+  /** Directory of the files that namespaces are bound to; it is gone after a reboot, or what is bound to its files is. */
+  readonly namespaces: string;
+  /** That no other engine of the host has: part of all names. */
+  readonly key: string;
+  readonly bootId: string;
+  /** Directories of the CNI plugins; undefined: where distributions have them. */
+  readonly cniPath: readonly string[] | undefined;
+  /** Of one call of a plugin or a program. */
+  readonly timeoutMs: number | undefined;
+}
+
+const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
+const TIMEOUT_MS = 30_000;
+const DEFAULT_NETWORK = "default";
+
+export class TaskNetworks {
+  readonly #options: TaskNetworksOptions;
+  readonly #timeoutMs: number;
+  readonly #attachments: Attachments;
+  readonly #plugins: Plugins;
+  readonly #networks: Networks;
+  readonly #bridges: Bridges;
+
+  constructor(options: TaskNetworksOptions) {
+    const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    this.#attachments = new Attachments(join(directory, "attachments"));
+    this.#plugins = new Plugins(cniPath, timeoutMs);
+    this.#networks = new Networks({ directory: join(directory, "networks"), key, timeoutMs });
+    this.#bridges = new Bridges(this.#attachments, timeoutMs);
+  }
+
+  /** Where the containers of a task find its network. */
+  placement(id: string): NetworkPlacement {
+    return { path: join(this.#options.namespaces, id), files: join(this.#options.directory, "files", id) };
+  }
+
+  /**
+   * Make the network of a task, or find it as it was made; what is left of an attempt that did not come to its end is removed first.
+   * Returns its addresses, with prefixes. @throws NetworkError
+   */
+  async provision(id: string, spec: TaskSpec): Promise<{ readonly addresses: readonly string[] }> {
+    const made = await this.#found(id);
+    const results = made ?? (await this.#make(id, await this.#planOf(spec)));
+    const addresses = addressesOf(results);
+    writeFiles(
+      this.placement(id).files,
+      spec,
+      addresses.map((one) => one.split("/")[0]!),
+    );
+    return { addresses };
+  }
+
+  /** Give it back. What is gone is given back. @throws NetworkError: something is left; it may be tried again */
+  async release(id: string): Promise<void> {
+    const { path, files } = this.placement(id);
+    const attachment = this.#attachments.read(id);
+    if (attachment !== undefined) await this.#detach(attachment);
+    await unpinNamespace(path, this.#timeoutMs);
+    removeFiles(files);
+    this.#attachments.remove(id);
+    if (attachment !== undefined) await this.#bridges.removeUnused(attachment);
+  }
+
+  /** @throws NetworkError: it is not as it was made */
+  async check(id: string): Promise<void> {
+    const attachment = this.#attachments.read(id);
+    if (attachment?.results == null) throw new NetworkError("program-failed", "nothing is known of its network");
+    if (!isPinned(attachment.namespace)) throw new NetworkError("program-failed", `no namespace is bound to ${attachment.namespace}`);
+    for (const [index, step] of attachment.steps.entries()) await check(this.#plugins, step, attachment.results[index]!, attachment);
+  }
+
+  /**
+   * Remove what is on the host of tasks that are not known. To be called when nothing is being made. Returns what could not be removed.
+   * @param isKnown by id: the task has a network, or may have one
+   */
+  async tidy(isKnown: (id: string) => boolean): Promise<readonly unknown[]> {
+    const { directory, namespaces } = this.#options;
+    // It has never had a network.
+    if (!existsSync(directory)) return [];
+    const options: JanitorOptions = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, timeoutMs: this.#timeoutMs };
+    const errors: unknown[] = [];
+    for (const id of this.#attachments.ids().filter((one) => !isKnown(one))) await this.release(id).catch((error) => errors.push(error));
+    // What could not be given back keeps its names.
+    const isKept = (id: string) => isKnown(id) || this.#attachments.ids().includes(id);
+    const steps = [
+      () => tidyNamespaces(options, isKept),
+      async () => tidyLeases(options, isKept),
+      // Without a bridge there is no rule, and iptables need not be there.
+      async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
+      () => tidyBridges(this.#bridges.unused(this.#networks.written().map(({ bridge }) => bridge)), this.#timeoutMs),
+    ];
+    for (const step of steps) await step().catch((error) => errors.push(error));
+    return errors;
+  }
+
+  get #leases(): string {
+    return join(this.#options.directory, "leases");
+  }
+
+  async #planOf(spec: TaskSpec): Promise<NetworkPlan> {
+    const isBridged = spec.network!.mode !== "none";
+    // A task without interfaces needs no addresses, and no program that finds them.
+    const bridged = isBridged ? await this.#networks.get(DEFAULT_NETWORK) : { name: this.#networks.prefix, bridge: "", subnet: "" };
+    return networkPlan(spec, { bridged, leases: this.#leases });
+  }
+
+  /** undefined: it has to be made. */
+  async #found(id: string): Promise<readonly CniResult[] | undefined> {
+    const attachment = this.#attachments.read(id);
+    if (attachment?.results && attachment.bootId === this.#options.bootId) {
+      try {
+        await this.check(id);
+        return attachment.results;
+      } catch {
+        // It is made anew.
+      }
+    }
+    await this.release(id);
+    return undefined;
+  }
+
+  async #make(id: string, { steps, ports, blocked }: NetworkPlan): Promise<readonly CniResult[]> {
+    // What is missing is said before there is anything to undo.
+    for (const step of steps) await this.#plugins.version(step.plugins);
+    for (const port of ports) await checkPort(port);
+    const namespace = this.placement(id).path;
+    const attachment: Attachment = { containerId: id, bootId: this.#options.bootId, namespace, steps, results: null };
+    await this.#bridges.reserve(() => this.#attachments.write(attachment));
+    try {
+      await pinNamespace(namespace, blocked, this.#timeoutMs);
+      const results: CniResult[] = [];
+      for (const step of steps) results.push(await this.#add(attachment, step));
+      this.#attachments.write({ ...attachment, results });
+      return results;
+    } catch (error) {
+      // Each step that was begun gets its DEL, the last one first. What cannot be undone now is given back with the task.
+      const left = await this.release(id).catch((failure: Error) => failure);
+      throw left instanceof Error ? merged("it could not be made, nor undone", [error, left]) : error;
+    }
+  }
+
+  async #add(attachment: Attachment, step: NetworkStep): Promise<CniResult> {
+    const result = await add(this.#plugins, step, attachment);
+    const others = this.#attachments.all().filter(({ containerId }) => containerId !== attachment.containerId);
+    for (const { address } of step.needsAddress ? (result.ips ?? []) : []) {
+      const other = others.find(({ results, steps }) =>
+        results?.some((one, at) => steps[at]?.name === step.name && hasAddress(one, address)),
+      );
+      if (other !== undefined)
+        throw new NetworkError(
+          "plugin-answer",
+          `the network plugin ${step.plugins[0]!.type} has lied: ${address} is that of ${other.containerId}`,
+        );
+    }
+    return result;
+  }
+
+  async #detach(attachment: Attachment): Promise<void> {
+    const { containerId, steps, results } = attachment;
+    const isThere = isPinned(attachment.namespace);
+    const errors: unknown[] = [];
+    const from = { containerId, namespace: isThere ? attachment.namespace : "" };
+    for (const [index, step] of [...steps.entries()].reverse()) {
+      // Loopback goes with the namespace.
+      if (step.interface === "lo") continue;
+      await remove(this.#plugins, step, results?.[index], from).catch((error) => errors.push(error));
+    }
+    const hasRules = !isThere && steps.some(({ interface: name }) => name !== "lo");
+    if (hasRules) await sweepRules(({ network, id }) => id === containerId && steps.some(({ name }) => name === network), this.#timeoutMs);
+    if (errors.length > 0) throw merged("the network is not given back", errors);
+  }
+}
+
+function hasAddress({ ips = [] }: CniResult, address: string): boolean {
+  return ips.some((one) => one.address === address);
+}
+
+/** Those of loopback are no task's own. */
+function addressesOf(results: readonly CniResult[]): string[] {
+  return results.flatMap(({ ips = [] }) => ips.map(({ address }) => address)).filter((address) => !/^(127\.|::1\/)/.test(address));
+}

@@ -1,0 +1,76 @@
+/** Files that each container of a task with its own network has from the engine: what their names mean there. Pure. */
+import type { Mount, OciObject } from "../../executor/index.ts";
+import type { ContainerSpec, NetworkSpec } from "../spec/index.ts";
+
+/** Names of the files, which are below /etc in the containers. */
+export const NETWORK_FILES = ["hosts", "hostname", "resolv.conf"] as const;
+export type NetworkFile = (typeof NETWORK_FILES)[number];
+
+export interface NetworkPlacement {
+  /** File that the namespace is bound to. */
+  readonly path: string;
+  /** Directory of the files. */
+  readonly files: string;
+}
+
+/** Something else that the user mounts there stays. */
+export function fileMounts(network: NetworkPlacement | undefined, { mounts }: ContainerSpec, config: OciObject | undefined): Mount[] {
+  if (network === undefined) return [];
+  const configured = Array.isArray(config?.["mounts"])
+    ? (config["mounts"] as readonly OciObject[]).map(({ destination }) => destination)
+    : [];
+  const taken = [...mounts.map(({ target }) => target), ...configured];
+  return NETWORK_FILES.filter((name) => !taken.includes(`/etc/${name}`)).map((name) => ({
+    destination: `/etc/${name}`,
+    source: `${network.files}/${name}`,
+    type: "bind",
+    options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "ro"],
+  }));
+}
+
+export interface Named {
+  readonly address: string;
+  readonly names: readonly string[];
+}
+
+export interface FileContents {
+  /** Name of the task. */
+  readonly name: string;
+  /** Without the length of the prefix; the first is the task's own name. */
+  readonly addresses: readonly string[];
+  readonly dns: NetworkSpec["dns"];
+  /** resolv.conf of the host. */
+  readonly hostResolv: string;
+}
+
+export function fileContents({ name, addresses, dns, hostResolv }: FileContents): Readonly<Record<NetworkFile, string>> {
+  const own = addresses.length === 0 ? ["127.0.0.1"] : addresses;
+  return {
+    hosts: hostsText([
+      { address: "127.0.0.1", names: ["localhost"] },
+      { address: "::1", names: ["localhost", "ip6-localhost", "ip6-loopback"] },
+      ...own.map((address) => ({ address, names: [name] })),
+    ]),
+    hostname: `${name}\n`,
+    "resolv.conf": dns === undefined ? reachable(hostResolv) : resolvText(dns),
+  };
+}
+
+export function hostsText(entries: readonly Named[]): string {
+  return entries.map(({ address, names }) => `${address}\t${names.join(" ")}\n`).join("");
+}
+
+function resolvText({ servers, search, options }: NonNullable<NetworkSpec["dns"]>): string {
+  return [
+    ...servers.map((server) => `nameserver ${server}\n`),
+    ...(search.length === 0 ? [] : [`search ${search.join(" ")}\n`]),
+    ...(options.length === 0 ? [] : [`options ${options.join(" ")}\n`]),
+  ].join("");
+}
+
+/** Without servers on the host's loopback: that of the task is another one. */
+function reachable(resolv: string): string {
+  const lines = resolv.split("\n").filter((line) => /^\s*(nameserver|search|domain|options)\s/.test(line));
+  const kept = lines.filter((line) => !/^\s*nameserver\s+(127\.|::1(\s|$))/.test(line));
+  return kept.map((line) => `${line.trim()}\n`).join("");
+}

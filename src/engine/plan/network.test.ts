@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { parseTasks, type TaskSpec, taskSchema } from "../spec/index.ts";
+import { fileContents, networkPlan } from "./index.ts";
+
+const PLACES = { bridged: { name: "runtd-k-default", bridge: "rt-1", subnet: "10.64.0.0/20" }, leases: "/leases" };
+const task = (network: object): TaskSpec =>
+  taskSchema.parse({ name: "t", network, containers: [{ name: "c", rootfs: "/r", command: "x" }] });
+const text = (network: object) => JSON.stringify({ name: "t", network, containers: [{ name: "c", rootfs: "/r", command: "x" }] });
+const said = (network: object) => parseTasks(text(network)).findings.map(({ pointer, message }) => `${pointer}: ${message}`);
+const CLOUD = { parent: "eth7", addresses: ["10.9.0.5/24"], gateway: "10.9.0.1", mac: "02:00:00:00:00:05" };
+
+test("T24: loopback, then the interfaces in order, then the local bridge; T19: that one is always there", () => {
+  const { steps } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD, { parent: "eth8", addresses: ["10.8.0.5/24"] }] }), PLACES);
+  expect(steps.map((one) => `${one.interface} ${one.plugins.map(({ type }) => type).join("+")}`)).toEqual([
+    "lo loopback",
+    "eth0 macvlan+tuning",
+    "eth1 macvlan",
+    "eth2 bridge",
+  ]);
+  expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
+});
+
+test("T16: an interface has its address, its gateway and its MAC; the metadata address is out of reach unless it is asked for", () => {
+  const { steps, blocked } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD] }), PLACES);
+  expect(steps[1]!.plugins).toEqual([
+    {
+      type: "macvlan",
+      master: "eth7",
+      mode: "bridge",
+      ipam: {
+        type: "static",
+        addresses: [{ address: "10.9.0.5/24", gateway: "10.9.0.1" }],
+        routes: [{ dst: "0.0.0.0/0", gw: "10.9.0.1" }],
+      },
+    },
+    { type: "tuning", mac: "02:00:00:00:00:05" },
+  ]);
+  // The way out is by the gateway, not by the bridge.
+  expect(steps[2]!.plugins[0]).toMatchObject({ ipam: { routes: [] } });
+  expect(blocked).toContain("169.254.169.254");
+  expect(networkPlan(task({ metadata: true }), PLACES).blocked).toEqual([]);
+});
+
+test("T17: a tag makes a vlan interface", () => {
+  const { steps } = networkPlan(task({ mode: "isolated", interfaces: [{ ...CLOUD, association: "vlan", vlan: 7 }] }), PLACES);
+  expect(steps[1]!.plugins[0]).toMatchObject({ type: "vlan", master: "eth7", vlanId: 7 });
+});
+
+test("T18: an association that nobody knows is named; T15: interfaces in another mode, and what else does not go together", () => {
+  expect(said({ mode: "isolated", interfaces: [{ ...CLOUD, association: "foo" }] })).toEqual([
+    "/network/interfaces/0/association: there is no association foo: use default or vlan",
+  ]);
+  expect(said({ mode: "host", interfaces: [CLOUD] })).toEqual([
+    "/network/interfaces: interfaces need the mode isolated, and the network's is host",
+  ]);
+  expect(said({ mode: "isolated" })).toEqual(["/network/mode: the mode isolated needs interfaces"]);
+  expect(said({ mode: "none", ports: [{ container: 80 }] })).toEqual([
+    "/network/ports: port mappings need the mode bridge, and the network's is none",
+  ]);
+  expect(said({ ports: [{ container: 80 }, { container: 8080, host: 80 }] })).toEqual(["/network/ports/1: 80/tcp is there twice"]);
+  expect(() => networkPlan(task({ mode: "host" }), PLACES)).toThrow("has the mode host");
+});
+
+test("E73: port mappings, addresses of the host and the network of a task without any", () => {
+  const { steps, ports } = networkPlan(
+    task({
+      ports: [
+        { container: 80, host: 8080 },
+        { container: 53, protocol: "udp", address: "127.0.0.1" },
+      ],
+    }),
+    PLACES,
+  );
+  expect(ports).toEqual([
+    { port: 8080, protocol: "tcp", address: undefined },
+    { port: 53, protocol: "udp", address: "127.0.0.1" },
+  ]);
+  expect(steps[1]!.plugins[1]).toMatchObject({
+    type: "portmap",
+    runtimeConfig: {
+      portMappings: [
+        { hostPort: 8080, containerPort: 80, protocol: "tcp" },
+        { hostPort: 53, containerPort: 53, protocol: "udp", hostIP: "127.0.0.1" },
+      ],
+    },
+  });
+  expect(networkPlan(task({ mode: "none" }), PLACES).steps.map((one) => one.interface)).toEqual(["lo"]);
+});
+
+test("resolv.conf has no server on the loopback of the host; a task without an address has its name on loopback", () => {
+  const hostResolv = "# a comment\nnameserver 127.0.0.53\nnameserver ::1\nnameserver 192.0.2.9\nsearch example.org\n";
+  const files = fileContents({ name: "t", addresses: [], dns: undefined, hostResolv });
+  expect(files["resolv.conf"]).toBe("nameserver 192.0.2.9\nsearch example.org\n");
+  expect(files.hosts).toBe("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n127.0.0.1\tt\n");
+});

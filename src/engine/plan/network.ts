@@ -1,0 +1,116 @@
+/** The network of a task -> what is to be made, in order. Pure. Configurations are those of the CNI specification 1.0. */
+import { hostPortOf, type InterfaceSpec, type NetworkSpec, type TaskSpec } from "../spec/index.ts";
+
+/** A plugin with its configuration; `cniVersion`, `name` and `prevResult` are added when it is called. */
+export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** One attachment: plugins that work on one interface, in order. */
+export interface NetworkStep {
+  /** Of the network: leases and rules are kept under it. */
+  readonly name: string;
+  readonly interface: string;
+  readonly plugins: readonly CniPlugin[];
+  /** It is nothing without an address. */
+  readonly needsAddress: boolean;
+}
+
+export interface HostPort {
+  readonly port: number;
+  readonly protocol: "tcp" | "udp";
+  /** undefined: all addresses of the host. */
+  readonly address: string | undefined;
+}
+
+export interface NetworkPlan {
+  readonly steps: readonly NetworkStep[];
+  /** Ports that nobody else on the host may listen on. */
+  readonly ports: readonly HostPort[];
+  /** Addresses that nothing in the task reaches. */
+  readonly blocked: readonly string[];
+}
+
+/** A network of this engine: behind a bridge of the host. */
+export interface BridgeNetwork {
+  readonly name: string;
+  readonly bridge: string;
+  /** "10.201.0.0/20" */
+  readonly subnet: string;
+}
+
+export interface NetworkPlaces {
+  readonly bridged: BridgeNetwork;
+  /** Directory of leases. */
+  readonly leases: string;
+}
+
+/** Where clouds tell the secrets of their machines. */
+const METADATA = ["169.254.169.254", "fd00:ec2::254"];
+
+/** @throws Error: the task has no network of its own */
+export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces): NetworkPlan {
+  if (network === undefined || network.mode === "host")
+    throw new Error(`task ${name} has the mode ${network?.mode ?? "none given"}: there is no network to make`);
+  return {
+    steps: [loopback(places), ...interfaces(network, places), ...bridged(network, places)],
+    ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
+    blocked: network.metadata ? [] : METADATA,
+  };
+}
+
+function loopback({ bridged: { name } }: NetworkPlaces): NetworkStep {
+  return { name: `${name}-lo`, interface: "lo", plugins: [{ type: "loopback" }], needsAddress: false };
+}
+
+function interfaces({ mode, interfaces: all }: NetworkSpec, { bridged: { name } }: NetworkPlaces): NetworkStep[] {
+  if (mode !== "isolated") return [];
+  return all.map((one, index) => ({
+    name: `${name}-if${index}`,
+    interface: `eth${index}`,
+    plugins: [{ ...deviceOf(one), ipam: staticIpam(one) }, ...(one.mac === undefined ? [] : [{ type: "tuning", mac: one.mac }])],
+    needsAddress: true,
+  }));
+}
+
+function deviceOf({ association, parent, vlan }: InterfaceSpec): CniPlugin {
+  return association === "vlan" ? { type: "vlan", master: parent, vlanId: vlan } : { type: "macvlan", master: parent, mode: "bridge" };
+}
+
+function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
+  const entries = addresses.map((address, index) => ({ address, ...(index === 0 && gateway !== undefined ? { gateway } : {}) }));
+  const routes = gateway === undefined ? [] : [{ dst: gateway.includes(":") ? "::/0" : "0.0.0.0/0", gw: gateway }];
+  return { type: "static", addresses: entries, routes };
+}
+
+/** The last interface of every task that has more than loopback: that by which the host reaches it. */
+function bridged(
+  { mode, interfaces: others, ports }: NetworkSpec,
+  { bridged: { name, bridge, subnet }, leases }: NetworkPlaces,
+): NetworkStep[] {
+  if (mode === "none") return [];
+  const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
+  const ipam = { type: "host-local", dataDir: leases, ranges: [[{ subnet }]], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
+  const portMappings = ports.map(({ container, host = container, protocol, address }) => ({
+    hostPort: host,
+    containerPort: container,
+    protocol,
+    ...(address === undefined ? {} : { hostIP: address }),
+  }));
+  return [
+    {
+      name,
+      interface: `eth${mode === "isolated" ? others.length : 0}`,
+      plugins: [
+        { type: "bridge", bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam },
+        ...(ports.length === 0
+          ? []
+          : [{ type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } }]),
+      ],
+      needsAddress: true,
+    },
+  ];
+}
+
+/** "8080/tcp" */
+export function portName({ port, protocol }: HostPort): string {
+  return hostPortOf({ container: port, protocol });
+}

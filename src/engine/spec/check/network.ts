@@ -1,0 +1,36 @@
+/** What a network cannot be together with. */
+import type { Problem } from "../finding.ts";
+import type { PortMapping } from "../schema/network.ts";
+import type { TaskSpec } from "../schema/task.ts";
+import { duplicates } from "./names.ts";
+
+export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[] {
+  const wrong = (message: string, ...path: (string | number)[]): Problem => ({ code: "combination", message, path });
+  const problems: Problem[] = [];
+  const mode = network?.mode ?? namespaces.network;
+  if (ports.length > 0 && mode !== "host") problems.push(wrong(`ports of the host need its network, and the task's is ${mode}`, "ports"));
+  if (network === undefined) return problems;
+  if (namespaces.network !== "private")
+    problems.push(wrong("network says what the containers share: namespaces.network cannot be given, too", "namespaces", "network"));
+  if (network.ports.length > 0 && network.mode !== "bridge")
+    problems.push(wrong(`port mappings need the mode bridge, and the network's is ${network.mode}`, "network", "ports"));
+  if (network.mode === "host" && network.dns !== undefined)
+    problems.push(wrong("in the host's network its own resolv.conf counts", "network", "dns"));
+  if (network.mode === "isolated" && network.interfaces.length === 0)
+    problems.push(wrong("the mode isolated needs interfaces", "network", "mode"));
+  if (network.mode !== "isolated" && network.interfaces.length > 0)
+    problems.push(wrong(`interfaces need the mode isolated, and the network's is ${network.mode}`, "network", "interfaces"));
+  network.interfaces.forEach(({ association, vlan }, at) => {
+    if ((association === "vlan") !== (vlan !== undefined))
+      problems.push(wrong("association vlan and the tag of a vlan belong together", "network", "interfaces", at, "vlan"));
+  });
+  for (const at of duplicates(network.ports.map(hostPortOf))) {
+    problems.push({ code: "duplicate-name", message: `${hostPortOf(network.ports[at]!)} is there twice`, path: ["network", "ports", at] });
+  }
+  return problems;
+}
+
+/** "8080/tcp": two addresses of the host do not make two ports of it. */
+export function hostPortOf({ container, host = container, protocol }: Pick<PortMapping, "container" | "host" | "protocol">): string {
+  return `${host}/${protocol}`;
+}

@@ -1,0 +1,88 @@
+/** A host of its own for each test of networks: a namespace with loopback, in which the daemon is. No rule and no interface of theirs is in that of this machine. */
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach } from "vitest";
+import { TEST_PLUGINS } from "./network-plugins.ts";
+import { type Daemon, http, type Scene, type SpawnOptions } from "./support.ts";
+
+const run = promisify(execFile);
+
+export interface NetworkHost {
+  /** File of the namespace. */
+  readonly path: string;
+  daemon(options?: SpawnOptions): Promise<Daemon>;
+  /** stdout of a program that runs on this host. Rejects when it fails. */
+  on(...command: string[]): Promise<string>;
+  /** Of another namespace of this machine. */
+  inside(namespace: string, ...command: string[]): Promise<string>;
+  /** Starts a program on this host, until the end of the test. Resolves when it has printed a line. */
+  serve(...command: string[]): Promise<() => void>;
+  /** Interfaces, rules, leases and namespaces of tasks: empty when all is given back. */
+  left(): Promise<string[]>;
+}
+
+/** To be called inside `describe`, after `useEngine`. */
+export function useNetworkHost(scene: Scene): NetworkHost {
+  const path = join(scene.directory, "host-network");
+  let children: (() => void)[] = [];
+  beforeEach(() => {
+    writeFileSync(path, "");
+    execFileSync("unshare", [`--net=${path}`, "ip", "link", "set", "lo", "up"]);
+  });
+  afterEach(() => {
+    for (const end of children) end();
+    children = [];
+    execFileSync("umount", ["--lazy", path]);
+  });
+  const inside = async (namespace: string, ...command: string[]) => (await run("nsenter", [`--net=${namespace}`, ...command])).stdout;
+  const on = (...command: string[]) => inside(path, ...command);
+  return {
+    path,
+    inside,
+    on,
+    daemon: (options) => scene.daemon({ network: path, ...options }),
+    serve: (...command) =>
+      new Promise((resolve, reject) => {
+        const child = spawn("nsenter", [`--net=${path}`, ...command], { stdio: ["ignore", "pipe", "inherit"] });
+        const end = () => void child.kill("SIGKILL");
+        children.push(end);
+        child.once("error", reject);
+        child.once("exit", () => reject(new Error(`${command.join(" ")} has ended`)));
+        child.stdout.once("data", () => resolve(end));
+      }),
+    async left() {
+      const links = (await on("ip", "-o", "link")).split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
+      const rules = (await on("iptables-save", "-t", "nat")).split("\n").filter((line) => /name: |^:CNI-(DN-)?[0-9a-f]{8}/.test(line));
+      const leases = filesBelow(join(scene.stateDir, "network/leases")).filter((name) => /\d+\.\d+\.\d+\.\d+$/.test(name));
+      const others = ["attachments", "files"].flatMap((name) => filesBelow(join(scene.stateDir, "network", name)));
+      return [
+        ...links.filter((name) => name !== "lo"),
+        ...rules,
+        ...leases,
+        ...others,
+        ...filesBelow(join(scene.directory, "run/networks")),
+      ];
+    },
+  };
+}
+
+function filesBelow(directory: string): string[] {
+  return existsSync(directory) ? (readdirSync(directory, { recursive: true }) as string[]).map((name) => join(directory, name)) : [];
+}
+
+/** Directory with links to the real plugins, and with those of the test in the place of some: text of a script of sh. */
+export function pluginsWith(scene: Scene, name: string, scripts: Readonly<Record<string, string>>): string {
+  const directory = join(scene.directory, name);
+  execFileSync("cp", ["-rs", TEST_PLUGINS, directory]);
+  for (const [plugin, script] of Object.entries(scripts)) {
+    execFileSync("rm", ["-f", join(directory, plugin)]);
+    if (script !== "") writeFileSync(join(directory, plugin), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  return directory;
+}
+
+export async function taskOf(scene: Scene, name: string) {
+  return JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+}

@@ -1,0 +1,7 @@
+import { existsSync } from "node:fs";
+
+/** Where Debian has the CNI plugins. */
+export const TEST_PLUGINS = "/usr/lib/cni";
+
+/** Why tests of networks cannot run here; undefined: they can. */
+export const noNetworks = ["/usr/lib/cni/bridge", "/usr/sbin/iptables", "/usr/sbin/ip"].find((path) => !existsSync(path));
