@@ -12,7 +12,7 @@ static long keep_path(struct run *run, const struct op_mount_open *op) {
   return slot_put(run, op->slot, fd);
 }
 
-/* In a user namespace: what init may not reach, or not without what is locked below. */
+/* In a user namespace: sources that init may not reach, or only with the mounts that are locked below them. */
 static bool needs_host(const struct run *run, long error) {
   return run->is_init && run->sources >= 0 && (error == -EACCES || error == -EINVAL);
 }
@@ -127,7 +127,7 @@ static long make_link(struct run *run, int link, const char *path) {
   return op_symlink_create(run, &op);
 }
 
-/* The root of the mount gets the mode of the directory that it is going to cover; one that was made for it has none to give. */
+/* The root of the mount gets the mode of the directory that it covers, unless that directory was only made to mount on. */
 static long inherit_mode(struct run *run, int mount, int target, const char *path) {
   struct stat info;
   long error = sys_fstat(target, &info);

@@ -42,9 +42,9 @@ long op_capability_bounding(struct run *run, const struct op_capability_bounding
   for (unsigned capability = 0; capability < 64 && !DEFENCE_DISABLED(capabilities); capability++) {
     if ((op->mask >> capability & 1) != 0) continue;
     long error = sys_prctl(PR_CAPBSET_DROP, capability, 0);
-    // Behind the last one that this kernel knows.
+    // The number is above the last capability that this kernel knows.
     if (error == -EINVAL) break;
-    // What is not in the set need not be dropped, by who may not.
+    // A capability that is not in the set need not be dropped, and this process may lack the right to drop.
     if (error < 0 && sys_prctl(PR_CAPBSET_READ, capability, 0) > 0) return fail(run, error, NULL, "PR_CAPBSET_DROP");
   }
   return 0;

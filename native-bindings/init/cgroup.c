@@ -37,7 +37,7 @@ long op_cgroup_open_tree(struct run *run, const struct op_cgroup_open_tree *op) 
   const struct op_mount_open open = {.source = op->path, .slot = op->slot};
   if (is_made(run, op->made)) {
     long error = op_mount_open(run, &open);
-    // The word is a hint; what counts is the message.
+    // The word in the shared page is only a hint; the message decides.
     if (error != -ENOENT || run->has_cgroups) return error;
   }
   long error = cgroups_await(run);

@@ -22,13 +22,13 @@ bool cleanup_begin(struct cleanup *cleanup, const struct monitor_options *option
   cleanup->state = options->state;
   cleanup->state_path = options->state_path;
   if (cleanup->state < 0) return true;
-  // Create has held it until here.
+  // Create has held the lock until here.
   return cleanup->state_path != NULL && sys(__NR_flock, cleanup->state, FLOCK_FREE) >= 0;
 }
 
 enum state { STATE_OURS, STATE_GONE, STATE_UNKNOWN };
 
-/* The held inode cannot be given to another directory: the same numbers are the same directory. */
+/* The directory is held open, so no other directory gets its inode: the same numbers mean the same directory. */
 static enum state look(const struct cleanup *cleanup) {
   struct stat held, named;
   if (sys_fstat(cleanup->state, &held) < 0) return STATE_UNKNOWN;

@@ -23,6 +23,6 @@ enum cleanup_result { CLEANUP_CLEAN, CLEANUP_KEPT, CLEANUP_LEFT };
 
 /* Lets the lock go. False: malformed. */
 bool cleanup_begin(struct cleanup *cleanup, const struct monitor_options *options);
-/* Whatever has the same path by now but is another directory is not touched. */
+/* Another directory that has the same path by now is not touched. */
 enum cleanup_result clean_up(const struct cleanup *cleanup, struct ending *ending);
 #endif

@@ -23,7 +23,7 @@ long op_console_connect(struct run *run, const struct op_console_connect *op) {
   return fail(run, error, path, "connecting to the console socket");
 }
 
-/* The multiplexer of a real devpts and nothing an image could have put there. */
+/* Checks that it is the multiplexer of a real devpts, and no file of the image. */
 static long open_ptmx(int root) {
   if (DEFENCE_DISABLED(verify_terminal)) return sys_openat(root, "dev/pts/ptmx", O_RDWR | O_NOCTTY, 0);
   int directory = inroot_open(root, "/dev/pts", INROOT_NO_LINKS);

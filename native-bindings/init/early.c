@@ -9,7 +9,7 @@
 static void make_namespaces(struct run *run, uint64_t flags) {
   if (flags == 0 || sys(__NR_unshare, flags) < 0) return;
   run->made_early = flags;
-  // What fails here fails in loopback.up too.
+  // An error here comes again in loopback.up, which reports it.
   if ((flags & CLONE_NEWNET) != 0) loopback_raise();
 }
 

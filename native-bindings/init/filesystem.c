@@ -80,7 +80,7 @@ static bool has_mode(const struct list *data) {
   return false;
 }
 
-/* The directory that is going to be covered. */
+/* Opens the directory that the mount is going to cover. */
 struct covered {
   int fd;
   bool was_missing;
@@ -202,7 +202,7 @@ long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) 
   return error;
 }
 
-/* Nothing of the host's cgroups is shown where the container has none. */
+/* A container without a cgroup sees nothing of the host's cgroups. */
 static long cover(struct run *run, const struct op_mount_cgroup *op) {
   struct op_mount_filesystem tmpfs = {.target = op->target, .propagation = op->propagation};
   tmpfs.fstype = tmpfs.source = (struct text){"tmpfs", 5};

@@ -2,7 +2,7 @@
 
 #include "../shared/sys.h"
 
-/* Somebody who makes the name again between two calls, every time, gets what he wants: there will be no such file. */
+/* Attempts. If somebody makes the name again between every two calls, there will be no such file. */
 #define ATTEMPTS 8
 
 static int make(const char *path) { return sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600); }
@@ -11,7 +11,7 @@ int fresh_open(const char *path) {
   for (int i = 0; i < ATTEMPTS; i++) {
     int fd = make(path);
     if (fd != -EEXIST) return fd;
-    // A directory is not ours to remove.
+    // A directory is never removed here.
     long error = sys(__NR_unlinkat, AT_FDCWD, path, 0);
     if (error < 0 && error != -ENOENT) return (int)error;
   }
@@ -29,7 +29,7 @@ int fresh_beside(const char *path, struct buffer *name) {
     put_u64(name, unknown);
     if (name->truncated) return -ENAMETOOLONG;
     fd = make(name->at);
-    // Of an earlier process of this pid, or somebody else's.
+    // A file of this name is there: from an earlier process with this pid, or made by somebody else.
     if (fd == -EEXIST) sys(__NR_unlinkat, AT_FDCWD, name->at, 0);
   }
   return fd;

@@ -5,7 +5,7 @@
 #include "../shared/sys.h"
 
 #define PASSWD_MAX (1024 * 1024)
-/* As the kernel follows. */
+/* The kernel follows as many links (path_resolution(7)). */
 #define LINKS_MAX 40
 
 /* The sixth field of the line whose third is uid; false if this is another line. */

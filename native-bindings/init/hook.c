@@ -49,7 +49,7 @@ static int64_t now(void) {
   return time.tv_sec * NANOSECONDS + time.tv_nsec;
 }
 
-/* No signal comes to init; a filter may say so all the same. */
+/* No signal interrupts init, but a filter of system calls may return EINTR. */
 static int poll_for(struct pollfd *fds, unsigned count, int64_t nanoseconds) {
   const struct __kernel_timespec pause = {nanoseconds / NANOSECONDS, nanoseconds % NANOSECONDS};
   int ready = sys_poll(fds, count, nanoseconds < 0 ? NULL : &pause);
@@ -74,7 +74,7 @@ static struct buffer begin_text(struct run *run, const struct op_hook_run *op) {
   return out;
 }
 
-/* After `commit` nobody listens any more but whoever reads the report. */
+/* After `commit` the runtime does not listen any more: the error goes into the report only. */
 static long fail_hook(struct run *run, const struct op_hook_run *op, const struct buffer *text) {
   if (run->socket < 0 && op->report != NO_SLOT) {
     int report = slot_get(run, op->report);
@@ -169,7 +169,7 @@ long op_hook_run(struct run *run, const struct op_hook_run *op) {
   child.pid = (int)error;
   child.pidfd = (int)sys(__NR_pidfd_open, child.pid, 0);
   enum child_end end = child_serve(&child, op->timeout == 0 ? -1 : (int64_t)op->timeout * NANOSECONDS, &status);
-  // What the hook left behind may have become init's.
+  // Processes that the hook has left behind may be children of init by now.
   while (sys(__NR_wait4, -1, NULL, WNOHANG | __WALL, NULL) > 0) continue;
   child_close(&child);
   ignore_broken_pipes(false);

@@ -13,7 +13,7 @@ static void close_file(struct log_file *file) {
   file->fd = -1;
 }
 
-/* Nobody else's, by no other name: in a directory that others may write to, a link could lead anywhere. */
+/* The file belongs to this user and has one name: in a directory that others may write to, a link could lead to another file. */
 static bool is_log(const struct stat *file) {
   return (file->st_mode & FILE_TYPE) == FILE_REGULAR && file->st_nlink == 1 && file->st_uid == (unsigned)sys(__NR_geteuid);
 }

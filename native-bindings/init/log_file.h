@@ -1,4 +1,4 @@
-/* The file of a log pump: its own, whatever somebody puts in its place, and rotated by size. */
+/* The file of a log pump. It is rotated by size, and a file that somebody else has put in its place is never written to. */
 #ifndef RUNT_LOG_FILE_H
 #define RUNT_LOG_FILE_H
 #include "log_position.h"
@@ -16,6 +16,6 @@ struct log_file {
  * `is_again` bytes behind that place are a pump's that was killed while it wrote: they are written again. 0, or a negative errno.
  */
 long log_file_ready(struct log_file *file, struct log_state *state, uint64_t length, bool is_again);
-/* All of it, or nothing: what does not fit is taken back. 0, or a negative errno. */
+/* Writes all of it or nothing: after a short write the file is cut to its former length. 0, or a negative errno. */
 long log_file_write(struct log_file *file, const struct log_state *state, const char *bytes, uint64_t length);
 #endif

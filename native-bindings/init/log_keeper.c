@@ -6,13 +6,13 @@
 #include "../shared/str.h"
 #include "../shared/sys.h"
 
-/* One that has lived for a shorter time is not replaced at once: what has ended it may end the next one, too. */
+/* A pump that lived for a shorter time is not replaced at once: the same cause may end the next one, too. */
 #define YOUNG 100000000ull
 
 enum { FIRST_KEPT = 3, LAST_CLOSED = 1024 };
 
 static long map_state(struct log_keeper *keeper) {
-  // Not a file: where a disk is full, a page of one cannot be written.
+  // Anonymous memory, not a file: a page of a file cannot be written when the disk is full.
   long address = sys(__NR_mmap, 0, sizeof *keeper->state, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (address < 0 && address >= -4095) return address;
   keeper->state = (struct log_state *)address;
@@ -36,7 +36,7 @@ long log_keeper_begin(struct log_keeper *keeper, const struct monitor_options *o
   if (error >= 0) error = sys(__NR_pipe2, keeper->queue, O_CLOEXEC | O_NONBLOCK);
   if (error >= 0) error = sys(__NR_pipe2, keeper->life, O_CLOEXEC);
   if (error < 0) return error;
-  // The numbers are for onlookers: without them everything goes on.
+  // Only observers read the counts. Without them the pump works all the same.
   put_text(&counts, record->path);
   put_text(&counts, ".log");
   if (!counts.truncated) keeper->counts = fresh_open(path);
@@ -105,7 +105,7 @@ void log_keeper_start(struct log_keeper *keeper, const struct record *record) {
   log_keeper_serve(keeper, record);
   keeper->begun = -1;
   sys_close(begun[1]);
-  // Its end comes also when the pump does not live to begin.
+  // The pipe also ends when the pump dies before it has begun.
   while (sys_read(begun[0], &none, sizeof none) == -EINTR) {}
   sys_close(begun[0]);
 }

@@ -8,11 +8,11 @@
 
 #define MILLISECOND 1000000ull
 #define SECOND (1000 * MILLISECOND)
-/* A prompt has no end of line: what stands so long goes into the file without one. */
+/* A prompt has no end of line: an unfinished line that is this old is written without one. */
 #define FLUSH_AFTER (200 * MILLISECOND)
-/* Whether a disk that was full has room again. */
+/* How often to try whether a full disk has room again. */
 #define TELL_AFTER SECOND
-/* What is told to others is not older. */
+/* How old the counts in the file may become. */
 #define COUNTS_AFTER SECOND
 
 enum { ROW_LIFE = LOG_STREAMS, ROW_COUNT };
@@ -55,7 +55,7 @@ static void serve_timers(struct log_pump *pump, struct timers *timers) {
   set(&timers->counts, log_counts_changed(pump), COUNTS_AFTER);
 }
 
-/* Until something comes, or a timer is due. */
+/* Wait until output comes or a timer is due. */
 static int wait(struct pollfd *rows, const struct timers *timers) {
   uint64_t first = UINT64_MAX, now = trace_now();
   const uint64_t all[] = {timers->flush[LOG_STDOUT], timers->flush[LOG_STDERR], timers->tell, timers->counts};
@@ -107,7 +107,7 @@ void log_pump(struct log_pump *pump) {
     if (wait(rows, &timers) < 0) continue;
     if (rows[ROW_LIFE].revents != 0) {
       if (__atomic_load_n(&pump->state->is_ending, __ATOMIC_SEQ_CST)) break;
-      // The monitor is gone: the container is not.
+      // The monitor has ended, but the container runs on.
       pump->life = -1;
     }
     for (unsigned stream = 0; stream < LOG_STREAMS; stream++)

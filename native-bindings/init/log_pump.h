@@ -10,11 +10,11 @@ struct log_pump {
   int sources[LOG_STREAMS];
   /* A pipe that nobody else writes into: bytes that are on their way. It does not block, and outlives the pump. */
   int queue[2];
-  /* Has an end when the monitor says that the container has ended, or is gone. */
+  /* Reaches its end when the monitor says that the container has ended, or when the monitor itself has ended. */
   int life;
-  /* What is told to others, in numbers; -1 = nobody. */
+  /* The file for the counts (log_counts.h); -1 = none. */
   int counts;
-  /* To be closed when the counts are there for the first time; -1 = nobody waits for that. */
+  /* The pump closes it after it has written the counts for the first time; -1 = nobody waits for that. */
   int begun;
 };
 

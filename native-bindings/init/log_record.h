@@ -14,14 +14,14 @@ struct log_records {
   /* Bytes of the ring that they take, of which some may be dropped. */
   uint64_t used;
   struct log_count held;
-  /* The last one ends no line. */
+  /* The last record does not end its line. */
   bool is_part;
 };
 
 /* As many records of a stream as fit, from the beginning of its ring on. Without `flushes` no line that has not ended, unless it fills the ring. */
 void log_records(const struct log_state *state, unsigned stream, bool flushes, struct log_records *out);
-/* What is to be dropped because its line's beginning was: bytes at the beginning of the ring. `ends`: its line does. */
+/* How many bytes at the beginning of the ring belong to a line whose beginning was dropped; they are dropped, too. `ends`: the line ends there. */
 uint64_t log_rest(const struct log_state *state, unsigned stream, bool *ends);
-/* The record that tells what was dropped. */
+/* The record that says how much was dropped. */
 void log_dropped(const struct log_position *position, struct buffer *out);
 #endif

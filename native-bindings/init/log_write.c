@@ -17,7 +17,7 @@ static void leave(struct log_state *state, const struct log_records *records, lo
   to->lines += records->held.lines;
   to->bytes += records->held.bytes;
   if (error < 0) {
-    // A line that has lost its beginning would look like a whole one.
+    // Without its beginning the rest of the line would look like a whole line.
     stream->drops = records->is_part;
     next->untold.lines += records->held.lines;
     next->untold.bytes += records->held.bytes;
@@ -71,7 +71,7 @@ void log_write(struct log_pump *pump, unsigned stream, bool flushes) {
   }
 }
 
-/* Ends what stands in the position: the same bytes at the same place, whatever of them is there already. */
+/* Ends the write that the position describes: the same bytes at the same place, whether some of them are there or not. */
 static void tell(struct log_pump *pump) {
   char text[TELL_MAX];
   struct buffer out = BUFFER(text);

@@ -7,7 +7,7 @@
 #include "run.h"
 #include "../shared/sys.h"
 
-/* Init's state is too large for a comfortable stack frame, and there is one. */
+/* The state of init is too large for the stack, and there is only one. */
 static struct run the_run;
 
 static long execute(struct run *run, const struct operation *operation) {
@@ -20,14 +20,14 @@ static long execute(struct run *run, const struct operation *operation) {
   return fail(run, -ENOSYS, NULL, "unknown operation");
 }
 
-/* How long init stays after its last words, for whoever looks for the reason through /proc/PID/root. The runtime closes its end of
- * the rendezvous when it is done; `start` has no way to say so. */
+/* How long a failed init keeps its namespaces, so that the runtime can look for the reason through /proc/PID/root. The runtime closes
+ * its end of the rendezvous when it is done; `start` has no way to say so. */
 #define LINGER_MOST_SECONDS 2
 #define LINGER_NANOSECONDS 100000000
-/* What a pipe takes at once. */
+/* As much as a pipe takes at once. */
 #define REPORT_MAX 4096
 
-/* For `start`, which holds the other end of exec.fifo, and with it what is in it. */
+/* Writes the error into exec.fifo for `start`. The other end is open there, so the text is kept after init has ended. */
 static void report_to_start(struct run *run, long error) {
   int fd = run->slots == NULL ? -1 : run->slots[SLOT_FIFO].fd;
   if (fd < 0) return;
@@ -35,7 +35,7 @@ static void report_to_start(struct run *run, long error) {
   struct buffer out = BUFFER(text);
   put_i64(&out, -error);
   put_text(&out, "\n");
-  // A line of its own, whatever the image has called it.
+  // A line feed in a name of the image must not begin a second line.
   if (run->failed_path != NULL) put_printable(&out, run->failed_path, strlen(run->failed_path));
   put_text(&out, "\n");
   put_text(&out, run->failed_text);
@@ -48,7 +48,7 @@ static void report_to_start(struct run *run, long error) {
 static void report_to_stderr(struct run *run, long error) {
   char text[PATH_MAX + 256];
   struct buffer line = BUFFER(text);
-  // Text and path may be the image's.
+  // Text and path may come from the image.
   put_printable(&line, run->failed_text, strlen(run->failed_text));
   if (run->failed_path != NULL) {
     put_text(&line, " ");
@@ -126,7 +126,7 @@ static long execute_all(struct run *run) {
   return 0;
 }
 
-/* It is for onlookers: without it everything goes on. */
+/* Only observers read it: a failure here is no error. */
 static void map_progress(struct run *run, int fd) {
   if (fd < 0) return;
   long address = sys(__NR_mmap, 0, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

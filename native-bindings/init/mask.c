@@ -18,7 +18,7 @@ static long check_null(int fd) {
   return error;
 }
 
-/* An image or a careless host could have anything at this path. */
+/* The image or the host may have something else at this path. */
 long op_mask_open(struct run *run, const struct op_mask_open *op) {
   (void)op;
   if (DEFENCE_DISABLED(null_device)) return 0;
@@ -31,7 +31,7 @@ long op_mask_open(struct run *run, const struct op_mask_open *op) {
   }
   int clone = mount_clone(fd, false);
   sys_close(fd);
-  // Refused: masks then bind the container's own null device.
+  // If it is refused, masks bind the null device of the container.
   if (is_refused(clone)) return 0;
   if (clone < 0) return fail(run, clone, "/dev/null", "open_tree");
   // The clone of a shared /dev must not stay its peer. Where this is refused, the mount is made private once attached.

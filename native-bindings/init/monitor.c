@@ -11,7 +11,7 @@
 #include "terminal.h"
 #include "trace.h"
 
-/* While the container's side of the terminal is closed by everybody, the master is looked at this often. */
+/* How often the master is read while no process has the container's side of the terminal open. */
 #define IDLE_NANOSECONDS 50000000
 #define STATUS_FAILED 255
 /* How long the last lines may take to get into the log. */
@@ -59,7 +59,7 @@ static bool is_forwarded(struct monitor *monitor, const struct signalfd_siginfo 
   case SIGTTIN:
   case SIGTTOU: return false;
   case SIGPIPE:
-    // Its own, from a write to a reader that is gone.
+    // SIGPIPE of this process, from a write whose reader has ended.
     return signal->ssi_pid != (uint32_t)sys(__NR_getpid);
   case SIGWINCH: return monitor->terminal.master < 0;
   }
@@ -162,7 +162,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   record_ended(&monitor->record, monitor->wait_status);
   // The rest of a terminal's output goes to whoever reads, or else into a file.
   if (options.console >= 0 && monitor->log.path == NULL) record_settle(&monitor->record);
-  // The container's end does not wait for a reader: what he does not take at once, he gets when the container is removed.
+  // The end of the container does not wait for a slow reader: the reader gets the rest after the container is removed.
   terminal_flush(&monitor->terminal);
   bool is_clean = clean_up(&monitor->cleanup, &monitor->ending) == CLEANUP_CLEAN;
   POINT("after", "cleanup");

@@ -37,7 +37,7 @@ static void keep_outputs(struct record *record) {
   bool has_output = is_fifo(1, &output);
   if (has_output) record->kept[0] = reopen(1, O_RDONLY | O_NONBLOCK);
   if (!is_fifo(2, &error)) return;
-  // Both in one pipe: one reading end does.
+  // stdout and stderr are the same pipe: one reading end is enough.
   if (has_output && output.st_ino == error.st_ino && output.st_dev == error.st_dev) return;
   record->kept[1] = reopen(2, O_RDONLY | O_NONBLOCK);
 }
@@ -156,7 +156,7 @@ static void save(int reader, const char *record_path, int output) {
   struct buffer name = BUFFER(path);
   put_text(&name, record_path);
   put_text(&name, output == 1 ? ".stdout" : ".stderr");
-  // A terminal still has something: it goes on where the pipe ends.
+  // The terminal still has output: it is written after what was in the pipe.
   struct stat mine;
   bool has_more = output == 1 && is_fifo(1, &mine);
   int file = has_more && !name.truncated ? fresh_open(path) : -1;

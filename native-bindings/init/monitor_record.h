@@ -5,11 +5,11 @@
 #include "monitor_options.h"
 
 struct record {
-  /* NULL = there is none, and nothing here does anything. */
+  /* NULL = no record was asked for: every function here then returns at once. */
   const char *path;
   /* The record as the runtime has begun it: JSON without its closing brace. */
   const char *text;
-  /* The record as it was written last: what has its name by now may be another file. */
+  /* The file that was written last, held open: its name may belong to another file by now. */
   int own;
   /* The file with the line `oom_kill N`, or NULL; its number before the container. */
   const char *oom_path;
@@ -26,12 +26,12 @@ struct record {
 bool record_take(struct record *record, const struct monitor_options *options);
 /* Lets go of the caller's stdio, but for what a terminal is copied from and to. */
 void record_begin(struct record *record, bool terminal);
-/* Tells the runtime's caller that all is well: whoever kills the monitor after that takes no output along. */
+/* Tells the runtime's caller that the container runs. From here on no output is lost if the monitor is killed. */
 void record_ready(struct record *record);
-/* init has ended: -1 = nobody knows how. Written before anything is removed. */
+/* Records the end of init; -1 = its status is unknown. Called before anything is removed. */
 void record_ended(struct record *record, int wait_status);
-/* What nobody has read, and nobody is there to read, goes into FILE.stdout and FILE.stderr. May be called twice. */
+/* Output that is unread, on a pipe without a reader, goes into FILE.stdout and FILE.stderr. May be called twice. */
 void record_settle(struct record *record);
-/* Nothing of the container is left. */
+/* Records that nothing of the container is left. */
 void record_exited(struct record *record);
 #endif

@@ -156,7 +156,7 @@ static long propagate_all(struct run *run, int fd, const char *path, const struc
   return 0;
 }
 
-/* There is no older way to change a whole tree at once. */
+/* No older system call changes a whole tree at once. */
 static long change_recursive(struct run *run, int fd, const char *path, const struct attributes *attributes) {
   if ((attributes->recursive_set | attributes->recursive_clear) == 0) return 0;
   uint64_t set = attributes->recursive_set, clear = attributes->recursive_clear;
@@ -217,7 +217,7 @@ static bool is_led_into_proc(int root, int target, const char *path, unsigned ho
   struct statfs filesystem;
   if (DEFENCE_DISABLED(procfs_link) || sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
   int direct = inroot_open(root, path, how | INROOT_NO_LINKS);
-  // Somebody may change the links: only the very file is as good as what was found.
+  // Somebody may change the links meanwhile: only the same file counts.
   bool same = direct >= 0 && inroot_same(direct, target);
   if (direct >= 0) sys_close(direct);
   return !same;

@@ -4,7 +4,7 @@
 
 #define TABLE_SIZE (16 * 1024 * 1024)
 
-/* Address space only: pages come as the table needs them. */
+/* Only address space is reserved: pages are allocated when the table grows into them. */
 static long map_table(struct run *run) {
   if (run->mount_table != NULL) return 0;
   long address = sys(__NR_mmap, 0, TABLE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -10,7 +10,7 @@
 #define DATAGRAM_MAX 4096
 /* More than a queue holds (net.unix.max_dgram_qlen): who goes on sending does not keep the monitor from its other work. */
 #define DATAGRAMS_MOST 1024
-/* As systemd-notify waits. */
+/* systemd-notify waits as long. */
 #define BARRIER_SECONDS 30
 
 static bool says_ready(const char *text, size_t size) {
@@ -45,7 +45,7 @@ static void tell_ready(struct notify *notify) {
   put_text(&out, "MAINPID=");
   put_u64(&out, (uint64_t)notify->main_pid);
   put_text(&out, "\nREADY=1\n");
-  // A manager that has gone is told nothing.
+  // The manager has ended: there is nobody to tell.
   notify->is_ready = tell(notify->host, line, -1) != -EAGAIN;
   notify->is_pending = !notify->is_ready;
 }
@@ -86,7 +86,7 @@ int notify_main(int count, char **arguments) {
     struct pollfd rows[3] = {{.fd = notify.container, .events = POLLIN}, {.fd = (int)numbers[2], .events = POLLIN}, {.fd = -1}};
     if (notify.is_pending) rows[2] = (struct pollfd){.fd = notify.host, .events = POLLOUT};
     if (sys_poll(rows, 3, NULL) < 0) continue;
-    // The program's last act may have been to say it.
+    // The program may have said READY=1 just before it ended.
     ended = rows[1].revents != 0;
     notify_take(&notify);
   }

@@ -8,9 +8,9 @@ struct notify {
   int container, host;
   /* What MAINPID tells. */
   long main_pid;
-  /* It has said so, but the manager's queue was full; then `host` is to be polled for POLLOUT. */
+  /* The program has said READY=1, but the queue of the manager was full; then `host` is polled for POLLOUT. */
   bool is_pending;
-  /* And the manager has been told. */
+  /* The manager has been told. */
   bool is_ready;
 };
 

@@ -1,7 +1,7 @@
 /*
  * File systems that are made while the plan is not there yet: those that nearly every configuration mounts, with the options that
  * it gives them. An init that waits for its plan makes them, or a helper that is in the namespaces of the init to come. The plan decides:
- * what it wants otherwise is made anew, and what was made for nothing is closed before the root is entered (prepared_close).
+ * a file system with other options is made anew, and unused ones are closed before the root is entered (prepared_close).
  */
 #include "prepare.h"
 
@@ -26,7 +26,7 @@ static const struct standard STANDARD[PREPARED_COUNT] = {
 #undef X
 };
 
-/* Without a report: the operation that wants it tries again. */
+/* A failure is not reported here: the operation that needs the file system tries again, and reports. */
 static int make(const struct standard *standard) {
   int context = (int)sys(__NR_fsopen, standard->fstype, FSOPEN_CLOEXEC);
   if (context < 0) return context;

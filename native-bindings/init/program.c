@@ -107,6 +107,6 @@ long op_process_exec(struct run *run, const struct op_process_exec *op) {
   long error = exec_prepare(run);
   if (error < 0) return error;
   error = sys(__NR_execve, run->program, run->exec_arguments, run->exec_environment);
-  // A filter may refuse it and say 0.
+  // A filter may refuse execve(2) and return 0.
   return fail(run, error < 0 ? error : -EPERM, run->program, "exec");
 }

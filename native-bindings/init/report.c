@@ -1,4 +1,4 @@
-/* The rendezvous with the runtime: messages out, messages in, and the last words on stderr. */
+/* The rendezvous with the runtime: messages out, messages in, and the last message on stderr. */
 #include "../testing/points.h"
 #include "../shared/spin_wait.h"
 #include "protocol/errors.h"
@@ -72,7 +72,7 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   if (size < (long)sizeof head.type || head.type != type || (descriptor != NULL && control.descriptor < 0))
     return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
   if (descriptor != NULL) *descriptor = control.descriptor;
-  // Nobody would close what was not asked for.
+  // No descriptor was expected, so nobody would close it.
   else if (control.descriptor >= 0) sys_close(control.descriptor);
   size = POINT_MESSAGE("after receiving", type);
   return size < 0 ? fail(run, size, NULL, "read of a rendezvous message") : 0;

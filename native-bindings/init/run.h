@@ -28,10 +28,10 @@ struct slot {
 
 struct run {
   struct plan plan;
-  /* -1 once nobody listens any more. */
+  /* -1 after the runtime has closed its end. */
   int socket;
   bool is_init;
-  /* The plan waits for `start`: what fails after `commit` has no other reader than stderr. */
+  /* The plan waits for `start`: only stderr can carry an error that happens after `commit`. */
   bool waits_for_start;
   /* Operation being executed, for reports; UINT32_MAX before the first. */
   uint32_t index;
@@ -48,7 +48,7 @@ struct run {
   /* A filter of the container's is loaded, or about to be. */
   bool is_filtered;
 
-  /* Details of the failure under way: borrowed path, text of its own. */
+  /* Details of a failure that is about to be reported: the path is borrowed, the text is a copy. */
   const char *failed_path;
   char failed_text[FAILED_TEXT_MAX];
 
@@ -90,12 +90,12 @@ struct run {
 };
 
 int helper_main(int count, char **arguments, char **environment);
-/* What can be done before there is a plan: waits to be told what that is, makes the namespaces that are worth it, and init if nothing has to be
+/* Work before there is a plan: waits for the hint, makes the namespaces that are expensive, and init if nothing has to be
  * done before it, and waits for the plan's descriptor. */
 long plan_await(struct run *run, int *plan_fd);
 /* The clone with these flags (CLONE_NEW*): returns in init, and in the intermediate where it failed. */
 void clone_early(struct run *run, uint64_t flags);
-/* What was cloned early must be all that the plan has for the intermediate. */
+/* Checks that an early clone was the only work that the plan has for the intermediate. */
 long plan_check_clone(struct run *run);
 /* Sets IFF_UP on lo of the caller's network namespace, if it is not set (namespace.c). */
 long loopback_raise(void);
@@ -124,7 +124,7 @@ void trace_begin(struct run *run, const struct operation *operation);
 void trace_end(struct run *run, uint32_t index);
 /* The clone of an init that comes before the plan. */
 void trace_clone(struct run *run);
-/* init is born. */
+/* Notes the time at which init was cloned. */
 void trace_birth(struct run *run);
 
 /* ---- descriptors (slots.c) */
@@ -136,7 +136,7 @@ int slot_get(struct run *run, uint32_t slot);
 void slot_close(struct run *run, uint32_t slot);
 /* Descriptor of the host's procfs, opened and verified when it is not there yet. */
 int proc_get(struct run *run);
-/* RLIMIT_NOFILE: soft to hard while the plan runs, back before anybody else looks at it. */
+/* Raises RLIMIT_NOFILE to its hard limit while the plan runs, and sets it back before a program or the runtime sees it. */
 void limit_raise(struct run *run);
 void limit_restore(struct run *run);
 /* Marks every descriptor from `first` up close-on-exec. */
@@ -150,12 +150,12 @@ void rearm_death_signal(struct run *run);
 /* ---- what an execve needs (program.c) */
 /* A NULL-terminated vector of a list, with one element more if not NULL; NULL when there is no memory. Never freed. */
 char **make_vector(const struct list *list, const char *extra);
-/* What would survive execve and is not the program's business: ignored signals, the mask, the limit, the umask. */
+/* Resets what would survive execve but is not meant for the program: ignored signals, the mask, the limit, the umask. */
 void reset_process(struct run *run);
-/* The processors that the caller may use are no matter of the container: all that its cpusets allow, now and later (a mask that is set also limits
+/* The container may use all processors that its cpusets allow, whatever the caller may use, now and later (a mask that is set also limits
  * what later cpusets give). Where that is refused it has those of the caller (policy.c). */
 void affinity_reset(void);
-/* Of it, what may be done at any time: no signal is ignored any more. */
+/* The part of it that may be done at any time: no signal is ignored any more. */
 void reset_signals(struct run *run);
 /* Makes a capability of the permitted set effective (capability.c). */
 long capability_raise(unsigned capability);

@@ -47,7 +47,7 @@ static long load(struct run *run, uint32_t flags, bool raise) {
 }
 
 long seccomp_load_alone(struct run *run, uint32_t flags, bool raise) {
-  // Nobody would take a listener.
+  // The hook has nobody who would take a listener.
   return load(run, flags & ~(uint32_t)SECCOMP_FILTER_FLAG_NEW_LISTENER, raise);
 }
 

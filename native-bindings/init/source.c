@@ -209,7 +209,7 @@ long source_open(struct run *run, uint32_t slot, const char *path) {
   opened->is_detached = out.is_detached != 0;
   opened->is_link = out.is_link != 0;
   opened->is_foreign = out.is_foreign != 0;
-  // A path that init may not go is no second way.
+  // There is no second way for a path that init may not walk.
   opened->is_unique = true;
   return 0;
 }

@@ -16,7 +16,7 @@ long op_sync_wait(struct run *run, const struct op_sync_wait *op) {
   long error = wait_message(run, op->message);
   if (error < 0) return error;
   if (op->message == MESSAGE_GO) {
-    // The id maps are written: from here nobody of the container may look into this process.
+    // The id maps are written: from here on no process of the container may inspect this one.
     sys_prctl(PR_SET_DUMPABLE, 0, 0);
     limit_raise(run);
   }

@@ -119,7 +119,7 @@ static long drain(struct copy *copy, int fd) {
   return size;
 }
 
-/* To a socket at stdout, without waiting. */
+/* Writes to a socket at stdout, without waiting. */
 static long send_out(struct copy *copy) {
   long size;
   do size = sys(__NR_sendto, 1, copy->bytes + copy->start, copy->end - copy->start, MSG_DONTWAIT_ | MSG_NOSIGNAL_, NULL, 0);

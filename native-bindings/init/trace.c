@@ -22,7 +22,7 @@ static void note_both(volatile uint64_t *monotonic, volatile uint64_t *realtime)
   *realtime = now(CLOCK_REALTIME_);
 }
 
-/* It is for onlookers: without it everything goes on. */
+/* Only observers read it: a failure here is no error. */
 void trace_map(struct run *run, int fd) {
   struct stat info;
   if (fd < 0) return;
@@ -92,7 +92,7 @@ void monitor_append(const struct monitor_trace *trace) {
   put_span(&out, "watch", pid, trace->began, trace->ended);
   put_span(&out, "cleanup", pid, trace->ended, now);
   put_text(&out, tail);
-  // A file that cannot be sought in, or was changed by somebody else, stays as it is.
+  // A file that is not seekable, or that somebody else has changed, stays as it is.
   if (sys(__NR_lseek, trace->fd, -(long)(sizeof tail - 1), SEEK_END_) < 0) return;
   char end[sizeof tail - 1];
   if (sys_read(trace->fd, end, sizeof end) != sizeof end || memcmp(end, tail, sizeof end) != 0) return;
