@@ -57,7 +57,7 @@ HOST_FUNCTION(host_bpf_load_device_program) {
     int fd = load_with_memlock(code, length);
     if (fd >= 0) return JS_NewInt32(ctx, fd);
     int error = errno;
-    /* Once more, for the words of the verifier. */
+    /* Load it once more, to get the message of the verifier. */
     static char log[LOG_SIZE];
     fd = load(code, length, log, sizeof(log));
     if (fd >= 0) return JS_NewInt32(ctx, fd);

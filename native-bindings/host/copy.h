@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* memcpy(3) of few bytes: a string instruction takes longer to begin than they take. */
+/* memcpy(3) of few bytes: a string instruction takes longer to start than this copy takes in all. */
 static inline void host_copy_few(uint8_t *to, const uint8_t *from, size_t length) {
     if (length >= 8) {
         for (size_t i = 0; i < length - 8; i += 8) __builtin_memcpy(to + i, from + i, 8);

@@ -1,4 +1,4 @@
-/* Go on in a process of an own session, while the caller's waits for its word. */
+/* Go on in a child with a session of its own, while this process waits until the child says that it may end. */
 #include "error.h"
 #include "function.h"
 
@@ -8,12 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child is not reaped before the last signal is handed on: the number is its own. */
+/* The child is reaped only after the last signal was passed on, so the number is always the child's. */
 static volatile pid_t detached;
 
 static void hand_on(int number) { kill(detached, number); }
 
-/* What ends the caller's process ends the other one, which undoes what it has begun; what the caller ignores stays ignored. */
+/* Signals that end this process are passed on to the child, which undoes what it has begun. Ignored signals stay ignored. */
 static void hand_signals_on(pid_t pid) {
     static const int ENDING[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
     struct sigaction action, before;
@@ -24,11 +24,11 @@ static void hand_signals_on(pid_t pid) {
         if (sigaction(ENDING[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(ENDING[i], &action, NULL);
 }
 
-/* The caller's process: ends well when the other one says so, else with its status. */
-static _Noreturn void wait_for_word(pid_t pid, int word) {
+/* Ends with 0 when the child says so, else with the status of the child. */
+static _Noreturn void wait_for_child(pid_t pid, int said) {
     char byte;
     ssize_t size;
-    do size = read(word, &byte, 1);
+    do size = read(said, &byte, 1);
     while (size < 0 && errno == EINTR);
     if (size == 1) _exit(0);
     siginfo_t info;
@@ -41,26 +41,26 @@ static _Noreturn void wait_for_word(pid_t pid, int word) {
     int status = 0;
     pid_t ended = waitpid(pid, &status, 0);
     int result = ended != pid ? 1 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    /* It ended without a word, whatever it thinks of that. */
+    /* The child ended without saying so: that is a failure, also with status 0. */
     _exit(result == 0 ? 1 : result);
 }
 
 HOST_FUNCTION(host_detach) {
-    int word[2];
-    if (pipe2(word, O_CLOEXEC) < 0) return host_throw(ctx, errno, "pipe2", NULL);
+    int said[2];
+    if (pipe2(said, O_CLOEXEC) < 0) return host_throw(ctx, errno, "pipe2", NULL);
     pid_t pid = fork();
     if (pid < 0) {
         int error = errno;
-        close(word[0]);
-        close(word[1]);
+        close(said[0]);
+        close(said[1]);
         return host_throw(ctx, error, "fork", NULL);
     }
     if (pid > 0) {
         hand_signals_on(pid);
-        close(word[1]);
-        wait_for_word(pid, word[0]);
+        close(said[1]);
+        wait_for_child(pid, said[0]);
     }
-    close(word[0]);
+    close(said[0]);
     setsid();
-    return JS_NewInt32(ctx, word[1]);
+    return JS_NewInt32(ctx, said[1]);
 }

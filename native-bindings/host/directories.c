@@ -31,7 +31,7 @@ HOST_FUNCTION(host_mkdir) {
     return path ? finish(ctx, mkdir(path, mode), "mkdir", path) : JS_EXCEPTION;
 }
 
-/* What is expected makes no error object, which costs more than the call. */
+/* Expected errors do not throw: an error object costs more than the call. */
 HOST_FUNCTION(host_try_mkdir) {
     mode_t mode;
     const char *path = path_and_mode(ctx, argc, argv, &mode);
@@ -92,7 +92,7 @@ HOST_FUNCTION(host_link) { return two_paths(ctx, argc, argv, link, "link"); }
 
 HOST_FUNCTION(host_symlink) { return two_paths(ctx, argc, argv, symlink, "symlink"); }
 
-/* Also through a symbolic link, and on file systems that do not tell the type. */
+/* Follows symbolic links, and asks where the file system does not tell the type. */
 static bool is_directory(DIR *directory, const struct dirent *entry) {
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) return entry->d_type == DT_DIR;
     struct stat status;

@@ -137,7 +137,7 @@ static int unnamed_file(void) {
     return fd;
 }
 
-/* Without the defence: a file of the host that every start uses. */
+/* For the test build with this defence disabled: a file of the host that every start uses. */
 static int shared_file(void) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof(HELPER_NAME) - 1);

@@ -35,15 +35,15 @@ static void free_arguments(JSContext *ctx, struct helper_arguments *arguments) {
     js_free(ctx, arguments->inherit.items);
 }
 
-/* A container's processes may be able to read the environment of an init that waits, or of a process that joins them. */
+/* Without `inherits` no environment: processes of the container may be able to read that of a waiting init, or of a process that joins them. */
 static char **helper_environment(bool inherits) {
     static char *none[] = { NULL };
     return inherits || DEFENCE_DISABLED(helper_environment) ? environ : HOST_TESTING_ENVIRONMENT(none);
 }
 
-/* The sealed file of a helper that was started before: good for the next. Nothing but an exec of this process closes it. */
+/* The sealed file of an earlier helper, used for the next one, too. Only an exec of this process closes it. */
 static int kept = -1;
-/* That of the helper of the head start, which fills it: good once that has been executed. */
+/* The file of the helper of the head start, which fills it: usable after that has executed it. */
 static int filled = -1;
 
 static int open_helper(enum helper_source source) {

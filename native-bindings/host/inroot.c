@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #define READ_MAX (1 << 20)
-/* EAGAIN: something was renamed during the lookup. Whoever keeps that up must not keep this process busy for ever. */
+/* EAGAIN: something was renamed during the lookup. The number of attempts is bounded, because an attacker could go on renaming. */
 #define RACE_TRIES 128
 
-/* What the helper's sources call (native-bindings/shared/sys.h). */
+/* The system calls that the shared sources use (native-bindings/shared/sys.h). */
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
 long raw_syscall(long number, long a, long b, long c, long d, long e, long f) { return raw_call6(number, a, b, c, d, e, f); }
 

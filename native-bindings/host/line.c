@@ -1,4 +1,4 @@
-/* One line of a file of the kernel, and of many that lie next to each other. */
+/* Reading one line of a kernel file, fast for many files in neighbouring directories. */
 #include "arguments.h"
 #include "error.h"
 #include "files.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Long enough for what the kernel says in one line of its file systems. */
+/* No line of the files read here is longer. */
 #define LONGEST_LINE 4096
-/* So many files next to each other, and the walk to their directory's directory is made once. */
+/* From this number of neighbouring files on, the directory above them is kept open. */
 #define NEIGHBOURS 3
 
 /*
- * open(2) of A/B/C, and of A/D/C afterwards: from a descriptor of A when there are many. It may be another A by then: who does not find the
- * file there goes the whole way.
+ * open(2) of A/B/C and then of A/D/C: when there are many, A is kept open. The path A may lead to another directory by then, so a file that is not
+ * found in the open one is opened by its whole path.
  */
 static int open_neighbour(const char *path) {
     static char above[PATH_MAX];

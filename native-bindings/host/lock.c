@@ -1,4 +1,4 @@
-/* flock(2), at once or within a time: whoever waits keeps its place among the others. */
+/* flock(2), at once or within a time. A waiting process keeps its place in the queue. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <sys/time.h>
 
-/* The signal may come before the wait has begun: it comes again. */
+/* The signal may come before the wait has begun, so the timer repeats it. */
 #define AGAIN_MS 20
 
 static void interrupt(int number) { (void)number; }

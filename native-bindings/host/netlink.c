@@ -17,7 +17,7 @@
 static int route_socket(void) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     int on = 1;
-    /* The kernel's words for an error are welcome, not needed. */
+    /* The kernel's text of an error is used if there is one; none is needed. */
     if (fd >= 0) setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
     return fd;
 }
@@ -27,7 +27,7 @@ static int route_socket_in(int namespace) {
     int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (home < 0) return -1;
     int fd = -1;
-    /* First to where this process is: whoever may not do that could not come back. */
+    /* First join the namespace of this process: a process without that right could not return. */
     if (setns(home, CLONE_NEWNET) == 0 && setns(namespace, CLONE_NEWNET) == 0) {
         fd = route_socket();
         int error = errno;
@@ -59,7 +59,7 @@ HOST_FUNCTION(host_netlink_receive) {
         ssize_t length = recvmsg(fd, &message, 0);
         if (length < 0 && errno == EINTR) continue;
         if (length < 0 || (message.msg_flags & MSG_TRUNC)) return host_throw(ctx, length < 0 ? errno : EMSGSIZE, "netlink", NULL);
-        /* Others in that namespace may write to this socket too. */
+        /* Other processes in that namespace may write to this socket, too. */
         if (from.nl_pid == 0) return JS_NewArrayBufferCopy(ctx, buffer, (size_t)length);
     }
 }

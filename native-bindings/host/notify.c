@@ -1,4 +1,4 @@
-/* Descriptors by which the kernel tells that something has happened: eventfd(2) and inotify(7). */
+/* Descriptors that become readable when the kernel notifies of an event: eventfd(2) and inotify(7). */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"

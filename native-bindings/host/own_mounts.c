@@ -1,4 +1,4 @@
-/* A mount namespace of this process's own for a while: what is mounted there ends with whoever is in it, and the host never has it. */
+/* A temporary mount namespace for this process: its mounts end with the last process in it, and the host never sees them. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -8,13 +8,13 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* What is mounted here reaches nobody; what the host mounts still comes in. */
+/* Mounts made here do not propagate to the host; mounts of the host still arrive. */
 static const char *make_mountpoint(const char *path) {
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 || mount(path, path, NULL, MS_BIND | MS_REC, NULL) < 0) return "mount";
     return NULL;
 }
 
-/* setns(2) moves the working directory to the root: it goes back to where it was. */
+/* setns(2) moves the working directory to the root, so it is set back. */
 static const char *go_to(int namespace) {
     int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     const char *call = setns(namespace, CLONE_NEWNS) < 0 ? "setns" : NULL;

@@ -99,7 +99,7 @@ static void free_buffer(JSRuntime *rt, void *opaque, void *data) {
     js_free_rt(rt, data);
 }
 
-/* Where the words of the header stand that are known at the end. */
+/* Offsets of the header words that are filled in at the end. */
 enum { TOTAL_AT = offsetof(struct plan_head, bytes), COUNT_AT = offsetof(struct plan_head, operations) };
 
 /* What packing looks up for each operation, once: an atom takes as long to find as a field to write. */
@@ -109,7 +109,7 @@ struct packer {
     JSAtom op, args, actor;
     JSAtom actors[MAX_ACTORS];
     uint32_t actor_count;
-    /* Of the operation before: the next is often of the same kind. JS_ATOM_NULL: there was none. */
+    /* The kind of the operation before: the next one often has the same. JS_ATOM_NULL: there was none. */
     JSAtom kind;
     uint32_t id;
     uint32_t field_count;
@@ -232,7 +232,7 @@ static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst sha
     return ok;
 }
 
-/* The list of operations is gone through several times: a turn of a loop in the interpreter costs ten of this one. */
+/* Several functions search the list of operations. One turn of a loop costs ten times as much in the interpreter as here. */
 HOST_FUNCTION(host_find_next) {
     uint32_t length, from;
     if (!host_length(ctx, host_arg(argc, argv, 0), &length) || !host_u32(ctx, host_arg(argc, argv, 3), &from)) return JS_EXCEPTION;

@@ -1,4 +1,4 @@
-/* A program that is talked to over a SOCK_SEQPACKET pair in a protocol of its own (criu). */
+/* criu: a program with a protocol of its own over a SOCK_SEQPACKET pair. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -27,7 +27,7 @@ HOST_FUNCTION(host_spawn_peer) {
     if (!host_strings(ctx, host_arg(argc, argv, 1), 0, &arguments)) goto free_path;
     if (!host_ints(ctx, host_arg(argc, argv, 2), &inherit)) goto free_arguments;
     if (!JS_IsUndefined(environment_value) && !host_strings(ctx, environment_value, 0, &environment)) goto free_inherit;
-    /* It outlives this process: killed in the middle of its work it would leave its code in the processes that it looks at. */
+    /* criu outlives this process: if it is killed during its work, it leaves its code in the processes that it dumps. */
     struct spawn_request request = {
         .program_fd = -1,
         .path = path,
@@ -80,7 +80,7 @@ HOST_FUNCTION(host_receive_packet) {
     ssize_t length;
     do length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     while (length < 0 && errno == EINTR);
-    /* It died with something of ours unread: gone, like at an end of file. */
+    /* criu has ended without reading our message: that counts as the end of file. */
     if (length == 0 || (length < 0 && errno == ECONNRESET)) return JS_UNDEFINED;
     if (length < 0) return host_throw(ctx, errno, "recvmsg", NULL);
     JSValue packet = JS_NewObject(ctx);

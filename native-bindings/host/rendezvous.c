@@ -117,7 +117,7 @@ static int receive(int fd, uint8_t *buffer, struct received *out) {
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
     ssize_t length;
     bool is_reset = false;
-    /* The peer died with messages of ours unread, which is told once, before its own last words: after these it is gone, like an end of file. */
+    /* The peer ended without reading our messages. That error comes once, and then its own messages can be read, and the end of file. */
     do length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     while (length < 0 && (errno == EINTR || (errno == ECONNRESET && !is_reset && (is_reset = true))));
     if (length < 0) return errno == ECONNRESET ? 0 : -1;

@@ -1,4 +1,4 @@
-/* A directory bound on itself. The clone has its identity before anybody can see it, and a mount is ended by what it is, not by its path. */
+/* A directory bound on itself. The identity of the clone is read before it is attached, and the mount is removed by its identity, not by its path. */
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -36,7 +36,7 @@ HOST_FUNCTION(host_attach_mount) {
     return status < 0 ? host_throw(ctx, errno, "move_mount", NULL) : JS_UNDEFINED;
 }
 
-/* Asked for its unique id, the kernel (6.8) gives that in the place of the other one. */
+/* Linux 6.8 gives the unique id, if asked for it, in the place of the other id. */
 HOST_FUNCTION(host_mount_ids) {
     int fd;
     if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;

@@ -44,7 +44,7 @@ static bool has_room(JSContext *ctx, size_t needed) {
     return true;
 }
 
-/* As JavaScript counts them: what is not in the basic plane of Unicode is two. */
+/* The length in UTF-16 units, as JavaScript counts it. */
 static size_t width_of(const uint8_t *text, size_t length, bool is_ascii) {
     if (is_ascii) return length;
     size_t width = 0;
@@ -63,14 +63,14 @@ static bool add_cell(JSContext *ctx, const uint8_t *text, size_t length, bool is
     return true;
 }
 
-/* Whether all of it is printable ASCII: what nearly every cell is. */
+/* Whether all of it is printable ASCII, as in nearly every cell. */
 static bool is_plain(const uint8_t *text, size_t length) {
     bool unusual = false;
     for (size_t i = 0; i < length; i++) unusual |= (uint8_t)(text[i] - 0x20) > 0x7e - 0x20;
     return !unusual;
 }
 
-/* What a configuration or an image has put into a cell neither begins a row nor commands the terminal. */
+/* Escapes the text of a cell: a line feed from a configuration or an image begins no row, and a control sequence does not reach the terminal. */
 static bool add_escaped(JSContext *ctx, unsigned column, const struct row_cell *cell) {
     size_t size = cell->length * 6 + 1;
     char *text = js_malloc(ctx, size);

@@ -23,7 +23,7 @@ const char host_seccomp_version[] = VERSION_TEXT(SCMP_VER_MAJOR, SCMP_VER_MINOR,
 /* The linker places it at the beginning of the file, which is loaded. */
 extern const ElfW(Ehdr) __ehdr_start;
 
-/* Of tools/libseccomp/memory.c. An unchanged library has it not: the filter stays then, for taking it apart costs a millisecond. */
+/* From tools/libseccomp/memory.c. An unchanged library lacks it: then the filter is not freed, because that takes a millisecond. */
 __attribute__((weak)) void piece_release_all(void);
 
 struct compiler {

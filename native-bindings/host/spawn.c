@@ -36,9 +36,9 @@ struct spawned {
     volatile pid_t before_exec;
 };
 
-/* Of a child that nobody waits for: it stays as it is until its exec, and its stack, too. */
+/* The request of a child that nobody waits for: it must not change before the exec. The same holds for its stack. */
 static struct spawned child_early;
-/* Of a child in a cgroup, which may be frozen: then it stays as it is until that is thawed. */
+/* The request of a child in a cgroup that may be frozen: then it must not change before the cgroup is thawed. */
 static struct spawned child_in_cgroup;
 /* Longer than any exec takes in a cgroup that is not frozen; after it the caller waits in its own way, which can be ended. */
 #define FROZEN_AFTER_NS (100 * 1000 * 1000)
@@ -93,7 +93,7 @@ static int child_main(void *opaque) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);
     }
-    /* While SIGXFSZ is ignored still: a limit is an error. */
+    /* Written while SIGXFSZ is still ignored: reaching RLIMIT_FSIZE is an error of write(2). */
     if (request->fills && !helper_fill_beside(request->program_fd)) {
         child->failed_call = "write";
         _exit(127);
@@ -145,7 +145,7 @@ static long clone3_on_stack(struct clone_args *arguments, int (*entry)(void *), 
 #endif
 }
 
-/* Of v2: whether nothing in it runs. */
+/* Whether a cgroup of v2 is frozen. */
 static bool is_frozen(int cgroup) {
     char text[256];
     int fd = openat(cgroup, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -158,7 +158,7 @@ static bool is_frozen(int cgroup) {
 
 static pid_t clone_child(struct spawned *child, uint8_t *stack) {
     const struct spawn_request *request = child->request;
-    /* In a wait of CLONE_VFORK no signal but KILL is heard. */
+    /* Only SIGKILL ends a wait of CLONE_VFORK. */
     const int wait = request->early || request->in_cgroup ? CLONE_CHILD_CLEARTID : CLONE_VFORK;
     if (!request->in_cgroup)
         return clone(child_main, stack + CHILD_STACK, CLONE_VM | wait | SIGCHLD, child, NULL, NULL, &child->before_exec);
@@ -174,7 +174,7 @@ static pid_t clone_child(struct spawned *child, uint8_t *stack) {
     if (pid == -ENOSYS || pid == -EPERM) {
         child->procs = openat(request->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
         if (child->procs < 0) return -1;
-        /* Tools that run this program instruction by instruction know clone(2) as vfork(2) has it. */
+        /* valgrind supports clone(2) only with the flags of vfork(2). */
         const bool frozen = is_frozen(request->cgroup);
         pid = clone(child_main, stack + CHILD_STACK, CLONE_VM | (frozen ? wait : CLONE_VFORK) | SIGCHLD, child, NULL, NULL,
                     &child->before_exec);
@@ -188,7 +188,7 @@ static pid_t clone_child(struct spawned *child, uint8_t *stack) {
     return pid < 0 ? -1 : (pid_t)pid;
 }
 
-/* Of a process that was started early. */
+/* State of a child that was started early. */
 static struct {
     bool apart;
     struct timespec began, used;
@@ -205,7 +205,7 @@ static void pin_to_other_cpu(pid_t child, volatile uint32_t *page) {
     others = mine;
     CPU_CLR((size_t)cpu, &others);
     early.apart = sched_setaffinity(child, sizeof(others), &others) == 0;
-    /* For the plan; what comes after it, host_early_is_not_preempted says. */
+    /* Only until the plan is sent; host_early_is_not_preempted decides about later waits. */
     page[PAGE_SPINS] = early.apart;
     clock_gettime(CLOCK_MONOTONIC, &early.began);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &early.used);
@@ -223,7 +223,7 @@ bool host_early_is_not_preempted(void) {
     return early.apart && since(CLOCK_MONOTONIC, &early.began) - since(CLOCK_PROCESS_CPUTIME_ID, &early.used) < DISTURBED_NS;
 }
 
-/* False: it has neither executed nor ended, for its cgroup is frozen. */
+/* False: the child has neither executed nor ended, because its cgroup is frozen. */
 static bool executes_soon(struct spawned *child) {
     struct timespec bound = { .tv_nsec = FROZEN_AFTER_NS };
     pid_t value;

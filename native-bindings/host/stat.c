@@ -54,8 +54,7 @@ HOST_FUNCTION(host_fstat) {
     return fstat(fd, &status) < 0 ? host_throw(ctx, errno, "fstat", NULL) : stat_value(ctx, &status);
 }
 
-/* Where a filter refuses statx(2), the mount is not known. */
-/* Mount and inode of what is open there, in two members. False: errno says why. */
+/* Sets mount and inode of what is open there, in two members. Where a filter refuses statx(2) the mount is -1. False: errno says why. */
 static bool set_open_file(JSContext *ctx, JSValueConst object, const char *path) {
     struct statx both;
     struct stat status;

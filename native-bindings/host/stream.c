@@ -18,11 +18,11 @@
 
 #define RECEIVE_LIMIT ((size_t)64 << 10)
 
-/* How long somebody who listens may not accept anyone, and how often to try again. */
+/* How long a listener may leave connections unaccepted, and how often to try again. */
 #define ACCEPT_MS 10000
 #define TRY_MS 20
 
-/* A full queue of who wants to be accepted (EAGAIN) has no end of its own. */
+/* A full queue of pending connections (EAGAIN) may stay full for ever. */
 static int connect_within(int fd, const struct sockaddr_un *address, socklen_t length) {
     for (int waited = 0;; waited += TRY_MS) {
         int result;
@@ -119,7 +119,7 @@ static int bind_datagram(const char *path) {
 
 HOST_FUNCTION(host_bind_datagram) { return socket_at(ctx, host_arg(argc, argv, 0), bind_datagram, "bind"); }
 
-/* Of the moment of connect(2), whatever the peer has become since. */
+/* The peer's credentials when it called connect(2), not those that it has now. */
 HOST_FUNCTION(host_peer_credentials) {
     int fd;
     struct ucred peer;

@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What people and service managers end a program with. */
+/* The signals by which people and service managers end a program. */
 static const int ENDING[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-/* Only whoever has waited longer than this looks for signals: what begins at once costs nothing. */
+/* Signals are looked for only after a wait of this length: a short wait costs nothing more. */
 #define SOON_MS 20
 /* Descriptors of one wait with signals; more are waited for without. */
 #define POLL_MOST 15
 
 static struct {
-    /* Before they were blocked. */
+    /* The mask before they were blocked. */
     sigset_t before;
     bool blocked, ends_waits;
     /* -1 = nobody has waited for so long. */
@@ -72,12 +72,12 @@ static bool take_signal(void) {
     if (read(signals.fd, &info, sizeof(info)) != sizeof(info)) return false;
     if (sigaction((int)info.ssi_signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN) return false;
     signals.ended_by = (int)info.ssi_signo;
-    /* What comes to an end now is not to be ended. */
+    /* A wait that is over is not ended by a signal. */
     signals.ends_waits = false;
     return true;
 }
 
-/* poll(2) that goes on after a signal without meaning. */
+/* poll(2), which goes on after a signal that does not end waits. */
 static int poll_on(struct pollfd *fds, unsigned long count, int timeout_ms) {
     int64_t end = timeout_ms > 0 ? host_monotonic_ms() + timeout_ms : 0;
     for (;;) {

@@ -14,7 +14,7 @@
 #define SMALL_LIMIT 512u
 #define SMALL_CLASSES (SMALL_LIMIT / ALIGNMENT + 1)
 #define FIRST_ARENA ((size_t)3 << 20)
-/* At its beginning, for what the engine wants apart (host_allocate_apart). */
+/* Room at its beginning for host_allocate_apart. */
 #define APART ((size_t)208 << 10)
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */
 #define NEXT_ARENA ((size_t)1 << 20)
@@ -106,7 +106,7 @@ void *host_allocate_apart(size_t size) {
     return (uint8_t *)block + HEADER;
 }
 
-/* Large ones are lost: there are few. */
+/* Large blocks are not reused: there are few. */
 void host_release_apart(void *pointer) {
     size_t capacity = block_of(pointer)->capacity;
     if (capacity > SMALL_LIMIT) return;

@@ -6,10 +6,10 @@
 #include <quickjs.h>
 
 extern const JSMallocFunctions host_allocator;
-/* Memory of the image at its beginning, for what is searched from anywhere. Only while the image is made. */
+/* Memory at the beginning of the image, for tables that are searched from everywhere. Only while the image is made. */
 void *host_allocate_apart(size_t size);
 void host_release_apart(void *pointer);
-/* What is allocated from now on goes elsewhere than what was before. False: there was something elsewhere already. */
+/* Later allocations come from another arena than earlier ones. False: that arena was in use already. */
 bool host_seal_arena(void);
 /* Bytes of the heap that this process has used at any time, without those of the image. */
 size_t host_heap_size(void);

@@ -16,7 +16,7 @@ static double microseconds(void) {
 
 static double started;
 
-/* The word --trace anywhere: one of another program's command line costs a look at the clock. */
+/* Any word --trace counts. If it belongs to another program's command line, that costs one clock_gettime(2). */
 void host_note_start(int argc, char **argv) {
     for (int i = 1; i < argc && started == 0; i++)
         if (argv[i][0] == '-' && strncmp(argv[i] + 1 + (argv[i][1] == '-'), "trace", 5) == 0) started = microseconds();

@@ -15,7 +15,7 @@ struct child_part {
 struct child_output {
   int fd;
   unsigned interruptions;
-  /* What does not fit is read and thrown away, so that the program never blocks. */
+  /* Output that does not fit is read and dropped, so that the program never blocks. */
   char *text;
   size_t used, limit;
 };

@@ -22,7 +22,7 @@ int inroot_open(int root, const char *path, unsigned how) {
   return fd;
 }
 
-/* The directory in which one was made last: the next mount point is often beside it (inroot_forget). */
+/* The directory in which the last mount point was made: the next one is often beside it (inroot_forget). */
 static struct {
   bool is_open;
   int fd;

@@ -8,7 +8,7 @@
 #include "sys.h"
 
 #define LINKS_MAX 40
-/* Someone else may make or remove what the walk is about to make. */
+/* Attempts: somebody else may make or remove what the walk is about to make. */
 #define RACE_TRIES 16
 
 struct walk {

@@ -2,7 +2,7 @@
 
 /* include/linux/sched.h */
 #define PF_EXITING 0x4
-/* The letter of no state. */
+/* A letter that no state has. */
 #define EXITING 'x'
 enum { FIELD_STATE = 3, FIELD_FLAGS = 9, FIELD_START_TIME = 22 };
 

@@ -1,6 +1,6 @@
 /*
- * The rendezvous without sleep. Waking a processor takes longer than much of what is waited for: who waits for a message that is about to come
- * looks at a word of the page shared with the other side for a while, then sleeps in recvmsg(2) as ever. Only hints: what counts comes by the socket.
+ * Spin-waiting for a message. Waking a processor often takes longer than the message takes to come, so a process that waits first looks at a word of the
+ * page that it shares with the other side, and only then sleeps in recvmsg(2). The words are hints: the socket carries the messages.
  */
 #ifndef RUNT_SPIN_WAIT_H
 #define RUNT_SPIN_WAIT_H
@@ -31,7 +31,7 @@ static inline void spin_pause(void) { __asm__ volatile("yield"); }
 
 /* sched_yield(2): what is waited for may need a thread of the kernel, and it may have to run on this very processor (a grace period of RCU). */
 void spin_yield(void);
-/* At most so often while one waits. */
+/* At most so often in one wait. */
 #define SPIN_YIELDS 24
 
 /* NULL = there is no page. */
@@ -39,12 +39,12 @@ static inline void spin_notify(volatile uint32_t *page, unsigned word) {
   if (page != NULL) __atomic_fetch_add(page + word, 1, __ATOMIC_RELEASE);
 }
 
-/* Whether the word counts more than `heard`. */
+/* Whether the word counts more messages than `heard`. */
 static inline bool spin_is_past(const volatile uint32_t *page, unsigned word, uint32_t heard) {
   return (int32_t)(__atomic_load_n(page + word, __ATOMIC_ACQUIRE) - heard) > 0;
 }
 
-/* Until more than `heard` were told of, or patience is at an end. */
+/* Waits until the word counts more than `heard` messages, or the time is over. */
 static inline void spin_wait(const volatile uint32_t *page, unsigned word, uint32_t heard) {
   if (page == NULL || page[PAGE_SPINS] == 0) return;
   uint64_t now = spin_clock(), turn = now + spin_limit() / SPIN_YIELDS;

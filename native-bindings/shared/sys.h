@@ -16,7 +16,7 @@ long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
 #define sys6(n, a, b, c, d, e, f) raw_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 /*
- * A filter of the container may refuse every way to end. The fault is the last: the kernel kills by force whoever makes it, pid 1 too.
+ * A filter of the container may refuse every system call that ends a process. The last way is a fault: the kernel kills the process for it, pid 1 too.
  * No kill(2): where getpid(2) is refused, its answer may mean every process that there is.
  */
 _Noreturn static inline void sys_exit(int status) {
@@ -38,7 +38,7 @@ static inline long sys_write(int fd, const void *buffer, size_t size) { return s
 static inline int sys_fstat(int fd, struct stat *out) { return (int)sys(__NR_fstat, fd, out); }
 static inline int sys_fstatfs(int fd, struct statfs *out) { return (int)sys(__NR_fstatfs, fd, out); }
 static inline int sys_fchdir(int fd) { return (int)sys(__NR_fchdir, fd); }
-/* To one process: to the kernel 0 is the caller's group, -1 everybody, and what is below a group. */
+/* kill(2) of one process: to the kernel 0 means the caller's group, -1 every process, and other negative numbers a group. */
 static inline long sys_kill(long pid, int signal) { return pid > 0 ? sys(__NR_kill, pid, signal) : -ESRCH; }
 static inline long sys_ioctl(int fd, unsigned long request, void *argument) { return sys(__NR_ioctl, fd, request, argument); }
 static inline long sys_prctl(int option, unsigned long a, unsigned long b) { return sys(__NR_prctl, option, a, b, 0, 0); }

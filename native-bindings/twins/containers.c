@@ -1,6 +1,6 @@
 /*
- * Rows for containers of which there is nothing unusual to say, without a JavaScript value for any of them: a list has thousands. Whatever is
- * unusual (another schema, damage, an error, a verb at work) is left to the caller, whose way says the same and more.
+ * Rows of ordinary containers, made without JavaScript values, because a list has thousands. Everything unusual (another schema, damage, an error, a verb
+ * at work) is left to the caller, whose TypeScript gives the same rows and handles every case.
  *
  * Twin: src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
  * Compared by: test/e2e/list.test.ts. Gain: docs/startup.md#list.
@@ -146,7 +146,7 @@ static int ask_freezer(uint32_t version, struct json_span paths) {
     return version == 2 && path_in(paths, NULL, "/cgroup.freeze", path) ? read_word(path, v2, ARRAY_LENGTH(v2)) : -1;
 }
 
-/* 1 or 0, as isFrozenToShow; -1: it has to be asked. */
+/* 1 or 0, as isFrozenToShow; -1: TypeScript has to find out. */
 static int is_frozen(const struct list *list, const struct json_span *spans, char state) {
     uint32_t version;
     if (!spans[SUMMARY_CGROUP].start) return 0;
@@ -155,7 +155,7 @@ static int is_frozen(const struct list *list, const struct json_span *spans, cha
     return ask_freezer(version, spans[SUMMARY_CGROUP_PATHS]);
 }
 
-/* As deriveStatus; UNKNOWN: it has to be asked. */
+/* As deriveStatus; UNKNOWN: TypeScript has to find out. */
 static enum status status_of(const struct list *list, const struct json_span *spans, struct row_cell id) {
     struct process_stat stat;
     struct row_cell start_time;

@@ -4,7 +4,7 @@
  * Twin: JSON.parse. Compared by: test/native/host/members.ts; test/fuzz-init/host/record.c tries random texts. Gain: docs/startup.md#list.
  *
  * Strict: only what RFC 8259 allows, no deeper than DEEPEST, no escapes in names, no wanted member twice. Whatever else there is makes it give up, and
- * the caller takes JSON.parse, whose word counts.
+ * the caller uses JSON.parse, whose answer counts.
  */
 #include "scan.h"
 
@@ -204,7 +204,7 @@ bool json_scan(uint8_t *text, size_t length, const struct json_names *names, str
     memset(spans, 0, names->count * sizeof(*spans));
     uint8_t *at = take_members(&scan, skip_space(text), 0, names->count, left);
     if (at) at = skip_space(at);
-    /* What is not looked at has to have an end at least. */
+    /* A value that is not looked at must at least be closed. */
     return at && (*left ? at == scan.end : (*at == ',' || *at == '}') && scan.end[-1] == '}');
 }
 
