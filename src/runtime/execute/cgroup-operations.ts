@@ -35,14 +35,14 @@ export function startUnit(execution: Execution, { properties, withInit, ...unit 
   }
 }
 
-/** The cgroup is somebody else's: undoing must not touch it. */
+/** The cgroup belongs to somebody else: a rollback must not touch it. */
 function disown(execution: Execution): void {
   const { cgroup: _, ...rest } = execution.record;
   execution.record = rest;
   writeRecord(execution.root, rest);
 }
 
-/** init binds a cgroup as soon as it is there: all of them are made before what only a process that joins needs. */
+/** init binds a cgroup as soon as it exists. So all of them are made first, and what only a joining process needs comes after. */
 export function finishCgroups({ unfinished }: Execution): void {
   for (const cgroup of unfinished.splice(0)) finishCgroup(cgroup);
 }

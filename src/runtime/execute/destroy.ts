@@ -17,7 +17,7 @@ import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 const DEATH_TIMEOUT_MS = 10_000;
 const SOON_MS = 100;
 
-/** `tell` gets who is left alone, if there may be anybody. */
+/** `tell` gets the processes that are left alone, if there may be some. */
 export function destroy(root: string, record: StateRecord, tell: (left: Left) => void = (left) => warnLeft(record.id, left)): void {
   phase?.("destroy", "execute");
   const { cgroup } = record;
@@ -46,7 +46,7 @@ export function killInit(record: StateRecord): void {
   const { cgroup } = record;
   const owner = ownerOf(record);
   try {
-    // What it leaves behind is known by the cgroups that it was in: where there are no marks, it is the last who can tell.
+    // Processes that it leaves behind are found by its cgroups. Without marks on them, only the record knows which they are.
     if (cgroup && !record.privatePid) lookAround(cgroup, owner);
     signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
     if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);

@@ -7,7 +7,7 @@ import type { Plan } from "../plan/index.ts";
 import type { CgroupRecord, ResctrlRecord, StateRecord } from "../state/index.ts";
 import type { Progress } from "./progress.ts";
 
-/** How long what was sent into a container that runs may take: exec and mounts. */
+/** How long a helper that was sent into a running container may take: exec and mounts. */
 export interface Patience {
   /** On the monotonic clock, milliseconds. */
   readonly deadline?: number;
@@ -67,13 +67,13 @@ export interface Execution {
   /** Received before it was waited for: the intermediate's `pid` and init's first message race. */
   readonly early: host.Message[];
   readonly warnings: string[];
-  /** Those of the warnings that the specification wants told to everybody: capabilities that the process does not get. */
+  /** Warnings that the specification wants logged: capabilities that the process does not get. */
   readonly demanded: string[];
   /** The state directory has more in it than every container's. */
   hasDirectory?: boolean;
   /** Cgroups that are made and cannot be joined yet. */
   readonly unfinished: UnfinishedCgroup[];
-  /** What was last written of the record as it will be; undefined before there is an init. */
+  /** The record for `commit`, as it was last written; undefined before there is an init. */
   staged?: Staged;
   /** This process is to become the container's monitor. */
   monitored?: { readonly keep: boolean };
@@ -89,7 +89,7 @@ export interface Execution {
   progress?: Progress;
 }
 
-/** What is begun of a container before anything is known of it. */
+/** The head start of a container, begun before its configuration is read. */
 export interface HeadStart {
   /** undefined: nothing was to be begun. */
   readonly progress: Progress | undefined;

@@ -102,7 +102,7 @@ function self(): ProcessId {
   return { pid, startTicks: String(host.procStat(pid)?.startTime ?? 0) };
 }
 
-/** Whoever makes the file first has it: a caller that gave up can keep a late run from beginning. Returns a descriptor of the file. */
+/** Makes the file exclusively: a caller that gave up can make it first, and so keep a late run from beginning. Returns a descriptor of the file. */
 function claim(path: string, fields: ExitRecord): number {
   const made = write(path, fields);
   try {
@@ -117,7 +117,7 @@ function claim(path: string, fields: ExitRecord): number {
   return made.fd;
 }
 
-/** Without a record nobody would ever hear of this container: then it is undone. */
+/** If the record cannot be written, nobody could learn the end of this container: then it is undone. */
 function replaceOrUndo(path: string, before: number, fields: ExitRecord, execution: Execution): number {
   try {
     return replace(path, before, fields);
@@ -129,7 +129,7 @@ function replaceOrUndo(path: string, before: number, fields: ExitRecord, executi
   }
 }
 
-/** Whoever has removed the file, or put another there, does not wait for this container. Returns a descriptor of the new one. */
+/** A caller that has removed or replaced the file does not wait for this container. Returns a descriptor of the new file. */
 function replace(path: string, before: number, fields: ExitRecord): number {
   const made = write(path, fields);
   try {
@@ -159,7 +159,7 @@ function failure(path: string, error: unknown): RuntError {
   return new RuntError("operation", `--exit-record ${path}: ${host.reason(error as host.HostError)}`, { cause: error });
 }
 
-/** Where the monitor counts what the kernel has killed for memory, in the cgroup that is gone by the time somebody asks. */
+/** The file in which the monitor reads how often the kernel killed for memory: afterwards the cgroup is gone. */
 function oomOptions({ record: { cgroup } }: Execution, pressureOf: typeof memoryPressure): MonitorArguments {
   if (cgroup === undefined || pressureOf(cgroup) === undefined) return {};
   const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";

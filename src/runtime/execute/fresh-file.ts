@@ -3,11 +3,11 @@ import * as host from "../host/index.ts";
 
 export interface FreshFile {
   readonly path: string;
-  /** Open for writing: as long as it is, no other file is taken for this one. */
+  /** Open for writing. While it is open no other file has its inode, so it cannot be mistaken. */
   readonly fd: number;
 }
 
-/** Somebody who makes the name again, every time, does not know those that come after the first. */
+/** Attempts. Only the first name can be guessed; the later ones are random. */
 const ATTEMPTS = 8;
 const UNKNOWN = "/proc/sys/kernel/random/uuid";
 
@@ -37,7 +37,7 @@ function fill(file: FreshFile, text: string): FreshFile {
   }
 }
 
-/** Of an earlier process of this pid, or somebody else's; a directory stays. */
+/** Removes a file of this name, from an earlier process with this pid or made by somebody else. A directory stays. */
 function remove(path: string): void {
   try {
     host.unlink(path);

@@ -33,7 +33,7 @@ export const helperError = {
     return new RuntError("operation", message, hintFor("process.exec", errno));
   },
 
-  /** The socket ended without a word: init was killed, most often by its own memory limit. */
+  /** The socket ended without a message: init was killed, most often by its own memory limit. */
   died({ record, plan, progress }: Execution): RuntError {
     const pressure = record.cgroup && memoryPressure(record.cgroup);
     const tooLittle = pressure && pressure.kills > 0;
@@ -73,7 +73,7 @@ function wordsFor(execution: Execution, message: host.Message): RuntError {
   });
 }
 
-/** What runc says there, for who looks for it. */
+/** runc's words for this error, which clients look for. */
 function runcsWords({ pid, helper }: Execution, op: Op | undefined): string {
   if (op?.op === "cgroup.open" || op?.op === "cgroup.join") return `error adding pid ${pid || helper} to cgroups: `;
   return op?.op.startsWith("mount.") && op.op !== "mount.detach" ? "error mounting: " : "";

@@ -33,7 +33,7 @@ export function runPoststart(record: StateRecord): void {
   for (const [index, hook] of (record.hooks?.poststart ?? []).entries()) runHook(call(record, "poststart", index, hook));
 }
 
-/** All of them, whatever fails: nothing is left that could be undone, and stderr is where a failure can still be told (config, poststop). */
+/** Runs all hooks, also after one that fails: nothing is left that could be undone, so a failure is only a line on stderr (config, poststop). */
 export function runPoststop(record: StateRecord): void {
   for (const [index, hook] of (record.hooks?.poststop ?? []).entries()) {
     try {

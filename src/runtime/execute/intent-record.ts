@@ -40,7 +40,7 @@ export function intentRecord(
     startTime: "0",
     // What a summary has comes first (src/runtime/state/record.ts).
     annotations: config.annotations,
-    // Of a unit's cgroup systemd knows what is to be left.
+    // systemd decides what stays of the cgroup of a unit.
     ...(cgroup ? { cgroup: { ...cgroup, ...(cgroup.systemd ? {} : before) } } : {}),
     ...(resctrl ? { resctrl } : {}),
     startable: config.process !== undefined,

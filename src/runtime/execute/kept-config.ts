@@ -1,4 +1,4 @@
-/** The limits of `update` in the configuration that create has kept: what is asked for from now on. */
+/** Writes the limits of `update` into the configuration that create has kept. */
 import * as host from "../host/index.ts";
 import { parseJson, printJson, type SpecResources } from "../spec/index.ts";
 import { configPath } from "../state/index.ts";
@@ -24,7 +24,7 @@ export function stageKeptConfig(root: string, id: string, resources: SpecResourc
   return () => host.rename(`${path}.new`, path);
 }
 
-/** Sections are merged field by field, lists replaced; what is not given stays. */
+/** Merges sections field by field and replaces lists. Fields that are not given stay. */
 export function merge(before: Json, change: Json): Json {
   const result = { ...before };
   for (const [key, value] of Object.entries(change)) {

@@ -24,7 +24,7 @@ export function prepareNotification(execution: Execution, { directory, listen, h
   if (sockets) execution.notification = sockets;
 }
 
-/** For `start`: undefined when the container was not made for it, or nobody is to be told. Adds to `warnings`. */
+/** For `start`: undefined when the container has no notify socket, or the host has no listener. Adds to `warnings`. */
 export function listenAgain(root: string, id: string, warnings: string[]): NotificationSockets | undefined {
   const address = host.getenv("NOTIFY_SOCKET");
   const directory = notifyDirectory(containerDirectory(root, id));
@@ -42,7 +42,7 @@ function checkAddress(address: string): void {
   if (!/^[/@]./.test(address)) throw new RuntError("usage", `NOTIFY_SOCKET=${address}: use an absolute path, or @ and a name`);
 }
 
-/** The host's first: where nobody listens there, nobody waits for the container either, and it starts as it would without. */
+/** The host's socket comes first: without a listener there, nobody waits for the container, and it starts as it would without a socket. */
 function listenFor(directory: string, address: string, warnings: string[]): NotificationSockets | undefined {
   const caller = connectHost(address, warnings);
   if (caller === undefined) return undefined;

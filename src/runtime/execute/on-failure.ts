@@ -17,7 +17,7 @@ export function helperError(): typeof whatHelperReports {
   return loadSync(import("./helper-error.ts")).helperError;
 }
 
-/** For a container that somebody works on while it is to be removed by force. */
+/** For a container on which another verb works while it is removed by force. */
 export function forced(): typeof force {
   return loadSync(import("./forced.ts"));
 }

@@ -9,7 +9,7 @@ export interface OutputLog {
   readonly files: number;
 }
 
-/** On a full disk there may be a log later: until then what is printed is dropped and counted. */
+/** On a full disk the log may become possible later: until then output is dropped and counted. */
 const NO_ROOM = ["ENOSPC", "EDQUOT"] as const;
 
 /** @throws RuntError usage */

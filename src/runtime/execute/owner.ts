@@ -9,7 +9,7 @@ export function ownerOf(record: StateSummary, root?: string): Owner {
   return { mark: { id, ...(root !== undefined && { root }) }, init: () => (pid > 0 && initState(record) !== undefined ? pid : 0) };
 }
 
-/** A warning of whom a verb has left alone in the cgroup of this container, if there is somebody. */
+/** A warning that names the processes in the container's cgroup that a verb has left alone; undefined: there are none. */
 export function warnLeft(id: string, { others, unseen }: Left): void {
   const unknown = unseen === 0 ? "" : `${unseen} that cannot be seen from this PID namespace`;
   if (others.length === 0) {

@@ -4,7 +4,7 @@
  */
 import * as host from "../host/index.ts";
 
-/** How often to look whether a process has ended that no descriptor tells of. */
+/** How often to look whether a process has ended, where there is no pidfd. */
 const PAUSE_MS = 5;
 
 /** Stands for a descriptor where there can be none. */
@@ -30,7 +30,7 @@ export function signalProcess(pidfd: number, pid: number, signal: number): void 
     host.pidfdSendSignal(pidfd, signal);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // A caller without the right to signal it hears that here too.
+    // A caller without the right to signal it gets the error here, too.
     host.kill(pid, signal);
   }
 }

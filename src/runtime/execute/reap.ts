@@ -5,7 +5,7 @@ import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 /** How long the death of a killed child may take. */
 const DEATH_MS = 10_000;
 
-/** Where they are frozen (v1), they die as they thaw, and whoever reaps orphans has them then. */
+/** Frozen processes (v1) die when they are thawed; then the subreaper reaps them. */
 export const FROZEN_DEATH_MS = 100;
 
 /** Children of this process; see Execution. */
@@ -19,7 +19,7 @@ interface Children {
 /** What an execution that has failed leaves running ends, and is reaped if that does not take too long. */
 export function endChildren({ socket, pid, helper, server }: Children, milliseconds = DEATH_MS): void {
   end(helper, milliseconds);
-  // Nobody clones any more.
+  // No process is left that could clone.
   end(pid > 0 || helper <= 0 ? pid : pidFromPendingMessage(socket), milliseconds);
   // It ends with init, and has a child of its own to reap.
   if (server > 0) host.waitpid(server, 0);
@@ -40,7 +40,7 @@ function end(child: number, milliseconds: number): void {
   host.waitpid(child, host.WAIT.NOHANG);
 }
 
-/** The init that the intermediate has told of, and nobody has heard; 0: none. One that it could not tell of ends with the socket. */
+/** Pid of an init, from a message of the intermediate that was not read; 0: none. An init without a message ends with the socket. */
 function pidFromPendingMessage(socket: number): number {
   for (;;) {
     const message = nextMessage(socket);

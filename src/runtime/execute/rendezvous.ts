@@ -13,7 +13,7 @@ export function send(execution: Execution, message: number, descriptor?: number)
     host.sendMessage(execution.socket, message, descriptor, execution.progress?.page);
   } catch (error) {
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
-    // init has ended; its last words say why.
+    // init has ended; its last message says why.
     take(execution, MESSAGES.error);
   }
 }
@@ -50,10 +50,10 @@ function take(execution: Execution, type: number): host.Message {
   }
 }
 
-/** How long a message may be on its way before somebody looks what is in its way. */
+/** After how long a wait for a message the runtime looks for what delays it. */
 const LOOK_MS = 200;
 
-/** `page`: where the message is told of before it comes. undefined: there will be no more. As long as there is the intermediate its end is looked for, for init alone keeps the socket open too. */
+/** `page` has the word that counts messages before they come. undefined: no more messages will come. While the intermediate lives, its end is polled for as well, because init alone keeps the socket open. */
 function receive(execution: Execution, page: ArrayBuffer | undefined): host.Message | undefined {
   for (;;) {
     const { deadline } = execution.patience ?? {};
@@ -75,7 +75,7 @@ export function awaitExecve(execution: Execution): void {
   // In the meantime.
   if (execution.monitored) execution.monitor = prepareMonitor(execution, execution.monitored.keep);
   for (;;) {
-    // Nobody tells of an end of file.
+    // The word of the page does not count an end of file.
     const received = receive(execution, undefined);
     if (received === undefined) {
       if (!hasExecuted(execution.pid)) throw helperError().died(execution);

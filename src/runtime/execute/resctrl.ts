@@ -1,4 +1,4 @@
-/** The resctrl operations of a plan. The record names only what this container has made, whoever else is at it at the same time. */
+/** The resctrl operations of a plan. The record names only what this container has made, also when another process works on the same group. */
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
 import type { ResctrlRecord } from "../state/index.ts";

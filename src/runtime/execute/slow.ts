@@ -1,12 +1,12 @@
-/** A message that does not come: what is in its way, and when to give up. */
+/** A message that does not come: what delays it, and when to give up. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { initState } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 
-/** Nobody of ours stops the helper: who can is a process of the container or of a pid namespace that it joins. All stops together. */
+/** The longest that stops of the helper may take together. runt never stops it: only a process of the container, or of a pid namespace that it joins, can. */
 const STOPPED_MS = 10_000;
-/** As one who does not run at all does: a request to a file system or an agent that does not answer. */
+/** The helper does not run at all: it waits for a file system or an agent that does not answer. */
 const STILL_MS = 60_000;
 
 /** Counts for how long a process is stopped. A debugger's stop (t) is none. */
@@ -82,7 +82,7 @@ function statusOf(pid: number): string[] {
   try {
     return host.readFile(`/proc/${pid}/status`, undefined, true).split("\n");
   } catch (error) {
-    // It ends, which its other end will tell.
+    // The helper is about to end, and the socket will report that.
     if (host.isErrno(error, "ENOENT", "ESRCH")) return [];
     throw error;
   }

@@ -32,7 +32,7 @@ function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan
   host.close(theirs);
 }
 
-/** Of v2: the helper begins there. runc's words, for who looks for them. */
+/** The cgroup of v2 in which the helper begins. The error has runc's words, which clients look for. */
 function openCgroup(path: string): number {
   try {
     return host.open(path, host.O.PATH | host.O.DIRECTORY);

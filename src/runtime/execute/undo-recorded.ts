@@ -4,7 +4,7 @@ import { destroy, killInit } from "./destroy.ts";
 import { runPoststop } from "./hooks.ts";
 import { netDevices } from "./on-demand.ts";
 
-/** All that a record names, whatever became of it; under the lock. `tell`: as destroy has it. */
+/** Undoes everything that a record names, in whatever state it is; under the lock. `tell` as for destroy. */
 export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
   killInit(record);
   if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);

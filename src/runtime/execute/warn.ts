@@ -1,7 +1,7 @@
 import { messageLine } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
 
-/** A line on stderr, for what cannot be told by the verb's own error; nobody may be there to read it. */
+/** A line on stderr, for a problem that does not make the verb fail. A stderr that is closed is no error. */
 export function warn(text: string): void {
   try {
     host.write(2, `runt: warning: ${messageLine(text)}\n`);

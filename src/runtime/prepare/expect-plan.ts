@@ -1,4 +1,4 @@
-/** --expect-plan: nothing is done unless the plan is the one that somebody has read. Loaded only then. */
+/** --expect-plan: nothing is done unless the plan is the expected one. Loaded only then. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { canonicalJson, compileDigested, type DigestedPlan, type DigestParts, type MountSource } from "./digest.ts";

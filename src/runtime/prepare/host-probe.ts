@@ -1,4 +1,4 @@
-/** What making a container asks of the host: the host itself answers (LIVE), or what was recorded of another one (--host FILE). */
+/** The questions about the host that making a container asks. The host itself answers them (LIVE), or the record of another host (--host FILE). */
 import { type CgroupHierarchies, readHierarchies } from "../cgroup/index.ts";
 import type { SystemdFacts } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
@@ -18,7 +18,7 @@ export interface IdPrograms {
 
 /** Each answer is asked for only where a configuration needs it. */
 export interface HostProbe {
-  /** Effective ids of who makes the container. */
+  /** Effective ids of the process that makes the container. */
   caller(): { readonly uid: number; readonly gid: number };
   idPrograms(): IdPrograms;
   cgroups(): CgroupHierarchies;

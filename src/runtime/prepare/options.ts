@@ -28,7 +28,7 @@ export interface CreateOptions {
   readonly configFile?: string;
   readonly mode: "create" | "run";
   readonly detach: boolean;
-  /** Nobody is in front of it, although a monitor stays: its terminal is read by the monitor alone. */
+  /** The container is detached although a monitor stays: only the monitor reads its terminal. */
   readonly unattended?: boolean;
   readonly consoleSocket?: string;
   /** FIFO that the sizes of the terminal are read from, a line `ROWS COLUMNS` each; with `unattended` only. */

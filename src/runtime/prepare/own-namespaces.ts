@@ -40,7 +40,7 @@ function isOwn(type: NamespaceType, path: string): boolean {
   return there !== undefined && here !== undefined && there.dev === here.dev && there.ino === here.ino;
 }
 
-/** What cannot be looked at is for the one who joins it to report. */
+/** A namespace that cannot be read is reported by the operation that joins it. */
 function look(path: string): host.Stat | undefined {
   try {
     return host.stat(path);

@@ -2,7 +2,7 @@ import type { ContainerConfig } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { CreateOptions } from "./options.ts";
 
-/** A detached container's terminal needs somebody to hand the master to, and nobody else may ask for one (runc's rule and words). */
+/** A detached container with a terminal needs a console socket, and no other container may have one (runc's rule and words). */
 export function checkTerminal(config: ContainerConfig, { mode, detach, unattended, consoleSocket, resizeFifo }: CreateOptions): void {
   const detached = (mode === "create" && !unattended) || detach;
   const terminal = config.process?.terminal === true;

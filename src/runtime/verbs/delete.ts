@@ -39,7 +39,7 @@ function take(root: string, id: string, force: boolean): void {
   else if (lockWithin(directory, 0) === undefined) forced().takeLock(root, id);
 }
 
-/** The lock belongs to the open file, so it is held by who has inherited the descriptor too; who has not got it does nothing here. */
+/** The lock belongs to the open file, so a process that has inherited the descriptor holds it, too. A process that does not hold it does nothing here. */
 function isBehind(state: number, directory: string): boolean {
   if (!host.flock(state, host.LOCK.EX | host.LOCK.NB)) throw new RuntError("usage", `--state-fd ${state}: another verb holds the lock`);
   // Hooks that outlive this process do not keep it.

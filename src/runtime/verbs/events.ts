@@ -26,7 +26,7 @@ export function streamEvents(options: RuntimeOptions, id: string, intervalMs: nu
   for (let isOver = false; !isOver; ) {
     const [ended = 0] = host.poll(fds, events, Math.max(0, next - host.monotonic()));
     isOver = ended !== 0 || (pidfd === REFUSED && !initState(record));
-    // Also at the end: the kill may be what has ended it.
+    // Also at the end: the container may have ended by that kill.
     if (watch?.take()) report({ type: "oom" });
     if (isOver || host.monotonic() < next) continue;
     report({ type: "stats", stats: readStats(cgroup) });

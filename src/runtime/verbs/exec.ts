@@ -98,7 +98,7 @@ function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): 
   if (status === "paused" && !ignorePaused) throw new RuntError("wrong-status", WORDS.execPaused);
 }
 
-/** As for create: a detached terminal needs somebody to hand the master to. */
+/** As for create: a detached terminal needs a console socket, to which its master is sent. */
 function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket, consoleSize, resizeFifo }: ExecRequest): void {
   if (terminal && detach && consoleSocket === undefined) throw new RuntError("usage", WORDS.consoleSocketMissing);
   if (consoleSocket !== undefined && !(terminal && detach)) throw new RuntError("usage", WORDS.consoleSocketUnused);

@@ -1,4 +1,4 @@
-/** All containers below a root, one after the other: what is known of thousands is not kept. */
+/** list: all containers below a root, one after the other. Nothing of a container is kept, because there may be thousands. */
 import { awakeStates, isFrozenToShow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";

@@ -94,7 +94,7 @@ function asBind(mount: MountConfig): BindMount {
   });
 }
 
-/** The words of a container's start do not fit here. */
+/** Errors of a container's start have other words, which do not fit here. */
 const START_PREFIX = "unable to start container process: error during container init: ";
 
 function perform(execution: Execution, action: MountsAction): void {

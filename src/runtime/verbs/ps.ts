@@ -6,7 +6,7 @@ import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { readRecord } from "../state/index.ts";
 
-/** Host pids, ascending; none when it has stopped. A warning says what is not among them. */
+/** Host pids, ascending; none when the container has stopped. A warning names the processes that are left out. */
 export function processes({ root }: RuntimeOptions, id: string): readonly number[] {
   const { cgroup } = readRecord(root, id);
   if (!cgroup) throw new RuntError("cgroup", "ps requires the container to have a cgroup");

@@ -44,14 +44,14 @@ function stage(root: string, record: StateRecord, resources: SpecResources, warn
     if (fresh.length > 0) stageRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
     return () =>
       told(() => {
-        // First what is the lesser loss if the second fails.
+        // The first of both is the one whose loss matters less, if the second fails.
         if (fresh.length > 0) publishRecord(root, record.id);
         publishConfig();
       });
   });
 }
 
-/** A full disk, a file system that has become read-only: the caller is told that the limits are what they were. */
+/** On a full disk or a read-only file system: the error says that the limits are the former ones. */
 function told<T>(write: () => T): T {
   try {
     return write();

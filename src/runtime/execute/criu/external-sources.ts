@@ -63,7 +63,7 @@ function openedSource({ op, args }: Op): Opened | undefined {
   throw new RuntError("not-supported", `criu cannot bind the symbolic link ${args.source} itself`, { pointer: "/mounts" });
 }
 
-/** Without links and dots: criu compares it with mount points. What a hook has yet to make goes as it is written. */
+/** Without links and dots, because criu compares it with mount points. A path that does not exist yet (a hook may make it) stays as it is. */
 function realSource(path: string): string {
   return host.stat(path) ? host.realpath(path) : path;
 }

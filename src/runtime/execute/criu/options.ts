@@ -1,4 +1,4 @@
-/** What checkpoint and restore are asked for alike, and the directories and words they share. */
+/** Options, directories and messages that checkpoint and restore share. */
 import { type CgroupModeName, type CriuOptions, endingError, type NetworkLock } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -38,7 +38,7 @@ export function refuseJoined(types: readonly string[]): void {
   throw new RuntError("not-supported", `criu cannot keep a container in the ${type} namespace of others`, { pointer: "/linux/namespaces" });
 }
 
-/** criu leaves out the mapping without a word, and files would change their owners. @throws RuntError "not-supported" */
+/** criu leaves the mapping out without an error, and files would change their owners. @throws RuntError "not-supported" */
 export function refuseIdMapped(mountpoints: readonly string[]): void {
   const [first] = mountpoints;
   if (first !== undefined) throw new RuntError("not-supported", `criu cannot keep the id-mapped mount ${first}`, { pointer: "/mounts" });
@@ -119,7 +119,7 @@ function openDirectory(path: string): number {
   }
 }
 
-/** And what is missing above it. Images hold the memory of processes: nobody else may read them. */
+/** Makes a directory and the missing ones above it. Only the owner may read images: they hold the memory of processes. */
 export function makeDirectory(path: string): void {
   if (host.stat(path)) return;
   const parent = path.slice(0, path.lastIndexOf("/"));

@@ -1,13 +1,13 @@
-/** Mount points of a container to be restored: in the root filesystem, and in what is bound there. */
+/** Mount points of a container that is restored: in the root filesystem, and in bound directories. */
 import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import type { BindMount, ContainerConfig, MountConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { cleanPath } from "../../spec/index.ts";
 
-/** What is below a mount point that has been looked at. */
+/** A mount point that was looked up, and the mount there. */
 interface Covered {
-  /** The mount point as it is written and its real place. */
+  /** The mount point as the configuration has it, and its real path. */
   readonly names: readonly string[];
   readonly mount: MountConfig;
 }

@@ -1,4 +1,4 @@
-/** A container comes back from a checkpoint: criu makes the processes, the operations of the plan what is around them. */
+/** restore: criu makes the processes, and operations of the plan make their surroundings. */
 
 import type { OpName } from "../../../shared/protocol/index.ts";
 import { writeCgroupFile } from "../../cgroup/index.ts";
@@ -26,7 +26,7 @@ export interface RestoreFlags extends CriuFlags {
 }
 
 const OUTPUT = { log: "restore.log", statistics: "stats-restore" };
-/** Operations of the plan that make what is around the processes; everything else comes out of the image. */
+/** The operations of the plan that are carried out; everything else comes from the image. */
 const BEFORE: ReadonlySet<OpName> = new Set<OpName>(["state.intent", "seccomp.prepare", "notify.prepare"]);
 const CGROUPS: ReadonlySet<OpName> = new Set<OpName>([
   "systemd.startUnit",
@@ -126,7 +126,7 @@ function talk(
   if (execution.pid === 0) throw new RuntError("criu", "criu has restored no process");
 }
 
-/** What is restored starts where criu is. */
+/** Moves criu into the cgroups of the container, in which the processes that it restores begin. */
 function placeCriu(execution: Execution, pid: number): void {
   about(execution, pid, () => {
     runOperations(execution, CGROUPS);

@@ -32,7 +32,7 @@ export function adopt(headStart: HeadStart, { ops }: Plan, { plan, cgroup, envir
   return undefined;
 }
 
-/** Whether the plan wants what the helper was told to make. */
+/** Whether the plan asks for exactly what the helper was told to make. */
 function fits({ namespaces, clone }: EarlyHelper, ops: Plan["ops"]): boolean {
   const planned = ops[host.findNext(ops, "op", "process.clone", 0)];
   const flags = planned ? (planned.args as OpArgs<"process.clone">).flags : 0;

@@ -80,7 +80,7 @@ function readMounts(): void {
   }
 }
 
-/** Whether the helper has nothing to do before the clone, from what is known so early: `adopt` compares it with the plan. */
+/** Whether the helper has nothing to do before the clone, as far as the parsed configuration tells: `adopt` compares it with the plan. */
 function onlyClones({ rootless }: HintOptions, request: HintRequest, value: unknown, namespaces: readonly NamespaceConfig[]): boolean {
   if (rootless || host.geteuid() !== 0) return false;
   const hasNetDevices = Boolean(member(member(value, "linux"), "netDevices"));

@@ -21,7 +21,7 @@ export function recordCgroup(): HostFacts["cgroup"] {
   };
 }
 
-/** The root has fewer files than what is below it. */
+/** The root cgroup has fewer files than the cgroups below it. */
 function filesBelow(mountpoint: string): string[] {
   const children = names(mountpoint)
     .map((name) => `${mountpoint}/${name}`)

@@ -1,3 +1,3 @@
-/** A host other than this one: its facts, and what is answered from them. */
+/** Facts of another host than this one, and a host probe that answers from them. */
 export { chosenHostFacts } from "./load.ts";
 export { recordedProbe } from "./recorded.ts";

@@ -6,7 +6,7 @@ export type Availability = "available" | "partly" | "missing";
 export interface FeatureRow {
   readonly feature: string;
   readonly availability: Availability;
-  /** What is there, or which part of it is not. */
+  /** What the kernel has, or which part of it is missing. */
   readonly detail: string;
   /** Fields of config.json or flags that need it. */
   readonly need: string;

@@ -1,4 +1,4 @@
-/** Small files of /proc and /sys, and what is not there: a host that does not say is no error. */
+/** Reads small files of /proc and /sys. A missing file is no error. */
 import * as host from "../../host/index.ts";
 
 const SILENT = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EINVAL", "EIO", "EOPNOTSUPP", "ENODEV"] as const;

@@ -1,4 +1,4 @@
-/** Recorded facts answer in place of the host: what is compiled with them is what that host would have compiled. Pure. */
+/** Recorded facts in place of the host: a plan that is compiled with them is the plan of the recorded host. Pure. */
 import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { HostProbe } from "../host-probe.ts";

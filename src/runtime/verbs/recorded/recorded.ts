@@ -1,4 +1,4 @@
-/** create and run --detach with --exit-record: a monitor that belongs to nobody stays with the container. */
+/** create and run --detach with --exit-record: a monitor that no process waits for stays with the container. */
 import { memoryPressure } from "../../cgroup/index.ts";
 import { begin, cancel, hint } from "../../execute/head-start/index.ts";
 import { becomeMonitor, type Execution, exitRecord, type MonitorOptions, newContainer } from "../../execute/index.ts";
