@@ -21,21 +21,21 @@ export interface Seen {
   readonly mark: "own" | "other" | "none";
   /** The container's init was seen in it or below, now or before by this process. */
   readonly holdsInit: boolean;
-  /** Who is in it and below. */
+  /** Processes in it and below. */
   readonly pids: ReadonlySet<number>;
   /** How many more, which have no number here. */
   readonly unseen: number;
 }
 
-/** Own: by proof. Shared: so, too, but somebody is in it who is in a foreign one as well. Foreign: by proof. Unproven: nothing says whose it is. */
+/** Own: proven to be the container's. Shared: so, too, but with a process that is in a foreign one as well. Foreign: proven to be another's. Unproven: neither. */
 export type Standing = "own" | "shared" | "foreign" | "unproven";
 
 export interface Territory {
   /** By path. */
   readonly standing: ReadonlyMap<string, Standing>;
-  /** Who may be signalled. */
+  /** Processes that may be signalled. */
   readonly own: ReadonlySet<number>;
-  /** Who may not. */
+  /** Processes that may not. */
   readonly others: ReadonlySet<number>;
   /** Processes without a number here: in directories of the container's own, and in the others. */
   readonly unseen: { readonly own: number; readonly others: number };
@@ -50,7 +50,7 @@ export function divide(seen: readonly Seen[], init: number): Territory {
   const own = new Set([...pidsOf(having("own"))].filter((pid) => !foreign.has(pid)));
   if (init > 0) own.add(init);
   const hasOthers = ({ pids }: Seen) => [...pids].some((pid) => !own.has(pid));
-  // Whoever is in it is the container's, so it is, too.
+  // All processes in it are the container's, so the directory is, too.
   for (const one of having("unproven")) if (one.pids.size > 0 && one.unseen === 0 && !hasOthers(one)) standing.set(one.path, "own");
   for (const one of having("own")) if (hasOthers(one)) standing.set(one.path, "shared");
   const most = (some: readonly Seen[]) => Math.max(0, ...some.map(({ unseen }) => unseen));

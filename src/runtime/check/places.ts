@@ -1,4 +1,4 @@
-/** Where the values of a document stand in its text. Nobody asks of a document without findings, and of others for a few: the text is read again for them. */
+/** Where the values of a document stand in its text. Only findings need that, and only few places, so the text is read again for them. */
 import { parseJson } from "../spec/index.ts";
 
 export interface Places {

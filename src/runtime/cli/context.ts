@@ -71,7 +71,7 @@ function resolveRoot(given: string | undefined): string {
 
 function defaultRoot(): string {
   const runtimeDirectory = host.getenv("XDG_RUNTIME_DIR");
-  // As runc: root of a user namespace is somebody's root only; Podman leaves USER out.
+  // As runc: root of a user namespace need not be root of the host; Podman leaves USER out.
   const isRoot = host.geteuid() === 0;
   if (isRoot && (host.getenv("USER") === "root" || !runtimeDirectory || !inUserNamespace())) return "/run/runt";
   // Where logind would put it (pam_systemd(8)). Only a verb that makes something there needs it to exist.

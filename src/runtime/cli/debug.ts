@@ -1,4 +1,4 @@
-/** --debug of create, run and exec: each step, as it is begun, to where errors are recorded, else to stderr. Loaded only when it is asked for. */
+/** --debug of create, run and exec: writes each step when it begins to the log, or to stderr without one. Loaded only with this flag. */
 import { observe } from "../host/index.ts";
 import { describeOperation, type Op, type Plan } from "../plan/index.ts";
 import { SECCOMP_FLAGS } from "../spec/index.ts";
@@ -20,7 +20,7 @@ export function debugTo(reporter: Reporter, verb: string): void {
   });
 }
 
-/** The helper's operations are all told when it is started: it works while the runtime does, and tells of what fails. */
+/** Writes all operations of the helper when it is started, because it works beside the runtime and reports only failures. */
 function tellOperation({ ops }: Pick<Plan, "ops">, index: number, isExec: boolean, say: (message: string) => void): void {
   const op = ops[index];
   if (!op) return;
@@ -36,7 +36,7 @@ function tellOperation({ ops }: Pick<Plan, "ops">, index: number, isExec: boolea
   }
 }
 
-/** What runc's log has at the same point: its tests look for it, and so may who reads logs of both. */
+/** A line that runc's log has at the same point: runc's tests look for it, and other readers of such logs may do so, too. */
 function runcsWords({ op, actor, args }: Op, isExec: boolean): string | undefined {
   // Without TSYNC, which it does not pass on: one thread is all there is.
   if (op === "seccomp.load") return `seccomp filter flags: ${args.flags & ~SECCOMP_FLAGS.SECCOMP_FILTER_FLAG_TSYNC}`;

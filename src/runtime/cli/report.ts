@@ -128,7 +128,7 @@ function errorLabel(): string {
   return loadSync(import("./style.ts")).styleOf(2).error("runt:");
 }
 
-/** One write, so that a reader of the pipe gets it whole; that nobody can be told changes nothing. */
+/** One write, so that a reader of the pipe gets it whole; a stderr that cannot be written changes nothing. */
 function writeError(line: string): void {
   try {
     host.write(2, line);

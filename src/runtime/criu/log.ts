@@ -16,7 +16,7 @@ const CONSEQUENCES: readonly RegExp[] = [
   /^Unable to detach from \d+/,
 ];
 
-/** Lines between two errors of one failure: what other processes say meanwhile. */
+/** Lines of other processes that may stand between two errors of one failure. */
 const NEAR = 16;
 
 interface LoggedError {

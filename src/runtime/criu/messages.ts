@@ -76,7 +76,7 @@ export interface CriuOptions {
   readonly cgroupMode: CgroupModeName;
   readonly cgroupRoots?: readonly CgroupRoot[];
   readonly freezeCgroup?: string;
-  /** Become a child of whoever started criu. */
+  /** The restored process becomes a child of the process that started criu. */
   readonly sibling?: boolean;
   readonly inherit?: readonly InheritedDescriptor[];
   /** CLONE_NEW* bits. */

@@ -4,7 +4,7 @@ import * as host from "../host/index.ts";
 import { type Answer, decodeAnswer, encodeAcknowledgement, REQUEST } from "./messages.ts";
 import { environment } from "./path.ts";
 
-/** How long criu may take to put everything back when it has heard that nobody listens any more, or to end when it has answered. */
+/** How long criu may take to undo its work after the socket was closed, or to end after its answer. */
 const END_MS = 10_000;
 const PAUSE_MS = 5;
 

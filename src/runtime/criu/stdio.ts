@@ -1,4 +1,4 @@
-/** Standard streams that lead out of the container: pipes and files of whoever started it. Pure. */
+/** Standard streams that lead out of the container: pipes and files of the caller. Pure. */
 import type { InheritedDescriptor } from "./messages.ts";
 
 /** A descriptor 0, 1 or 2 of the container's process. */
@@ -32,7 +32,7 @@ export function externalFiles(keys: readonly string[]): string[] {
 /** The list is part of the image: nothing else than these two is taken from it. */
 const INHERITED = /^(?:pipe:\[\d+\]|file\[[0-9a-f]+:[0-9a-f]+\])$/;
 
-/** For a restore: descriptor N of the one who restores takes the place of the container's N. Two names of one stream are one. */
+/** For a restore: descriptor N of the restoring process takes the place of the container's N. Two names of one stream are one. */
 export function inheritedStreams(keys: readonly string[]): InheritedDescriptor[] {
   return keys.map((key, fd) => ({ key, fd })).filter(({ key }, index) => INHERITED.test(key) && keys.indexOf(key) === index);
 }

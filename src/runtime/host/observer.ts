@@ -1,6 +1,6 @@
 /**
- * What a verb comes to, for those who observe it: --trace (src/runtime/trace), --debug, and the head start, which needs the configuration early. What
- * nobody observes is undefined and not called.
+ * Events of a verb for its observers: --trace (src/runtime/trace), --debug, and the head start, which needs the configuration early. Without
+ * an observer the function is undefined and not called.
  */
 
 /** A room of src/runtime, as far as spans of --trace are in it. */

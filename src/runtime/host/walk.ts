@@ -1,12 +1,12 @@
 /**
  * A tree of directories, however deep or wide, step by step from directory to directory: no path becomes longer than PATH_MAX, at most three
  * descriptors are open, and nothing is put on the engine's stack. Others may change the tree meanwhile: no link is followed, no other file system
- * entered, and a branch that cannot be read or is gone is left out, without a word for the ones beside it.
+ * entered, and a branch that cannot be read or is gone is left out; the branches beside it are walked all the same.
  */
 import * as host from "runt:host";
 import { O } from "./open-flags.ts";
 
-/** A directory while the walk is there. */
+/** A directory, valid while the walk is in it. */
 export interface Place {
   /** A path that leads to it now, short however deep it is. It ends with the visit. */
   readonly path: string;
@@ -36,7 +36,7 @@ interface Level {
 }
 
 const FLAGS = O.RDONLY | O.DIRECTORY | O.NOFOLLOW;
-/** Whoever makes directories faster than they are visited does not keep a walk going. */
+/** The longest walk: a process that makes directories faster than they are visited must not keep it going for ever. */
 const LONGEST_MS = 10_000;
 
 /** @throws HostError when `top` cannot be opened; an error with the code ETIMEDOUT after ten seconds */

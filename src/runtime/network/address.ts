@@ -25,7 +25,7 @@ export interface Address {
   readonly preferred: number;
   /** IPv4 only: the device's name, or that with ":TEXT". */
   readonly label?: readonly number[];
-  /** What is handed on as it is: addresses, metric of its route, who has set it. */
+  /** Attributes that are passed on unchanged: addresses, metric of the route, origin. */
   readonly attributes: readonly Attribute[];
 }
 

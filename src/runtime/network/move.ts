@@ -25,7 +25,7 @@ export interface MovedDevice {
   readonly addresses: readonly Address[];
 }
 
-/** The other namespace stays as long as this process does, whoever else leaves it. */
+/** Keeps the other namespace until this process ends, also when all its processes have ended. */
 export function openPair(path: string): NamespacePair {
   const outside = host.open("/proc/self/ns/net", host.O.RDONLY);
   const inside = host.open(path, host.O.RDONLY);

@@ -64,7 +64,7 @@ function makeDirectory(path: string): void {
   if (!host.lstat(path)) host.mkdir(path, 0o700);
 }
 
-/** Directories that nobody but this user can have put anything into. */
+/** Directories to which only this user can have written. */
 function isTrusted(root: string): boolean {
   return DIRECTORIES.every((name) => {
     const status = host.lstat(`${root}/${name}`);

@@ -195,7 +195,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
-  /** @param given of the value; undefined: nobody asks where it is */
+  /** @param given JSON pointer of the value; undefined: its position is not needed */
   const parseValue = (given: string | undefined): JsonValue => {
     skipBlanks();
     const pointer = given === undefined || (wanted !== undefined && !wanted.has(given)) ? undefined : given;

@@ -1,4 +1,4 @@
-/** Who holds the lock of a container's directory. */
+/** The processes that hold the lock of a container's directory. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
@@ -17,7 +17,7 @@ function locks(): string {
   }
 }
 
-/** Who holds a flock(2) on it (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 708 00:19:4321 0 EOF". */
+/** Pids that hold a flock(2) on it (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 708 00:19:4321 0 EOF". */
 export function lockHolders(text: string, { dev, ino }: Pick<host.Stat, "dev" | "ino">): number[] {
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & 0xff_ff00n);
@@ -31,7 +31,7 @@ export function lockHolders(text: string, { dev, ino }: Pick<host.Stat, "dev" | 
     .filter((pid) => pid > 0);
 }
 
-/** What `lock` ends with; `forced`: what delete --force ends with, which does not end who is no runt. */
+/** The error of `lock`; `forced`: the error of delete --force, which ends no process that is not runt. */
 export function locked(directory: string, milliseconds: number, forced = false): RuntError {
   const id = directory.slice(directory.lastIndexOf("/") + 1);
   const who = holdersOf(directory).map(described).join(", ") || "a process that cannot be seen from here";

@@ -2,7 +2,7 @@ import * as host from "../host/index.ts";
 import { holders, isDirectoryOf, LOCK_MS } from "./store.ts";
 
 /**
- * The lock once more, which `fd` has let go. False: the container has been removed meanwhile, and the id may be another one's.
+ * Takes the lock again that `fd` has released. False: the container was removed meanwhile, and the id may belong to another one.
  * @throws RuntError id-locked
  */
 export function lockAgain(fd: number, directory: string): boolean {

@@ -112,7 +112,7 @@ export interface StateRecord {
   readonly rootfs: string;
   /** RFC 3339 with nanoseconds, UTC. */
   readonly created: string;
-  /** User id of whoever created it. */
+  /** User id of the user who created it. */
   readonly owner: number;
   /** 0 while creating. */
   readonly pid: number;

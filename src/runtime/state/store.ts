@@ -20,7 +20,7 @@ export function containerDirectory(root: string, id: string): string {
   return `${root}/${id}`;
 }
 
-/** Who may write there without owning it. */
+/** Write permission for others than the owner. */
 const GROUP_AND_OTHERS = 0o022;
 const OTHERS = 0o002;
 
@@ -101,7 +101,7 @@ export function reserve(root: string, id: string): number {
   return fd;
 }
 
-/** If something is in it, it is somebody else's. */
+/** A directory that is not empty belongs to another create, and stays. */
 function removeEmpty(directory: string): void {
   try {
     host.rmdir(directory);
@@ -142,7 +142,7 @@ export function isDirectoryOf(fd: number, directory: string): boolean {
   return host.stat(directory)?.ino === host.fstat(fd).ino;
 }
 
-/** For a lock that somebody holds for long. */
+/** For a lock that another process holds for long. */
 export function holders(): typeof holding {
   return loadSync(import("./holders.ts"));
 }
@@ -172,7 +172,7 @@ export function writeRecord(root: string, record: StateRecord): void {
   publishRecord(root, record.id);
 }
 
-/** The first half of writeRecord: nobody sees it yet. */
+/** The first half of writeRecord: the new file does not have the record's name yet. */
 export function stageRecord(root: string, record: StateRecord): void {
   const path = `${containerDirectory(root, record.id)}/state.json.new`;
   host.writeFile(path, serializeRecord(record), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
@@ -192,7 +192,7 @@ export function configPath(root: string, id: string): string {
   return `${containerDirectory(root, id)}/config.json`;
 }
 
-/** What a file that is no record gives. Anything else (EMFILE, EIO) says nothing of the file: nobody may take it for lost. */
+/** Errors of a file that is no record. Any other error (EMFILE, EIO) says nothing about the file, which must not count as lost. */
 const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
 
 /**
@@ -228,7 +228,7 @@ export function readWith(read: (path: string) => AnyRecord, root: string, id: st
   return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
 }
 
-/** Until the record is there or the directory is not. @throws RuntError state-unreadable when that does not come */
+/** Waits until the record exists or the directory is gone. @throws RuntError state-unreadable when that does not come */
 function awaitRecord(path: string, directory: string, locked: boolean): void {
   for (let attempt = 1; host.stat(directory) && !host.stat(path); attempt++) {
     if (locked || attempt > (isLocked(directory) ? LOCKED_ATTEMPTS : FREE_ATTEMPTS)) {

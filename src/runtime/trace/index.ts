@@ -1,5 +1,5 @@
 /**
- * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only when somebody asks for it.
+ * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only with this flag.
  *
  * What is loaded by every call has three hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
@@ -144,7 +144,7 @@ function timed(recording: Recording, name: string, call: AnyFunction, args: read
   }
 }
 
-/** Of what is done: the path, the descriptor or the process. What is written or sent is nobody's business. */
+/** The path, the descriptor or the process of a call. Written and sent data are never recorded. */
 function argsOf([first]: readonly unknown[]): Record<string, unknown> {
   if (typeof first === "string") return { of: first.length > TEXT_MOST ? `${first.slice(0, TEXT_MOST)}...` : first };
   return typeof first === "number" ? { of: first } : {};

@@ -18,7 +18,7 @@ export function writeCpuV1(sink: Sink, cpu: Cpu): void {
   if (cpu.idle !== undefined) sink.write("cpu", "cpu.idle", cpu.idle, "cpu/idle");
 }
 
-/** The kernel would clip the value without a word; runc reads it back and refuses in the same words. */
+/** The kernel would clip the value without an error. runc reads it back and refuses it with the same words. */
 function writeShares(sink: Sink, shares: bigint): void {
   if (shares < LOWEST_SHARES) throw outOfRange(`the minimum allowed cpu-shares is ${LOWEST_SHARES}`);
   if (shares > HIGHEST_SHARES) throw outOfRange(`the maximum allowed cpu-shares is ${HIGHEST_SHARES}`);

@@ -12,7 +12,7 @@ function asked(value: bigint | undefined): bigint | undefined {
   return value === 0n ? undefined : value;
 }
 
-/** The limit of memory and swap together. An unlimited memory without a word on swap means both. */
+/** The limit of memory and swap together. An unlimited memory means both, if swap is not given. */
 function effectiveSwap({ limit, swap }: { readonly limit: bigint | undefined; readonly swap: bigint | undefined }): bigint | undefined {
   if (swap === undefined) return limit === -1n ? -1n : undefined;
   if (swap === -1n) return swap;

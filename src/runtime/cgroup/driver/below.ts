@@ -1,4 +1,4 @@
-/** Signals to who is in a cgroup below a container's own: the container's processes of ../ownership.ts, and of them those that are there. */
+/** Signals to processes in a cgroup below a container's own. They must be the container's (../ownership.ts). */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../model.ts";
@@ -40,7 +40,7 @@ export function signalBelow(cgroup: CgroupRef, owner: Owner, wanted: string, sig
 
 interface Found {
   readonly territory: Territory;
-  /** Who may be signalled, and who may not. Host pids, ascending. */
+  /** Processes that may be signalled, and processes that may not. Host pids, ascending. */
   readonly own: readonly number[];
   readonly others: readonly number[];
   readonly unseen: number;
@@ -48,7 +48,7 @@ interface Found {
 
 function look(cgroup: CgroupRef, owner: Owner, places: readonly Below[]): Found {
   const there = places.map(({ directory }) => census(directory));
-  // After them: who has come since is looked at in the next round.
+  // After the processes were listed: those that come later are found in the next round.
   const territory = survey(cgroup, owner);
   const pids = ascending(new Set(there.flatMap((one) => [...one.pids])));
   return {

@@ -110,7 +110,7 @@ export function parents(mountpoint: string, directory: string): string[] {
 
 const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
 
-/** What is empty gets the parent's; a level that somebody else made and left empty is filled from the top first (runc does the same). */
+/** An empty file gets the text of the parent's. A level that somebody else has made and left empty is filled from the top first (runc does the same). */
 function inheritCpuset(mountpoint: string, level: string, isNew: boolean): void {
   const parent = parentOf(level);
   for (const file of CPUSET_FILES) {

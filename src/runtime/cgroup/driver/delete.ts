@@ -15,7 +15,7 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 100;
 /** Killed processes leave their cgroup as they end: how long that may take, for all directories of a container together. */
 const PATIENCE_MS = 2_500;
-/** Where somebody else may be the one who does not go; together, too. */
+/** The same, where the processes that do not end may be somebody else's; for all directories together. */
 const SHORT_PATIENCE_MS = 300;
 
 /**
@@ -92,7 +92,7 @@ function removeTree(removal: Removal, owner: Owner): boolean {
   }
 }
 
-/** Every cgroup below that nobody is in. `shy`: but for those of other containers. */
+/** Removes every cgroup below that has no process. `shy`: except those of other containers. */
 function removeBelow(path: string, shy: boolean): void {
   if (!hasChildren(path)) return;
   try {
@@ -142,7 +142,7 @@ function waitForExit(version: 1 | 2, directory: string, milliseconds: number): v
   if (version === 1 || waitForEvent(directory, "populated 0", milliseconds)) host.sleep(version === 1 ? milliseconds : FIRST_PAUSE_MS);
 }
 
-/** A level that nobody uses and everything like it above. */
+/** Removes a level that is not in use, and the unused levels above it. */
 export function deleteEmptyLevel(level: string): void {
   removeOwnParents(`${level}/`, []);
 }

@@ -22,7 +22,7 @@ export function freezeFile({ version, paths }: CgroupRef): string | undefined {
 }
 
 export function isFrozen(cgroup: CgroupRef): boolean {
-  // The usual place first: reading it says as much as asking whether it is there.
+  // The usual place first: an attempt to read the file also tells whether it exists.
   const likely = cgroup.version === 1 ? likelyFreezer(cgroup.paths) : undefined;
   const state = (likely && host.readLine(likely + STATE)) ?? stateOf(freezeFile(cgroup));
   return cgroup.version === 2 ? state === "1" : state === "FROZEN" || state === "FREEZING";

@@ -18,11 +18,11 @@ const PAUSE_MS = 5;
 /** However long a look takes, where there are thousands of cgroups. */
 const LONGEST_MS = 5_000;
 
-/** Who is there and was not signalled. */
+/** Processes that are there and were not signalled. */
 export interface Left {
   /** The container's, which do not end: stuck in the kernel, or forking faster than they can be killed without a freezer. Host pids, ascending. */
   readonly stuck: readonly number[];
-  /** Of others, or nobody knows whose. */
+  /** Processes of others, or of an unknown owner. */
   readonly others: readonly number[];
   /** How many there are of whom not even the pid can be seen from here. */
   readonly unseen: number;
@@ -32,7 +32,7 @@ function leftOf({ own, others, unseen }: Territory): Left {
   return { stuck: ascending(own), others: ascending(others), unseen: unseen.own + unseen.others };
 }
 
-/** Who is in the container's directories; nothing is done. */
+/** Counts the processes in the container's directories, and does nothing else. */
 export function lookAround(cgroup: CgroupRef, owner: Owner): Left {
   return leftOf(survey(cgroup, owner));
 }

@@ -41,7 +41,7 @@ export function isMarkedLevel(level: string): boolean {
   return typeof levelMark(level) === "string";
 }
 
-/** The levels above a container's directory that runt made, innermost first: what may be removed when nobody uses them. */
+/** The levels above a container's directory that runt made, innermost first. They may be removed when they are not in use. */
 export function markedParents(path: string): string[] {
   const marked: string[] = [];
   for (let level = parentOf(path); isMarkedLevel(level); level = parentOf(level)) marked.push(level);

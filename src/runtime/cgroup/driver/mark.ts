@@ -36,7 +36,7 @@ function trySet(directory: string, name: string, value: string): boolean {
   }
 }
 
-/** Written by whoever may write the attribute: what is not a mark is none. */
+/** Other programs may write the attribute, too: a text that is not a mark counts as none. */
 export function readMark(directory: string, attribute: string): ContainerMark | undefined {
   let value: Partial<ContainerMark> | null;
   try {
@@ -61,7 +61,7 @@ export function markFor(directory: string, { root, id }: Marking): "own" | "othe
   return mark.id === id && (root === undefined || isSameRoot(mark.root, root)) ? "own" : "other";
 }
 
-/** Of the container that it is marked as. */
+/** The mark of the directory, root's first; undefined: it has none. */
 export function markOf(directory: string): ContainerMark | undefined {
   return markOn(directory, CONTAINER_MARKS.root) ?? markOn(directory, CONTAINER_MARKS.rootless);
 }

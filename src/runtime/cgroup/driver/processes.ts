@@ -1,4 +1,4 @@
-/** Who is in a cgroup: found by descriptors, for a container may make cgroups deeper than any path. */
+/** The processes of a cgroup. The walk goes by descriptors, because a container may make cgroups deeper than any path. */
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/index.ts";
 import type { CgroupRef } from "../model.ts";
@@ -13,7 +13,7 @@ export interface Census {
   readonly failure?: unknown;
 }
 
-/** All processes of a cgroup and of everything below it. A cgroup that cannot be read keeps nobody from counting the others. */
+/** All processes of a cgroup and of everything below it. A cgroup that cannot be read is counted as unseen, and the others are read all the same. */
 export function census(directory: string): Census {
   const pids = new Set<number>();
   let unseen = 0;

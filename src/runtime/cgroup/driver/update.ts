@@ -44,7 +44,7 @@ export function updateCgroup(
   refuseTooLow(cgroup, complete);
   // Rootless is what leaves device rules alone.
   const { writes: asked, warnings } = compileCgroup(facts, cgroup.paths[0]!.slice(mountpoint.length), complete, { rootless: true });
-  // Who is told may write the same files.
+  // The callee may write the same files.
   const before = new Map(asked.map(({ path }) => [path, readOld(path)]));
   const publish = keep(warnings);
   const { writes, undo } = driver.tellLimits(cgroup, asked);

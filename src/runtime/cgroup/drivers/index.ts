@@ -4,7 +4,7 @@ import type { CgroupDriver, HeldCgroup } from "./types.ts";
 
 export type { Attach, CgroupDriver, HeldCgroup, Told, UnitRef } from "./types.ts";
 
-/** Nobody but runt holds the cgroup. */
+/** cgroupfs: no other program manages the cgroup. */
 const CGROUPFS: CgroupDriver = {
   joinFor: (_, join) => join,
   tellLimits: (_, writes) => ({ writes, undo: () => {} }),

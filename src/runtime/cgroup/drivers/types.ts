@@ -27,11 +27,11 @@ export interface Told {
 }
 
 /**
- * What whoever holds a container's cgroup has a say in. Directories, limits, marks, signals and statistics are the same for both drivers
+ * What depends on the program that manages a container's cgroup (runt itself, or systemd). Directories, limits, marks, signals and statistics are the same for both drivers
  * (`driver`): systemd makes a unit's cgroup, and runt then uses it as its own.
  */
 export interface CgroupDriver {
-  /** Where a further process joins; `join`: where it would if nobody held the cgroup. */
+  /** Where a further process joins; `join`: where it would join without systemd. */
   joinFor(cgroup: CgroupRef, join: Join): Join | Attach;
   /** Is told new limits before they are written. */
   tellLimits(cgroup: CgroupRef, writes: readonly CgroupWrite[]): Told;

@@ -34,7 +34,7 @@ export const hookPrograms: HostCheck = ({ hooks }, report, { view, files }) => {
 
 const HOST_LAYER = { at: "/", index: -1, options: [] };
 
-/** undefined: nobody may look. */
+/** undefined: this user may not look. */
 function onHost(view: BundleView, path: string): Found | NotFound | undefined {
   const facts = view.stat(path);
   const tree = view.tree("/");

@@ -22,7 +22,7 @@ const PLACEHOLDERS: Readonly<Record<string, WordKind>> = {
   fifo: "file",
 };
 
-/** `DIR`, `<container-id>`, `[command...]`, `table|json`. A placeholder nobody knows has no completion. */
+/** `DIR`, `<container-id>`, `[command...]`, `table|json`. An unknown placeholder has no completion. */
 export function kindOf(placeholder: string): WordKind {
   const name = placeholder.replace(/[<>[\].]/g, "");
   const parts = name.split("|");

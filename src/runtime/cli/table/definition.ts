@@ -24,7 +24,7 @@ export interface VerbDefinition {
   readonly minimum: number;
   readonly maximum: number;
   readonly flags: readonly FlagDefinition[];
-  /** What follows the first positional is somebody else's command line. */
+  /** Words after the first positional are the command line of another program. */
   readonly stopsAtFirst?: boolean;
   /** Exit status of every failure of runt's own, where it is to be told from the program's. */
   readonly failureStatus?: number;

@@ -76,7 +76,7 @@ function openDirectory(scope: Scope, actor: "intermediate" | "init", mount: Cgro
   return slot;
 }
 
-/** How many cgroups the runtime has made when this one is there. */
+/** How many cgroups the runtime has made when this one exists. */
 function madeWith({ host }: Scope, directory: string): number {
   const { create } = host.cgroup!;
   for (let at = 0; at < create.length; at++) if (create[at]!.path === directory) return at + 1;

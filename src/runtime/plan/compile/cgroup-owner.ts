@@ -4,7 +4,7 @@ import type { Scope } from "./scope.ts";
 const PLACE = "/sys/fs/cgroup";
 
 /**
- * Who is to own the container's cgroup, as a user of the host (config-linux, cgroup ownership): on v2, with a new cgroup namespace and
+ * The user of the host who owns the container's cgroup (config-linux, cgroup ownership): on v2, with a new cgroup namespace and
  * a writable cgroup mount at its usual place, the user of the process. undefined: it stays the caller's, as it does for a user that
  * no mapping of this configuration tells (a user namespace joined by path).
  */

@@ -100,7 +100,7 @@ function addEntry(scope: Scope, { target, namespaces, join, process, resctrl }: 
 interface JoinPlace {
   /** Directory that the helper is started in. */
   readonly spawn: string;
-  /** Files that take the process otherwise, and who writes to them. */
+  /** Files by which the process joins instead, and which process writes to them. */
   readonly files: readonly string[];
   readonly joiner?: "intermediate" | "init";
 }

@@ -6,7 +6,7 @@ import { RuntError } from "../../errors/index.ts";
 import type { Scope } from "./scope.ts";
 
 /**
- * Who writes the maps. Without rights on the host a process may map its own id alone, and for the group's only after setgroups(2)
+ * Which program writes the maps. Without rights on the host a process may map its own id alone, and for the group's only after setgroups(2)
  * is denied for good; what /etc/subuid and /etc/subgid grant beyond that is the business of newuidmap(1) and newgidmap(1).
  * @throws RuntError "config-invalid" when such a program is needed and there is none
  */

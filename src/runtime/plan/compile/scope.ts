@@ -14,7 +14,7 @@ export interface Scope {
   isNew(type: NamespaceType): boolean;
   /** Inside a user namespace init lacks rights on host objects; the intermediate opens them before the clone. */
   readonly inUserNamespace: boolean;
-  /** The mount namespace is somebody else's, which does not show the host's files. */
+  /** The mount namespace belongs to another process, and does not show the host's files. */
   readonly joinsMount: boolean;
   /** It shares the caller's mount namespace, and something is mounted for it: all of that in the root, which the runtime binds on itself. */
   readonly bindsRoot: boolean;

@@ -40,7 +40,7 @@ type Resources<K extends OpName> = readonly Resource[] | ((args: OpArgs<K>) => r
 export interface Declaration<K extends OpName> {
   readonly needs?: Resources<K>;
   readonly provides?: Resources<K>;
-  /** Whoever needs these comes before. */
+  /** An operation that needs these comes before. */
   readonly ends?: readonly Resource[];
   /** Where in the container it makes or changes something. */
   readonly place?: (args: OpArgs<K>) => string;
@@ -145,7 +145,7 @@ export const NEEDS: Declarations = {
   "device.create": { needs: MOUNT, place: atPath },
   "symlink.create": { needs: MOUNT, place: atPath },
   "console.open": { needs: ({ slot }) => [...MOUNT, `slot ${slot}`], place: () => "/dev/console" },
-  // Nobody's program runs without the limits.
+  // No program runs before the limits are set.
   "hook.run": { needs: ({ kind }) => (IN_CONTAINER.has(kind) ? ["limits"] : ["pid", "limits"]), provides: ["hooks"], seesTree: always },
   "root.pivot": PIVOT,
   "root.move": PIVOT,

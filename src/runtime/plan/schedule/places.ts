@@ -68,7 +68,7 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
     hostFiles: onlyClones ? HOST_FILES : INSIDE,
     fifo,
     clone: onlyClones ? CLONE : INSIDE,
-    // Whoever waits for something else before is told in the order in which it waits.
+    // An init that waits for something else first gets its messages in the order in which it waits.
     told: onlyClones && opensTasks ? TOLD : wait,
     waits: isLast ? JOIN_LAST : wait,
     tasks: wait + 2,
@@ -121,7 +121,7 @@ function showsMade({ config, host: { cgroup, cgroupSources, cgroupVersion } }: C
 
 /**
  * run hears of whatever fails up to execve: the record can be committed while init joins its cgroups and becomes the program's user. Not before
- * the pivot, for `exec` may come as soon as there is a record. Whoever reads a pid of a file or a socket shall find a container that starts.
+ * the pivot, for `exec` may come as soon as there is a record. A pid in a file or a socket must be that of a container that starts.
  */
 function isReadyEarly({ config, invocation }: CompileInput): boolean {
   const { mode, pidFile, pidfdSocket } = invocation;

@@ -351,7 +351,7 @@ export function systemCallsOf(op: Op): string[] {
   );
 }
 
-/** As declared: for those who compare them with a trace. */
+/** As declared, to be compared with a trace. */
 export function declaredSystemCalls(name: OpName): readonly string[] {
   return CALLS[name];
 }

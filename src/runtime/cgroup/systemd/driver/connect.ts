@@ -8,7 +8,7 @@ import { createManager, type Manager } from "./manager.ts";
 import { openStream } from "./stream.ts";
 
 const known = new Map<string, Manager>();
-/** By socket: why who listens there is not asked again. What has once not answered in time would take as long each time. */
+/** Socket -> why it is not tried again. A manager that has not answered once would take as long each time. */
 const silent = new Map<string, RuntError>();
 
 /** sd_booted(3). */
@@ -43,7 +43,7 @@ function ask(socket: ManagerSocket): Pick<SystemdFacts, "version" | "root"> {
   return withManager(socket, (manager) => manager.facts());
 }
 
-/** Nobody listens there. */
+/** The socket has no listener. */
 export class Unreachable extends RuntError {}
 
 /** @throws Unreachable; RuntError cgroup for what systemd answers and for a connection that breaks */

@@ -27,7 +27,7 @@ export interface Call extends Pick<Header, "destination" | "path" | "interface" 
 
 export interface Reply {
   readonly values: readonly Value[];
-  /** Unique name of who answered; undefined without a bus. */
+  /** Unique name of the program that answered; undefined without a bus. */
   readonly sender?: string;
 }
 

@@ -26,7 +26,7 @@ export interface Manager {
   attach(unit: string, path: string, pid: number): void;
 }
 
-/** Somebody else's unit has the name. */
+/** A unit of somebody else has this name. */
 export class UnitExists extends RuntError {}
 
 export function createManager(connection: Connection, direct: boolean): Manager {

@@ -70,7 +70,7 @@ export function messageLength(bytes: Uint8Array): number | undefined {
   return length;
 }
 
-/** Exactly one message; its body stays as it is until somebody wants it. @throws RangeError */
+/** Exactly one message; its body is parsed only when it is read. @throws RangeError */
 export function decodeMessage(bytes: Uint8Array): Message {
   const littleEndian = isLittle(bytes[0]);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

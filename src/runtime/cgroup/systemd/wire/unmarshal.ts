@@ -1,4 +1,4 @@
-/** Bytes -> values; every length and offset comes from somebody else and is checked. */
+/** Bytes -> values; every length and offset comes from another program and is checked. */
 
 import { decodeUtf8 } from "../../../../shared/text/index.ts";
 import { ARRAY_LIMIT } from "./marshal.ts";
