@@ -124,6 +124,7 @@ Description: OCI container runtime that plans before it acts
  enabled by itself: "systemctl enable --now runtd". Its containers go on when
  it is stopped, upgraded or removed.
 EOF
+install -m 0755 packaging/debian/* "$tree/DEBIAN"
 (cd "$tree" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
