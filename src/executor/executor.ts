@@ -12,8 +12,9 @@ import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts
 import { changedResources } from "./launch/resources.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
-import type { LogUse } from "./log-counts.ts";
+import { type LogUse, useOf } from "./log-counts.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
@@ -42,7 +43,7 @@ export class Executor {
   readonly #runtime: Runtime;
   readonly #container: Container;
   readonly #options: ExecutorOptions;
-  #state: ExecutorState = "idle";
+  readonly #lifecycle: Lifecycle;
   #description: Description | undefined;
   #process: ProcessState | undefined;
   #follower: Follower | undefined;
@@ -55,6 +56,7 @@ export class Executor {
     this.#directory = new Directory(options.stateDir, options.id);
     this.#streams = new Streams(this.#directory);
     this.#options = options;
+    this.#lifecycle = new Lifecycle(options);
     this.id = options.id;
     this.#runtime = new Runtime({
       root: this.#directory.runtimeRoot,
@@ -65,14 +67,14 @@ export class Executor {
       runtime: this.#runtime,
       id: this.id,
       startedMs: () => this.#process!.startedMs,
-      hasEnded: () => this.#state === "exited" || !isAlive(this.#process!),
+      hasEnded: () => this.#lifecycle.state === "exited" || !isAlive(this.#process!),
     });
   }
 
   /** Now: whether it is paused, or somebody else has started it, is asked of the kernel. */
   get state(): ExecutorState {
-    if (this.#state === "created") return this.#container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
-    if (this.#state !== "running" || this.#process === undefined) return this.#state;
+    if (this.#lifecycle.state === "created") return this.#container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
+    if (this.#lifecycle.state !== "running" || this.#process === undefined) return this.#lifecycle.state;
     this.#freezer ??= isAlive(this.#process) ? freezerFile(this.#process.pid) : undefined;
     return this.#freezer !== undefined && isFrozen(this.#freezer) ? "paused" : "running";
   }
@@ -110,19 +112,19 @@ export class Executor {
     if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.state}, not created`);
     await this.#container.start();
     this.#process = { ...this.#process!, startedMs: this.#directory.exitRecord()?.startedMs ?? this.#process!.startedMs };
-    if (this.#state === "created") this.#enter("running");
+    if (this.#lifecycle.state === "created") this.#lifecycle.enter("running");
     return this.#process;
   }
 
   async #make(command: LaunchCommand, verb: "create" | "run", abort: AbortSignal | undefined): Promise<ProcessState> {
-    if (this.#state !== "idle") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not idle`);
+    this.#lifecycle.mustBe("idle", "idle");
     const { config, close } = prepare(this.#directory, command);
-    this.#enter("launching");
+    this.#lifecycle.enter("launching");
     this.#options.onEvent?.({ type: "launch", id: this.id, cmd: programOf(command), binary: this.#runtime.binary });
     try {
       this.#take(await makeContainer(this.#container, command, config, verb, abort));
     } catch (error) {
-      this.#enter("failed");
+      this.#lifecycle.enter("failed");
       throw error;
     } finally {
       close();
@@ -175,31 +177,25 @@ export class Executor {
   async #adopt(): Promise<void> {
     this.#description = this.#directory.description();
     this.#process = await this.#container.find();
-    if (this.#process === undefined) return this.#enter("failed");
+    if (this.#process === undefined) return this.#lifecycle.enter("failed");
     this.#follow();
     await this.#follower?.seen;
   }
 
   #follow(): void {
-    this.#enter(this.#container.awaitsStart() ? "created" : "running");
+    this.#lifecycle.enter(this.#container.awaitsStart() ? "created" : "running");
     this.#follower = new Follower(this.#container, (look) => this.#see(look));
   }
 
   #see(look: Look): void {
-    if (look.now === "running" && this.#state === "created") this.#enter("running");
-    if (look.now === "exited") {
-      this.#process = look.state;
-      this.#enter("exited");
-      this.#statistics.end();
-    }
-    // What shutdown has entered says more.
-    if (look.now === "stuck" || (look.now === "draining" && this.#state !== "killing" && this.#state !== "stuck")) this.#enter(look.now);
+    if (look.now === "exited") this.#process = look.state;
+    this.#lifecycle.see(look);
+    if (look.now === "exited") this.#statistics.end();
   }
 
   /** The end of the program; the same for every caller. A failed launch has none: it throws. */
   async wait(): Promise<ProcessState> {
-    if (this.#follower === undefined)
-      throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}: there is nothing to wait for`);
+    if (this.#follower === undefined) throw this.#lifecycle.wrong(": there is nothing to wait for");
     return this.#follower.wait();
   }
 
@@ -218,12 +214,12 @@ export class Executor {
     const checked = checkPlan(plan);
     // No program runs yet that could take the signal.
     const graceMs = this.state === "created" ? 0 : checked.graceMs;
-    if (this.#state === "idle" || this.#state === "failed") return { endedBy: "not-launched", state: null };
-    if (this.#follower === undefined) throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
-    if (this.#state === "exited") return { endedBy: "already", state: await this.#follower.ended };
+    if (this.#lifecycle.state === "idle" || this.#lifecycle.state === "failed") return { endedBy: "not-launched", state: null };
+    if (this.#follower === undefined) throw this.#lifecycle.wrong();
+    if (this.#lifecycle.state === "exited") return { endedBy: "already", state: await this.#follower.ended };
     const enter = (state: ExecutorState) => {
       // A second caller does not take back what the first one has entered.
-      if (state !== "terminating" || this.#state === "running") this.#enter(state);
+      if (state !== "terminating" || this.#lifecycle.state === "running") this.#lifecycle.enter(state);
     };
     const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, { ...checked, graceMs });
     return { endedBy, state: await this.#follower.ended };
@@ -278,10 +274,7 @@ export class Executor {
 
   /** What went into the log of a launch with `stdio.log`, and what did not; undefined: there is none. */
   logUse(): LogUse | undefined {
-    const counts = this.#directory.logCounts();
-    if (counts === undefined) return undefined;
-    const { lines, bytes, droppedLines, droppedBytes } = counts;
-    return { lines, bytes, droppedLines, droppedBytes };
+    return useOf(this.#directory.logCounts());
   }
 
   /** Change limits of the container, running or created; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */
@@ -295,14 +288,14 @@ export class Executor {
   async pause(): Promise<void> {
     this.#mustRun();
     await this.#runtime.pause(this.id);
-    this.#options.onEvent?.({ type: "state", id: this.id, state: "paused" });
+    this.#lifecycle.tell("paused");
   }
 
   /** Let it go on. @throws ExecutorError wrong-state; RuntimeError wrong-status, when it is not paused */
   async resume(): Promise<void> {
     this.#mustRun();
     await this.#runtime.resume(this.id);
-    this.#options.onEvent?.({ type: "state", id: this.id, state: "running" });
+    this.#lifecycle.tell("running");
   }
 
   /**
@@ -335,10 +328,9 @@ export class Executor {
 
   /** Forget an executor that has ended: its exit record and what is left of its output. @throws ExecutorError wrong-state */
   remove(): void {
-    if (this.#state !== "exited" && this.#state !== "failed" && this.#state !== "idle") {
-      throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}`);
-    }
-    if (this.#state === "exited") this.#directory.remove();
+    const { state } = this.#lifecycle;
+    if (state !== "exited" && state !== "failed" && state !== "idle") throw this.#lifecycle.wrong();
+    if (state === "exited") this.#directory.remove();
   }
 
   /**
@@ -352,19 +344,11 @@ export class Executor {
 
   /** It has processes: its program's, or the one that waits for start. */
   #mustBeMade(): void {
-    if (this.#state !== "created") this.#mustRun();
+    if (this.#lifecycle.state !== "created") this.#mustRun();
   }
 
   #mustRun(): void {
-    if (this.#state === "created" && this.state === "running") this.#enter("running");
-    if (this.#state !== "running" && this.#state !== "terminating") {
-      throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.#state}, not running`);
-    }
-  }
-
-  #enter(state: ExecutorState): void {
-    if (this.#state === state) return;
-    this.#state = state;
-    this.#options.onEvent?.({ type: "state", id: this.id, state });
+    if (this.#lifecycle.state === "created" && this.state === "running") this.#lifecycle.enter("running");
+    this.#lifecycle.mustBe("running", "running", "terminating");
   }
 }

@@ -19,3 +19,10 @@ export function readLogCounts(record: string): LogCounts | undefined {
     throw error;
   }
 }
+
+/** Without what the pump keeps for itself. */
+export function useOf(counts: LogCounts | undefined): LogUse | undefined {
+  if (counts === undefined) return undefined;
+  const { lines, bytes, droppedLines, droppedBytes } = counts;
+  return { lines, bytes, droppedLines, droppedBytes };
+}
