@@ -42,3 +42,22 @@ test("octal escapes of the mount point are decoded", () => {
 test("no cgroup mounted", () => {
   expect(parseMountinfo("27 1 254:0 / / rw - ext4 /dev/vda rw")).toEqual({ version: 1, hierarchies: [] });
 });
+
+test("mounts between the hierarchies, optional fields, and lines that are cut short", () => {
+  const text = [
+    "30 1 0:5 / /dev rw,nosuid shared:2 master:1 - devtmpfs udev rw,size=4096k",
+    "35 31 0:35 / /sys/fs/cgroup/memory rw,nosuid shared:9 master:3 - cgroup cgroup rw,memory",
+    "36 31 0:36 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids",
+    "50 1 0:40 / /srv/a\\040-\\040cgroup rw - ext4 /dev/vdb rw",
+    "37 - cgroup cgroup rw,cpu",
+    "38 31 0:38 / /sys/fs/cgroup/cpuset rw - cgroup",
+    "39 31 0:39 / /sys/fs/cgroup/freezer rw - cgroup cgroup rw,freezer",
+  ].join("\n");
+  const hierarchies = [
+    { mountpoint: "/sys/fs/cgroup/memory", controllers: ["memory"] },
+    { mountpoint: "/sys/fs/cgroup/pids", controllers: ["pids"] },
+    { mountpoint: "/sys/fs/cgroup/freezer", controllers: ["freezer"] },
+  ];
+  expect(parseMountinfo(text)).toEqual({ version: 1, hierarchies });
+  expect(parseMountinfo(`${text}\n`)).toEqual({ version: 1, hierarchies });
+});

@@ -21,24 +21,38 @@ export function parseMountinfo(text: string): CgroupHierarchies {
   const v1: CgroupHierarchy[] = [];
   let v2: CgroupHierarchy | undefined;
   let controlled = false;
+  let line = 0;
   // Nothing else is cut out: a busy host has hundreds of mounts.
   for (let at = text.indexOf(SIGN); at >= 0; at = text.indexOf(SIGN, at + 1)) {
-    const end = text.indexOf("\n", at);
-    const fields = text.slice(text.lastIndexOf("\n", at) + 1, end < 0 ? undefined : end).split(" ");
-    const { length } = fields;
+    // The hierarchies are mostly mounted one after the other.
+    let end = text.indexOf("\n", line);
+    if (end < at) {
+      line = text.lastIndexOf("\n", at) + 1;
+      end = text.indexOf("\n", at);
+    }
+    // The search of the engine is fast, and a function of its own for it would cost more than the search. 0: there is no such field.
+    const device = text.indexOf(" ", text.indexOf(" ", line) + 1) + 1;
+    const root = text.indexOf(" ", device) + 1;
+    const place = text.indexOf(" ", root) + 1;
+    const options = text.indexOf(" ", place) + 1;
+    const source = text.indexOf(" ", at + SIGN.length) + 1;
+    const own = text.indexOf(" ", source) + 1;
+    const next = end < 0 ? text.length : end;
     // A line with less is none of the kernel's.
-    if (length < 10) continue;
-    const mountpoint = decodeMountPath(fields[4]!);
-    if (fields[length - 3] === "cgroup2") {
+    const isWhole = line < options && options < at && source < own && own < next;
+    line = next + 1;
+    if (!isWhole) continue;
+    const mountpoint = decodeMountPath(text.slice(place, options - 1));
+    if (text.startsWith("2 ", at + SIGN.length)) {
       v2 = better(v2, { mountpoint, controllers: [] });
       continue;
     }
-    const controllers = controllersOf(fields[length - 1]!);
+    const controllers = controllersOf(text.slice(own, next));
     controlled ||= controllers.length > 0 && !controllers[0]!.startsWith(NAME);
-    const device = fields[2]!;
-    const known = devices.indexOf(device);
+    const number = text.slice(device, root);
+    const known = devices.indexOf(number);
     if (known >= 0) v1[known] = better(v1[known], { mountpoint, controllers });
-    else v1[devices.push(device) - 1] = { mountpoint, controllers };
+    else v1[devices.push(number) - 1] = { mountpoint, controllers };
   }
   if (v2 !== undefined && !controlled) return { version: 2, hierarchies: [{ mountpoint: v2.mountpoint, controllers: [] }] };
   return { version: 1, hierarchies: v1 };

@@ -124,13 +124,16 @@ export const engineTests: readonly Test[] = [
         ["\u0000", "\\u0000"],
         ["\u001f", "\\u001f"],
         ["\u007f", "\u007f"],
+        // Beside what has to be quoted, by their numbers.
+        ...[..." !#[]^\u0080\u00ff"].map((plain): [string, string] => [plain, plain]),
         ["é", "é"],
         ["☃", "☃"],
         ["\ud800", "\\ud800"],
         ["😀", "😀"],
       ];
       for (const [raw, quoted] of special) {
-        for (const before of [0, 1, 7, 8, 9, 300]) {
+        // Eight are looked at together.
+        for (const before of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 300]) {
           const [head, tail] = ["a".repeat(before), "z".repeat(before)];
           equal(JSON.stringify(`${head}${raw}${tail}`), `"${head}${quoted}${tail}"`, `${before} characters before`);
           equal(JSON.stringify({ [`${head}${raw}`]: raw + raw }), `{"${head}${quoted}":"${quoted}${quoted}"}`);
