@@ -11,7 +11,7 @@ import { abandon, initOf, monitorLives, readRecord, watchRecord } from "./record
 import type { Runtime } from "./runtime/client.ts";
 import type { ProcessState } from "./types.ts";
 
-/** What SIGKILL, and a launch that nobody waits for any more, may take. */
+/** How long SIGKILL, and a launch that was given up, may take. */
 export const KILL_BOUND_MS = 10_000;
 const PAUSE_MS = 20;
 
@@ -53,7 +53,7 @@ export class Container {
     if (lives && record?.phase === "ended") return { now: "draining" };
     const isUnwatched = record !== undefined && (record.phase === "created" || record.phase === "running") && isAlive(initOf(record));
     if (lives || isUnwatched) return { now: this.directory.awaitsStart(record) ? "created" : "running" };
-    // Nobody else removes what is left.
+    // No other process removes what is left.
     try {
       await this.#delete(record?.bootId);
     } catch {
@@ -64,7 +64,7 @@ export class Container {
   }
 
   /**
-   * What somebody has launched, as soon as it is known; undefined: the launch never came to an end, and what it left has been removed.
+   * The container that was launched, by this or another process, as soon as it is known; undefined: the launch never came to an end, and what it left was removed.
    * @throws ExecutorError id-unknown, protocol, stuck
    */
   async find(): Promise<ProcessState | undefined> {
@@ -72,7 +72,7 @@ export class Container {
     watch.ref();
     try {
       for (;;) {
-        // Whoever launches may have failed, and removed it.
+        // The launching process may have failed and removed it.
         const { supervisor, bootId } = this.directory.description();
         const found = this.directory.exitRecord();
         if (found?.pid !== undefined) return runningState(found);

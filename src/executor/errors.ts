@@ -22,7 +22,7 @@ export type ExecutorErrorCode =
   | "launch-failed"
   /** An AbortSignal has aborted, and what it was for has been ended; `cause` is its reason. */
   | "aborted"
-  /** Processes of the container could not be killed in time. It is tried again as long as somebody waits. */
+  /** Processes of the container could not be killed in time. It is tried again while a caller waits. */
   | "stuck";
 
 /** An error of the executor. */
@@ -46,7 +46,7 @@ export function aborted(what: string, { reason }: AbortSignal): ExecutorError {
 /** What `runt` has said about a call that failed. */
 export class RuntimeError extends Error {
   override readonly name: string = "RuntimeError";
-  /** Code of docs/troubleshooting.md; "unknown" when the program ended without a word; of a ProgramError "program-not-runnable". */
+  /** Code of docs/troubleshooting.md; "unknown" when the program ended without a message; of a ProgramError "program-not-runnable". */
   readonly code: RuntimeErrorCode;
   /** JSON pointer into config.json, when the error is about it. */
   readonly pointer: string | undefined;

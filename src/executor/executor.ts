@@ -71,7 +71,7 @@ export class Executor {
     });
   }
 
-  /** Now: whether it is paused, or somebody else has started it, is asked of the kernel. */
+  /** The state now. The kernel is asked whether it is paused, or was started by another process. */
   get state(): ExecutorState {
     if (this.#lifecycle.state === "created") return this.#container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
     if (this.#lifecycle.state !== "running" || this.#process === undefined) return this.#lifecycle.state;
@@ -106,7 +106,7 @@ export class Executor {
 
   /**
    * Run the program of a container that create has made, in this process or another one; returns when it runs.
-   * @throws ExecutorError wrong-state, also when somebody else has started or ended it; launch-failed and ProgramError: then the container ends
+   * @throws ExecutorError wrong-state, also when another process has started or ended it; launch-failed and ProgramError: then the container ends
    */
   async start(): Promise<ProcessState> {
     if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.state}, not created`);
@@ -312,7 +312,7 @@ export class Executor {
     return this.#streams.stdin;
   }
 
-  /** With stdio.stdout "pipe": what nobody has read yet. The container waits when nobody reads. */
+  /** With stdio.stdout "pipe": unread output. The container waits when it is not read. */
   get stdout(): Readable | undefined {
     return this.#output("stdout");
   }

@@ -19,7 +19,7 @@ export class Follower {
       seen = resolve;
     });
     this.ended = this.#untilEnd(container, tell, () => seen());
-    // Whoever waits gets it; nobody has to.
+    // wait() rejects with it. Without a caller of wait() it must not end this process.
     this.ended.catch(() => {});
   }
 
@@ -47,7 +47,7 @@ export class Follower {
     }
   }
 
-  /** This process stays alive for as long as somebody waits, and no longer. */
+  /** The timer keeps this process alive only while a caller waits. */
   hold(on: boolean): void {
     this.#waiters += on ? 1 : -1;
     if (this.#waiters > 0) this.#watch.ref();

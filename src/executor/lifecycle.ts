@@ -1,4 +1,4 @@
-/** The state of an executor: what may follow what, and who is told. */
+/** The state of an executor: which state may follow which, and the event for each change. */
 import type { Look } from "./container.ts";
 import { ExecutorError } from "./errors.ts";
 import type { ExecutorOptions, ExecutorState } from "./types.ts";

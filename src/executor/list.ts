@@ -11,7 +11,7 @@ import { isAlive } from "./process/procfs.ts";
 import { initOf, monitorLives } from "./record.ts";
 import type { ExecutorState, ProcessState } from "./types.ts";
 
-/** An executor as it is on disk; nothing is changed by looking. */
+/** An executor as it is on disk. Reading changes nothing. */
 export type ExecutorEntry =
   | {
       readonly id: string;

@@ -10,7 +10,7 @@ export interface LogUse {
   readonly droppedBytes: number;
 }
 
-/** undefined: there is no log, or nobody has counted yet. It is overwritten in place, and may be read half-way: then the next look shows more. */
+/** undefined: there is no log, or no counts yet. The file is overwritten in place, so a read may see half of a write: then the next read shows more. */
 export function readLogCounts(record: string): LogCounts | undefined {
   try {
     return JSON.parse(readFileSync(`${record}.log`, "utf8"));

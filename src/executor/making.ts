@@ -17,7 +17,7 @@ import type { ProcessState } from "./types.ts";
 export interface Made {
   readonly description: Description;
   readonly process: ProcessState;
-  /** Open still: a container that has ended already may have nobody else to keep its output. */
+  /** Still open: if the container has ended already, no other process may hold its output. */
   readonly stdio: OpenStdio;
 }
 

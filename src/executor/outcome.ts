@@ -26,7 +26,7 @@ export function runningState(record: ExitRecord): ProcessState {
   };
 }
 
-/** When nothing of it is left. Without an outcome in the record nobody knows, which is never success. */
+/** The end, when nothing of the container is left. Without an outcome in the record it is unknown, which is never success. */
 export function finalState(record: ExitRecord | undefined): ProcessState {
   const begun = runningState(record ?? ({} as ExitRecord));
   const { code = null, signal = null, oomKills = 0, endedMs = null } = record ?? {};

@@ -9,7 +9,7 @@ const CHUNK = 65_536;
 export interface OutputSource {
   /** The FIFO. */
   readonly fifo: string;
-  /** What the monitor has saved of it when nobody was there to read. */
+  /** What the monitor has saved of it while there was no reader. */
   readonly saved: string;
   readonly life: Life;
 }
@@ -21,7 +21,7 @@ export interface Life {
   hold(on: boolean): void;
 }
 
-/** What the container prints from now on, and what nobody has read before. Ends with the container. */
+/** Unread output, and what the container prints from now on. Ends with the container. */
 export function readOutput({ fifo, saved, life }: OutputSource): Readable {
   const fd = openSync(fifo, O_RDONLY | O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });

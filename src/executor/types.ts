@@ -7,7 +7,7 @@ export type ExecutorState =
   /** Made by create: its first process waits for start. */
   | "created"
   | "running"
-  /** No process of it runs until resume, whoever has called pause. */
+  /** No process of it runs until resume. Any process may have called pause. */
   | "paused"
   /** A signal was sent, and the end is waited for. */
   | "terminating"
@@ -28,14 +28,14 @@ export interface ProcessState {
   readonly startTicks: string;
   /** Of the boot that pid and startTicks are of; undefined: an older version has recorded it. */
   readonly bootId?: string;
-  /** 128 + signal when a signal ended it. null: it runs, or nobody knows how it ended (`unknown`). */
+  /** 128 + signal when a signal ended it. null: it runs, or its end is unknown (`unknown`). */
   readonly exitCode: number | null;
   readonly signal: number | null;
   /** The program itself was killed by the kernel for memory. */
   readonly oomKilled: boolean;
   /** How many processes of the container were. */
   readonly oomKills: number;
-  /** True: it has ended and nobody knows how; `unknownCause` and `error` say why. Never reported as 0. */
+  /** True: it has ended, and how is unknown; `unknownCause` and `error` say why. Never reported as 0. */
   readonly unknown: boolean;
   readonly unknownCause?: UnknownCause;
   readonly error?: string;

@@ -41,7 +41,7 @@ export class ExecHandle {
   readonly id: string;
   /** With stdio.stdin "pipe". */
   readonly stdin: Writable | undefined;
-  /** With stdio.stdout "pipe", which is the default: ends when nobody has it open any more. Whoever does not read it stops the process. */
+  /** With stdio.stdout "pipe", which is the default: ends when no process has it open any more. If it is not read, the process waits. */
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
   readonly #target: ExecTarget;
@@ -77,11 +77,11 @@ export class ExecHandle {
       parts.child.once("error", reject);
     });
     this.#end = this.#untilEnd(request);
-    // Whoever waits gets it; nobody has to.
+    // wait() rejects with it. Without a caller of wait() it must not end this process.
     this.#end.catch(() => {});
   }
 
-  /** @internal Returns at once; see started. `isCollected`: somebody reads stdout and stderr, and wait is to include that. @throws ExecutorError aborted, or what openSync throws */
+  /** @internal Returns at once; see started. `isCollected`: stdout and stderr are read by the caller, and wait includes that. @throws ExecutorError aborted, or what openSync throws */
   static async start(target: ExecTarget, request: StartRequest, stdio: SpawnStdio, isCollected = false): Promise<ExecHandle> {
     const { cmd, args = [], env = {}, cwd, pty = false, signal } = request;
     if (signal?.aborted) throw aborted(`exec of ${cmd}`, signal);

@@ -40,7 +40,7 @@ export type FileStdio =
 
 export type OutputStdio =
   | FileStdio
-  /** A FIFO of the host that exists. The process waits when it is full; its reader may come later, and go. What nobody has read at the end is lost. */
+  /** A FIFO of the host that exists. The process waits when it is full. A reader may come later, and may leave. What is unread at the end is lost. */
   | { readonly fifo: string };
 
 /** Of a stream of Node, what is read or written. It is the caller's: it is neither ended nor destroyed. */

@@ -43,13 +43,13 @@ export function openEnds({ stdin, stdout, stderr }: Ends): OpenedStdio {
     if (!isAbsolute(path)) throw refused(name, `${path} is not absolute`);
     const isFifo = statSync(path, { throwIfNoEntry: false })?.isFIFO() ?? false;
     if ("file" in (stdio as object)) {
-      // This process would wait for whoever opens the other end.
+      // This process would wait until another one opens the other end.
       if (isFifo) throw refused(name, `${path} is a FIFO, not a file`);
       return open(path, name === "stdin" ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND);
     }
     if (name === "stdin" || !isFifo)
       throw refused(name, name === "stdin" ? "use a stream: a FIFO has an end only when it had a writer" : `${path} is no FIFO`);
-    // For reading, too: then nobody is waited for, and a reader that goes does no harm.
+    // For reading, too: then open(2) waits for no reader, and a reader that leaves causes no error.
     return open(path, O_RDWR);
   };
   try {
@@ -87,7 +87,7 @@ export function connect(child: ChildProcess, { stdin, stdout, stderr }: Ends): C
     if (!isStream(name, asked)) return kept(source);
     const sink = asked as Writable;
     source.pipe(sink, { end: false });
-    // Whoever gave it has closed it: the process gets EPIPE, as from any reader that is gone.
+    // The caller has closed its stream: the process gets EPIPE, as from any reader that has ended.
     const leave = () => source.destroy();
     sink.once("close", leave).once("error", leave);
     source.once("close", () => sink.off("close", leave).off("error", leave));
@@ -110,12 +110,12 @@ export function connect(child: ChildProcess, { stdin, stdout, stderr }: Ends): C
   };
 }
 
-/** What a child has printed, also after its end: Node throws away what nobody has begun to read by then (child_process, `flushStdio`). */
+/** What a child has printed, also after its end: Node drops output of which nothing was read by then (child_process, `flushStdio`). */
 function kept(source: Readable): Readable {
   const output = new PassThrough();
   source.pipe(output);
   source.once("error", (error) => output.destroy(error));
-  // The process learns that nobody reads any more.
+  // The process gets EPIPE, because there is no reader any more.
   output.once("close", () => source.destroy());
   return output;
 }

@@ -14,7 +14,7 @@ import { allKeepers, keepersOf } from "./keepers.ts";
 export interface FenceOptions {
   /** Path of a cgroup below which the fence makes its own: "effects/KEY.NAME" and "monitors". */
   readonly cgroupParent: string;
-  /** Of those who come one after the other. Others use the same parent at the same time, and are left alone. */
+  /** The same for programs that follow one another. Fences with another key belong to programs that run at the same time, and are left alone. */
   readonly key: string;
   /** Of the executors. */
   readonly stateDir: string;
@@ -23,7 +23,7 @@ export interface FenceOptions {
 /** SIGKILL takes this long at most, but for processes that the kernel does not let go. */
 const PATIENCE_MS = 30_000;
 const LOOK_MS = 10;
-/** A level that was made for fences bears the sticky bit, which means nothing to a cgroup. One without it is somebody else's, and stays. */
+/** A level that was made for fences has the sticky bit, which means nothing to a cgroup. A level without it was made by somebody else, and stays. */
 const STICKY = 0o1000;
 
 export class Fence {
@@ -74,7 +74,7 @@ export class Fence {
     const inside = new Set(processesIn([this.#own.directory]));
     const keepers = keepersOf(this.#stateDir, id).map(({ pid }) => pid);
     for (const pid of keepers) if (inside.has(pid)) await this.#moveOut(pid);
-    // A pump that has told nobody of itself yet is its monitor's child.
+    // A pump that has not written its pid yet is a child of its monitor.
     for (const pid of processesIn([this.#own.directory])) if (keepers.includes(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
   }
 

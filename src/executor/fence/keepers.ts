@@ -1,4 +1,4 @@
-/** Processes that outlive whoever has launched a container: its monitor, and the log pump that the monitor has started. */
+/** Processes that outlive the launcher of a container: its monitor, and the log pump that the monitor has started. */
 import { readFileSync } from "node:fs";
 import type { ExitRecord } from "../../shared/protocol/index.ts";
 import { Directory } from "../directory.ts";

@@ -1,4 +1,4 @@
-/** An OCI configuration that somebody else has written -> the one that an executor runs. Pure. */
+/** An OCI configuration of the caller -> the one that an executor runs. Pure. */
 import { resolve } from "node:path";
 import type { NamespaceType } from "../profile.ts";
 import type { ConfigLaunch, LaunchCommand, OciObject } from "./command.ts";

@@ -49,7 +49,7 @@ export function checkCommand(command: LaunchCommand): void {
   }
   for (const [type, mode] of Object.entries(command.namespaces ?? {})) checkNamespace(type, mode, refuse);
   checkResources(command.resources ?? {});
-  // First the names that nobody knows, then those that are newer than this kernel.
+  // First unknown names, then those that are newer than this kernel.
   checkCapabilities(command);
   checkCapabilities(command, hostCapabilities());
   if (typeof command.pty === "object") checkSize("pty", command.pty);

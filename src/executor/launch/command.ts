@@ -11,7 +11,7 @@ export type Stdio =
   | { readonly fifo: string };
 
 /**
- * A file that everything is written to with its time, also when nobody lives but the container: "TIME STREAM F|P BYTES", as CRI has it.
+ * A file to which all output is written with its time, also after the launching process has ended: "TIME STREAM F|P BYTES", as CRI has it.
  */
 export interface LogFile {
   /** Absolute; a new file in an existing directory, or one that is appended to. One container at a time. */

@@ -1,4 +1,4 @@
-/** Why a launch failed, in the words of the executor. */
+/** Why a launch failed, as an error of the executor. */
 import { ExecutorError, ProgramError, RuntimeError } from "../errors.ts";
 
 /** A ProgramError stays what it is: it is the same for launch and exec. */

@@ -18,7 +18,7 @@ export function checkSize(field: string, { rows, columns }: TerminalSize): void 
 
 /**
  * Into a FIFO that `runt` reads sizes from (--resize-fifo): a line of less than PIPE_BUF bytes is written as one (pipe(7)).
- * @throws ExecutorError stuck: thousands of sizes wait there, which nobody takes
+ * @throws ExecutorError stuck: thousands of sizes wait in the FIFO, and none is read
  */
 export function writeSize(fd: number, { rows, columns }: TerminalSize): void {
   try {

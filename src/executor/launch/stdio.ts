@@ -21,7 +21,7 @@ function stdioOf({ stdio, pty }: LaunchCommand, name: StreamName): Stdio | "log"
   return stdio?.[name] ?? (pty ? "pipe" : "null");
 }
 
-/** Streams that have a FIFO in the executor's directory, whoever has its other end. */
+/** Streams that have a FIFO in the executor's directory. */
 export function fifosOf(command: LaunchCommand): StreamName[] {
   return STREAMS.filter((name) => ["pipe", "log"].includes(stdioOf(command, name) as string));
 }

@@ -40,7 +40,7 @@ export function readProc(pid: number, name: string): string | undefined {
   }
 }
 
-/** A process for good: its pid is given again, and its start ticks may be after a reboot. `bootId` undefined: of this boot. */
+/** The identity of a process: a pid is used again, and after a reboot so may be the start ticks. `bootId` undefined: of this boot. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTicks: string;

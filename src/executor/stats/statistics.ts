@@ -6,7 +6,7 @@ import { Meter } from "./meter.ts";
 import { type StatsStreamOptions, statsStream } from "./stream.ts";
 import type { Stats } from "./types.ts";
 
-/** Of the executor, as it is when it is asked. */
+/** Facts of the executor, read at each call. */
 export interface Subject {
   readonly runtime: Runtime;
   readonly id: string;
@@ -68,7 +68,7 @@ export class Statistics {
     return statsStream({ read, atEnd }, options);
   }
 
-  /** The container has ended: whoever waits for the next value learns it now. */
+  /** The container has ended: a stream that waits for the next value ends now. */
   end(): void {
     for (const wake of this.#endings) wake();
   }

@@ -26,7 +26,7 @@ export interface StatsSource {
   readonly atEnd: (wake: () => void) => () => void;
 }
 
-/** The first value comes at once. A timer lives only while somebody waits for the next one. */
+/** The first value comes at once. A timer exists only while the caller waits for the next value. */
 export async function* statsStream(
   { read, atEnd }: StatsSource,
   { intervalMs = DEFAULT_INTERVAL_MS, signal }: StatsStreamOptions,
