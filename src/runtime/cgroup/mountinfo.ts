@@ -22,6 +22,7 @@ export function parseMountinfo(text: string): CgroupHierarchies {
   let v2: CgroupHierarchy | undefined;
   let controlled = false;
   let line = 0;
+  const hasEscapes = text.includes("\\");
   // Nothing else is cut out: a busy host has hundreds of mounts.
   for (let at = text.indexOf(SIGN); at >= 0; at = text.indexOf(SIGN, at + 1)) {
     // The hierarchies are mostly mounted one after the other.
@@ -42,12 +43,15 @@ export function parseMountinfo(text: string): CgroupHierarchies {
     const isWhole = line < options && options < at && source < own && own < next;
     line = next + 1;
     if (!isWhole) continue;
-    const mountpoint = decodeMountPath(text.slice(place, options - 1));
+    const given = text.slice(place, options - 1);
+    const mountpoint = hasEscapes ? decodeMountPath(given) : given;
     if (text.startsWith("2 ", at + SIGN.length)) {
       v2 = better(v2, { mountpoint, controllers: [] });
       continue;
     }
-    const controllers = controllersOf(text.slice(own, next));
+    // Most hierarchies have one controller, behind "rw,".
+    const first = text.slice(own + 3, next);
+    const controllers = CONTROLLERS.has(first) ? [first] : controllersOf(text.slice(own, next));
     controlled ||= controllers.length > 0 && !controllers[0]!.startsWith(NAME);
     const number = text.slice(device, root);
     const known = devices.indexOf(number);
@@ -60,10 +64,9 @@ export function parseMountinfo(text: string): CgroupHierarchies {
 
 const NAME = "name=";
 
-/** Those of the superblock's options that are controllers, or the name of the hierarchy. Most hierarchies have one, behind "rw". */
+/** Those of the superblock's options that are controllers, or the name of the hierarchy. */
 function controllersOf(options: string): readonly string[] {
-  const first = options.slice(3);
-  return CONTROLLERS.has(first) ? [first] : options.split(",").filter((option) => CONTROLLERS.has(option) || option.startsWith(NAME));
+  return options.split(",").filter((option) => CONTROLLERS.has(option) || option.startsWith(NAME));
 }
 
 /** The same hierarchy may be mounted again elsewhere, for instance inside another container's root filesystem. */

@@ -21,7 +21,11 @@ export function createCgroup(directory: string, unfinished?: UnfinishedCgroup[])
   const facts = readHierarchies();
   const hierarchy = hierarchyOf(facts, directory);
   if (hierarchy === undefined) throw new RuntError("cgroup", `${directory} is not below a mounted cgroup hierarchy`);
-  return named(directory, () => (facts.version === 2 ? createUnified(hierarchy, directory) : createV1(hierarchy, directory, unfinished)));
+  try {
+    return facts.version === 2 ? createUnified(hierarchy, directory) : createV1(hierarchy, directory, unfinished);
+  } catch (error) {
+    throw named(directory, error);
+  }
 }
 
 /** A directory of v1 that no process can join yet. */
@@ -33,16 +37,16 @@ export interface UnfinishedCgroup {
 
 /** @throws RuntError cgroup */
 export function finishCgroup({ mountpoint, directory, isNew }: UnfinishedCgroup): void {
-  named(directory, () => inheritCpuset(mountpoint, directory, isNew));
+  try {
+    inheritCpuset(mountpoint, directory, isNew);
+  } catch (error) {
+    throw named(directory, error);
+  }
 }
 
-function named<T>(directory: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (error instanceof RuntError) throw error;
-    throw new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
-  }
+function named(directory: string, error: unknown): RuntError {
+  if (error instanceof RuntError) return error;
+  return new RuntError("cgroup", `cannot create cgroup ${directory}: ${host.reason(error)}`, { cause: error });
 }
 
 /** Where the next directory is looked for first: those of a container come in the order of the hierarchies. */
