@@ -1,5 +1,4 @@
 /** One program in a container of its own, from launch to end. */
-import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { Container, type Look } from "./container.ts";
 import { type Description, Directory } from "./directory.ts";
@@ -7,11 +6,11 @@ import { ExecutorError } from "./errors.ts";
 import { exec } from "./exec/collect.ts";
 import { ExecHandle, type ExecTarget } from "./exec/handle.ts";
 import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramRequest, type SpawnRequest } from "./exec/request.ts";
+import { targetIn } from "./exec/target.ts";
 import { Follower } from "./follower.ts";
 import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts";
 import { changedResources } from "./launch/resources.ts";
 import type { StreamName } from "./launch/stdio.ts";
-import { findUser } from "./launch/user.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { type LogUse, useOf } from "./log-counts.ts";
@@ -217,10 +216,7 @@ export class Executor {
     if (this.#lifecycle.state === "idle" || this.#lifecycle.state === "failed") return { endedBy: "not-launched", state: null };
     if (this.#follower === undefined) throw this.#lifecycle.wrong();
     if (this.#lifecycle.state === "exited") return { endedBy: "already", state: await this.#follower.ended };
-    const enter = (state: ExecutorState) => {
-      // A second caller does not take back what the first one has entered.
-      if (state !== "terminating" || this.#lifecycle.state === "running") this.#lifecycle.enter(state);
-    };
+    const enter = (state: ExecutorState) => this.#lifecycle.shutDown(state);
     const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, { ...checked, graceMs });
     return { endedBy, state: await this.#follower.ended };
   }
@@ -241,18 +237,12 @@ export class Executor {
     return handle.started();
   }
 
-  async #target({ cmd, user: name }: ProgramRequest): Promise<ExecTarget> {
+  async #target({ cmd, user }: ProgramRequest): Promise<ExecTarget> {
     this.#mustRun();
-    const user = name === undefined ? undefined : findUser(this.#description!.rootfs, name);
+    const { rootfs } = this.#description!;
+    const target = await targetIn({ runtime: this.#runtime, directory: this.#directory, statistics: this.#statistics, rootfs }, user);
     this.#options.onEvent?.({ type: "exec", id: this.id, cmd });
-    return {
-      runtime: this.#runtime,
-      id: this.id,
-      directory: this.#directory.path,
-      cgroup: await this.#statistics.cgroup(),
-      name: `exec-${randomUUID()}`,
-      user: user && `${user.uid}:${user.gid}`,
-    };
+    return target;
   }
 
   /** What the container uses now; `cpu.percent` is since the last call. @throws ExecutorError wrong-state */

@@ -26,6 +26,11 @@ export class Lifecycle {
     this.#options.onEvent?.({ type: "state", id: this.#options.id, state });
   }
 
+  /** A state of shutdown. A second caller of it does not take back what the first one has entered. */
+  shutDown(state: ExecutorState): void {
+    if (state !== "terminating" || this.#state === "running") this.enter(state);
+  }
+
   /** What a look at the container has shown. */
   see({ now }: Look): void {
     if (now === "running" && this.#state === "created") this.enter("running");
