@@ -42,7 +42,7 @@ export interface StreamStart {
 }
 
 export interface StreamEnd {
-  /** 128 + signal when a signal ended it; null: nobody knows. */
+  /** 128 + signal when a signal ended it; null: unknown. */
   readonly exitCode: number | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What nearly every container has, whoever makes it: the file systems, the paths of them that are hidden or read-only, and the search path. It is
+ * What nearly every container has, with any engine: the file systems, the paths of them that are hidden or read-only, and the search path. It is
  * that of `runc spec`. The template of `spec` and the profile of the executor are made of it.
  */
 

@@ -32,7 +32,7 @@ export interface ExitRecord {
   readonly pid?: number;
   readonly startTicks?: string;
   readonly startedMs?: number;
-  /** 128 + signal when a signal ended it; null: nobody knows. */
+  /** 128 + signal when a signal ended it; null: unknown. */
   readonly code?: number | null;
   readonly signal?: number | null;
   readonly oomKills?: number;

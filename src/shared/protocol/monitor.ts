@@ -41,7 +41,7 @@ export const MONITOR_OPTIONS = {
 type Kinds = typeof MONITOR_OPTIONS;
 export type MonitorArguments = { readonly [K in keyof Kinds]?: Kinds[K] extends "text" ? string : number };
 
-/** What is removed, in this order; each word stands before a path. Relative paths are below ROOT/ID. try-rmdir: somebody else may use it. */
+/** What is removed, in this order; each word stands before a path. Relative paths are below ROOT/ID. try-rmdir: others may use the directory, so it may stay. */
 export const MONITOR_STEP = { rmdir: "--rmdir", tryRmdir: "--try-rmdir", unlink: "--unlink" } as const;
 
 /** A descriptor of -1 is none. */

@@ -1,6 +1,6 @@
 /**
- * A page of memory that the runtime and the helper share. Who begins an operation stores its place in the plan there, without a system call; `inspect`
- * reads it through /proc/PID/fd of the runtime. The other words are hints of the rendezvous: what counts comes by the socket.
+ * A page of memory that the runtime and the helper share. A process that begins an operation stores its place in the plan there, without a system call; `inspect`
+ * reads it through /proc/PID/fd of the runtime. The other words are hints of the rendezvous: the socket carries the messages.
  */
 
 /** Names of the memfds, as they show in /proc/PID/fd. */
@@ -23,7 +23,7 @@ export const PAGE_WORD = {
   sentToRuntime: 6,
   sentToHelper: 7,
   receivedByRuntime: 8,
-  /** Not 0: who waits for a message looks at the page for a while before it sleeps. */
+  /** Not 0: a process that waits for a message looks at the page for a while before it sleeps. */
   spins: 9,
   /** How many of the container's cgroups the runtime has made. */
   cgroups: 11,

@@ -18,7 +18,7 @@ export const STATE_SUMMARY = {
   cgroup: ["version", "paths"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** As `host.readMembers` is told it: "id cgroup(version paths)". */
+/** The argument of `host.readMembers`: "id cgroup(version paths)". */
 export const SUMMARY_MEMBERS = Object.entries(STATE_SUMMARY)
   .map(([name, inner]) => (inner.length === 0 ? name : `${name}(${inner.join(" ")})`))
   .join(" ");
