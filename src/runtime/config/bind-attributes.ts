@@ -13,7 +13,7 @@ const PLAIN = RDONLY | NOSUID | NODEV | NOEXEC | NOSYMFOLLOW;
 export function bindAttributes({ attributes, touched, atime }: ParsedOptions): MountAttributes & Pick<BindMount, "attrDrop"> {
   if (!touched) return { ...attributes, attrDrop: 0n };
   const mode = atime ?? 0n;
-  // nodiratime is one of the kernel's words for access times: whoever names one has named all of them.
+  // nodiratime is one of the kernel's words for access times: an option for one of them sets all.
   const changesTimes = atime !== undefined || (attributes.attrSet & NODIRATIME) !== 0n;
   const attrSet = (attributes.attrSet & ~ATIME) | mode;
   const named = attributes.attrClear & PLAIN;

@@ -9,7 +9,7 @@ const BITS: ReadonlyMap<string, bigint> = new Map(CAPABILITIES.map((name, number
 
 const SETS = ["bounding", "effective", "permitted", "inheritable", "ambient"] as const;
 
-/** What the process of a container has without a capabilities object: nobody has asked for any. */
+/** The capabilities of a process whose configuration has no capabilities object: none. */
 export const NO_CAPABILITIES: CapabilitySets = { bounding: 0n, effective: 0n, permitted: 0n, inheritable: 0n, ambient: 0n };
 
 /** undefined when there is no capabilities object: what that means is not the same for a container and for exec. Unknown names are left out with a warning (config, capabilities). */

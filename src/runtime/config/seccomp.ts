@@ -86,7 +86,7 @@ function isUnambiguous(names: readonly string[]): boolean {
   return !joined.includes(" ") && !joined.includes("\n") && !joined.includes("\0");
 }
 
-/** With these a call that the profile does not know is somebody's to decide. */
+/** With these actions another process decides about a call that the profile does not know. */
 const PASSING: readonly string[] = ["SCMP_ACT_ALLOW", "SCMP_ACT_LOG", "SCMP_ACT_TRACE"];
 
 function returnValue(action: string, errno: number | null | undefined): number {

@@ -1,7 +1,7 @@
 import { RuntError } from "../errors/index.ts";
 import type { Warn } from "./warnings.ts";
 
-/** crun's: a system call that nobody knows is an error, where it is a warning otherwise. */
+/** crun's annotation: an unknown system call is an error instead of a warning. */
 const ANNOTATION = "run.oci.seccomp_fail_unknown_syscall";
 
 /** As with crun every value but "0". */

@@ -1,4 +1,4 @@
-/** Findings about devices and who may use them. */
+/** Findings about devices and the rules for their use. */
 import { type Entries, entry } from "../catalogue/entry.ts";
 
 const NODE = { path: "/dev/fuse", type: "c", major: 10, minor: 229 };

@@ -1,7 +1,7 @@
 import { pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
-/** config, annotations: keys should be named after a domain in reverse, so that nobody else means something by them. */
+/** config, annotations: keys should begin with a reversed domain, so that no other program uses the same ones. */
 export const annotationNames: Check = ({ annotations }, report) => {
   for (const key of Object.keys(annotations ?? {})) {
     if (key === "" || key.includes(".")) continue;

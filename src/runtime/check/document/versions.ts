@@ -39,7 +39,7 @@ function isOlder(a: Version, b: Version): boolean {
 /** config, specification version: a runtime of that version does not know the field. */
 export const newerFields: Check = (spec, report) => {
   const { ociVersion } = spec;
-  // Between two versions nobody knows which fields were there.
+  // Between two versions it is unknown which fields existed.
   if (!/^\d+\.\d+\.\d+/.test(ociVersion) || /dev/.test(ociVersion)) return;
   const declared = parse(ociVersion);
   for (const [version, paths] of Object.entries(FIELDS)) {
@@ -58,7 +58,7 @@ export const newerFields: Check = (spec, report) => {
   }
 };
 
-/** Adds the pointers of what is there on a path; a list may be long, and most of its entries have nothing. */
+/** Adds the pointers of the members that exist on a path. A list may be long, and most entries lack them. */
 function given(value: unknown, tokens: readonly string[], at: number, pointer: string, found: string[]): void {
   if (value === null || value === undefined) return;
   const token = tokens[at];

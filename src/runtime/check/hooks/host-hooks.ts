@@ -4,13 +4,13 @@ import type { HostCheck } from "../host/host-check.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { explainFormat } from "../process/host-executable.ts";
 
-/** config, POSIX-platform hooks: the program is there, in the container for startContainer, on the host for all others. */
+/** config, POSIX-platform hooks: the program must exist, for startContainer in the container, for all others on the host. */
 export const hookPrograms: HostCheck = ({ hooks }, report, { view, files }) => {
   if (!hooks) return;
   for (const kind of HOOK_KINDS) {
     const inside = kind === "startContainer";
     if (inside ? files === undefined : !view.live) continue;
-    // A poststop hook that fails is only told of: the container is gone.
+    // A failing poststop hook is only a warning: the container is gone.
     const level = kind === "poststop" ? "warning" : "error";
     hooks[kind]?.forEach(({ path }, index) => {
       if (!path.startsWith("/")) return;

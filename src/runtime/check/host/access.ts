@@ -33,7 +33,7 @@ export function userOf(spec: Spec): User | undefined {
   };
 }
 
-/** Who makes mount points in a new user namespace: its root, whose rights go as far as the mappings. */
+/** The user who makes mount points in a new user namespace: its root, whose rights reach as far as the mappings. */
 export interface NamespaceRoot extends User {
   isMapped(facts: FileFacts): boolean;
 }

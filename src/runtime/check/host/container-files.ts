@@ -12,7 +12,7 @@ interface Layer {
   readonly at: string;
   /** Entry of `mounts`; -1 for the root filesystem. */
   readonly index: number;
-  /** Where its files are; undefined: nobody knows what is in it before it is mounted. */
+  /** Where its files are; undefined: its content is unknown before it is mounted. */
   readonly files?: { readonly tree: Tree; readonly path: string };
   readonly options: readonly string[];
 }
@@ -31,7 +31,7 @@ export interface Found {
 /** missing: a name is not there. opaque: it is in a filesystem that does not exist yet. */
 export interface NotFound {
   readonly status: "missing" | "opaque" | "loop" | "not-a-directory";
-  /** The last directory that is there, and the name in it that stopped the walk. */
+  /** The last directory that exists, and the name in it that stopped the walk. */
   readonly parent: string;
   readonly name: string;
   /** What would have followed. */
@@ -145,7 +145,7 @@ function walk(layers: Layers, wanted: string): Found | NotFound {
     const next = here === "/" ? `/${name}` : `${here}/${name}`;
     const file = lookAt(layers, next);
     if (typeof file === "string") {
-      // A mount point further down is there even if nobody knows what is around it.
+      // A mount point further down exists even if the content around it is unknown.
       const known = file === "opaque" && layers.above.has(next);
       if (!known) return stop(file, layerOf(layers, next));
       found = { status: "found", path: next, facts: DIRECTORY, layer: layerOf(layers, next), tree: NOTHING, inTree: next };

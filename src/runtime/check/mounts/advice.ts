@@ -4,7 +4,7 @@ import { isMapped } from "../namespaces/id-mappings.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { isBind } from "./words.ts";
 
-/** Filesystems that show one namespace, and may be mounted only by who has rights over it. */
+/** Filesystems that show one namespace. Mounting one needs rights over that namespace. */
 const OF_NAMESPACE: Readonly<Record<string, string>> = { sysfs: "network", proc: "pid", mqueue: "ipc" };
 
 /** user_namespaces(7): a new user namespace has no rights over the host's other namespaces. */

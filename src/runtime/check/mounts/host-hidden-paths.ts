@@ -10,7 +10,7 @@ export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { vi
     const place = files.find(path);
     const mount = mounts?.[place.layer.index];
     if (mount === undefined || !isUnbindable(mount)) return;
-    // What is not there is left alone; of a procfs the host knows what is there.
+    // A path that does not exist is left out. What a procfs has, the host knows.
     const isThere = place.status === "found" || (place.status === "opaque" && mount.type === "proc" && view.live && !!view.stat(path));
     if (!isThere) return;
     report.error(

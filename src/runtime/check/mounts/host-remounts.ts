@@ -4,10 +4,10 @@ import type { HostCheck } from "../host/host-check.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { isBind } from "./words.ts";
 
-/** mount(2), MS_REMOUNT: the target is the top of a mount that is there. */
+/** mount(2), MS_REMOUNT: the target must be the root of an existing mount. */
 export const remountTargets: HostCheck = (spec, report, { view, files }) => {
   const namespace = namespaceOf(spec, "mount");
-  // In a mount namespace of somebody else anything may be mounted.
+  // In a joined mount namespace anything may be mounted.
   if (files === undefined || namespace === undefined || namespace.path) return;
   spec.mounts?.forEach((mount, index) => {
     const place = mount.options?.includes("remount") ? files.destination(index) : undefined;

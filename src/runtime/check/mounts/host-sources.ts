@@ -6,7 +6,7 @@ import { isBind } from "./words.ts";
 /** So many missing sources get a close name, for which a directory is read: a configuration with more has other troubles. */
 const MOST_SEARCHES = 50;
 
-/** config, mounts: the source of a bind mount is there. */
+/** config, mounts: the source of a bind mount must exist. */
 export const mountSources: HostCheck = ({ mounts }, report, { view }) => {
   const tree = view.live ? view.tree("/") : undefined;
   if (tree === undefined) return;

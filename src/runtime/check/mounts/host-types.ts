@@ -24,7 +24,7 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
   });
 };
 
-/** modules.dep(5): every module by its file; none for a kernel that loads no modules. undefined: nobody says which there are. */
+/** modules.dep(5): every module by its file; none for a kernel that loads no modules. undefined: the list cannot be read. */
 function modulesOf({ facts, live, text, stat }: BundleView): string | undefined {
   if (live && stat("/proc/version") !== undefined && stat("/proc/modules") === undefined) return "";
   return live && facts.kernel?.release ? text(`/lib/modules/${facts.kernel.release}/modules.dep`) : undefined;

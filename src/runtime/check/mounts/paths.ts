@@ -24,7 +24,7 @@ export const hiddenPaths: Check = (spec, report) => {
   }
 };
 
-/** config-linux, rootfs mount propagation: the root of a mount namespace of somebody else stays what it is. */
+/** config-linux, rootfs mount propagation: the root of a joined mount namespace is not changed. */
 export const rootPropagation: Check = (spec, report) => {
   const namespace = namespaceOf(spec, "mount");
   if (!spec.linux?.rootfsPropagation || (namespace && !namespace.path)) return;

@@ -2,7 +2,7 @@ import { cleanTarget } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "./namespaces.ts";
 
-/** pid_namespaces(7): without a procfs of its own the container sees no processes, or those of somebody else. */
+/** pid_namespaces(7): without a procfs of its own the container sees no processes, or those of another namespace. */
 export const procMount: Check = (spec, report) => {
   const namespace = namespaceOf(spec, "pid");
   if (!namespace || namespace.path || !spec.process) return;

@@ -80,7 +80,7 @@ function checkField(
   });
 }
 
-/** user_namespaces(7): the container's root is somebody else on the host, who must be able to reach its files. */
+/** user_namespaces(7): the container's root is another user on the host, who must be able to reach its files. */
 export const rootOwner: HostCheck = (spec, report, { view }) => {
   const user = namespaceOf(spec, "user");
   const path = spec.root?.path;

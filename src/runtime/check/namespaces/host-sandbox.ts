@@ -10,7 +10,7 @@ const ID = /^[\w+.-]*[\w+-][\w+.-]*$/;
 /** Managers whose sandbox always is a container of the same runtime. CRI-O (and Podman, with its words) may do without one. */
 const WITH_CONTAINER: ReadonlySet<string> = new Set(["containerd", "dockershim"]);
 
-/** A container comes into a sandbox that is there. */
+/** The sandbox that a container names must exist. */
 export const sandboxThere: HostCheck = ({ annotations }, report, { view }) => {
   const [type] = findAll(annotations, "typeKey");
   const [id] = findAll(annotations, "idKey");

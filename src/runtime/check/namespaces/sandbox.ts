@@ -12,7 +12,7 @@ export const sandboxIdentity: Check = ({ annotations }, report) => {
   const [type] = types;
   if (type && ids.length === 0)
     report.warning("sandbox-id-missing", at(type.key), `nothing says which sandbox this ${type.value} is of`, `add ${type.manager.idKey}`);
-  // An unknown word in the first place is an error by itself; in another one nobody looks at it.
+  // An unknown word in the first annotation is an error by itself; later annotations are not read.
   for (const { key, value } of types.slice(1))
     if (roleOf(value) !== roleOf(type!.value))
       report.advice("sandbox-conflict", at(key), `"${value}", and ${type!.key} says "${type!.value}"`);

@@ -4,7 +4,7 @@ import { namespaceOf } from "../namespaces/namespaces.ts";
 
 const SETS = ["bounding", "permitted"] as const;
 
-/** capabilities(7): nobody gives what is not in the own bounding set. (In a new user namespace a process has them all.) */
+/** capabilities(7): a process can only give what is in its own bounding set. (In a new user namespace it has them all.) */
 export const boundCapabilities: HostCheck = (spec, report, { view: { facts } }) => {
   const { capabilities } = spec.process ?? {};
   if (!capabilities || namespaceOf(spec, "user")) return;

@@ -27,7 +27,7 @@ export function explainFormat(files: Pick<ContainerFiles, "find">, file: Found, 
   if (line !== undefined) return explainScript(files, file, line, view, depth);
   const elf = parseElf(bytes);
   if (elf === undefined) {
-    // Somebody may have told the kernel what to do with it.
+    // The kernel may have a handler for such files (binfmt_misc).
     if (hasHandlers(view)) return undefined;
     const what = head.startsWith("\u007fELF") ? "it is cut off in its header" : describeOther(head);
     return { code: "program-format", message: `"${file.path}" is not a program: ${what}` };

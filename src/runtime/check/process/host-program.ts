@@ -14,7 +14,7 @@ function pathOf({ process }: Spec): readonly string[] {
   return entry === undefined ? [] : entry.slice("PATH=".length).split(":");
 }
 
-/** execvp(3) in the files of the container: the program is there, is a file, may be executed, and what it needs to run is there too. */
+/** execvp(3) in the files of the container: the program must be a file that may be executed, and its interpreter must exist. */
 export const program: HostCheck = (spec, report, { view, files }) => {
   const name = spec.process?.args?.[0];
   if (files === undefined || !name || !spec.process) return;
@@ -46,7 +46,7 @@ function inDirectory(cwd: string, name: string): string {
   return name.startsWith("/") ? name : `${cwd}/${name}`;
 }
 
-/** What PATH leads to. undefined: reported already, or nobody can tell before everything is mounted. */
+/** The program that PATH leads to. undefined: reported already, or unknown before everything is mounted. */
 function search(spec: Spec, files: ContainerFiles, name: string, user: User | undefined, report: Report): Found | undefined {
   const directories = pathOf(spec).filter((directory) => directory.startsWith("/"));
   if (directories.length === 0) return undefined;

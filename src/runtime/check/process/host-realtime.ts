@@ -5,7 +5,7 @@ import type { BundleView } from "../host/view.ts";
 
 const RUNTIME = "cpu.rt_runtime_us";
 const PERIOD = "cpu.rt_period_us";
-/** Of a group nobody has given another one, in microseconds. */
+/** The kernel's default for a group, in microseconds. */
 const USUAL_PERIOD = 1_000_000;
 
 /** Where the groups of the CPU controller are; undefined: this kernel does not share real time out. */
@@ -42,7 +42,7 @@ export const realtimeBudget: HostCheck = ({ linux }, report, { view }) => {
 
 const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
 
-/** sched(7): who is in a group without real time may not have a real-time policy. */
+/** sched(7): a process in a group without real time may not have a real-time policy. */
 export const realtimePolicy: HostCheck = ({ process, linux }, report, { view }) => {
   const policy = process?.scheduler?.policy;
   if ((policy !== "SCHED_FIFO" && policy !== "SCHED_RR") || linux?.resources?.cpu?.realtimeRuntime) return;

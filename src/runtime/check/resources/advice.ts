@@ -19,7 +19,7 @@ export const bandwidth: Check = ({ linux }, report) => {
     report.error("cpu-period", `${RESOURCES}/cpu/period`, `cpu.period: ${period} microseconds are not between ${SHORTEST} and ${LONGEST}`);
 };
 
-/** Documentation/scheduler/sched-rt-group: runtime is a part of the period, a second if nobody says. */
+/** Documentation/scheduler/sched-rt-group: runtime is a part of the period, whose default is a second. */
 export const realtime: Check = ({ linux }, report) => {
   const { realtimeRuntime, realtimePeriod } = linux?.resources?.cpu ?? {};
   const [runtime, period] = [asked(realtimeRuntime), asked(realtimePeriod) ?? LONGEST];

@@ -32,7 +32,7 @@ function checkList(
   );
 }
 
-/** What the root of the cpuset hierarchy holds; the online ones where nobody says. */
+/** What the root of the cpuset hierarchy holds; the online ones where that cannot be read. */
 function rootSet({ facts, live, text }: BundleView, file: "cpus" | "mems", online: string): string {
   const hierarchy = facts.cgroup?.hierarchies.find(({ controllers }) => controllers.includes("cpuset"));
   if (!live || hierarchy === undefined) return online;

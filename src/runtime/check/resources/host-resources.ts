@@ -90,7 +90,7 @@ export const cgroupFiles: HostCheck = ({ linux }, report, { view: { facts } }) =
   if (files.length === 0) return;
   const look = (given: unknown, pointer: string, [v1, v2]: readonly [string, string], why: string, remedy = "leave it out") => {
     const file = version === 1 ? v1 : v2;
-    // Without any file of the controller nobody has looked into one of its cgroups.
+    // Without any file of the controller none of its cgroups was read.
     const family = files.some((name) => name.startsWith(`${file.split(".", 1)[0]}.`));
     if (given && family && !files.includes(file))
       report.error("cgroup-file-missing", `${RESOURCES}/${pointer}`, `this kernel has no ${file}: ${why}`, remedy);

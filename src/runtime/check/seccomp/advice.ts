@@ -47,7 +47,7 @@ export const blockedCalls: Check = ({ linux, process }, report) => {
   }
 };
 
-/** Its arguments decide, or somebody who listens or traces; what an unknown action was meant to be is not known either. */
+/** The outcome depends on arguments, on a listener or on a tracer; that of an unknown action is unknown. */
 function isConditional({ defaultAction, syscalls }: SpecSeccomp, call: string): boolean {
   const isOpen = (action: string) => ["SCMP_ACT_NOTIFY", "SCMP_ACT_TRACE"].includes(action) || !Object.hasOwn(SECCOMP_ACTIONS, action);
   const rules = (syscalls ?? []).filter(({ names }) => names?.includes(call));

@@ -25,7 +25,7 @@ export const filterFeatures: HostCheck = ({ linux }, report, { view: { facts } }
   });
 };
 
-/** config-linux, seccomp: somebody listens where the notifications are to go. */
+/** config-linux, seccomp: the socket for the notifications must have a listener. */
 export const listenerSocket: HostCheck = ({ linux }, report, { view }) => {
   const path = linux?.seccomp?.listenerPath;
   let notifies = false;

@@ -55,7 +55,7 @@ export const seccompListener: Check = ({ linux }, report) => {
       `${BASE}/syscalls/${first}/action`,
       "linux.seccomp: SCMP_ACT_NOTIFY needs sendmsg to be allowed, which hands the listener over",
     );
-  // init says behind the filter, with write(2), why a program could not be started: nobody would hear it before the listener answers.
+  // init says behind the filter, with write(2), why a program could not be started: the message would wait for the listener.
   const write = (seccomp.syscalls ?? []).findIndex(({ action, names }) => action === "SCMP_ACT_NOTIFY" && names?.includes("write"));
   if (write !== -1)
     report.error(

@@ -60,7 +60,7 @@ export function annotationPointer(key: string): string {
   return `/annotations/${pointerToken(key)}`;
 }
 
-/** What the sandbox has for itself is in none of its annotations; without any, nobody has said how large the pod is. */
+/** The annotations do not include the sandbox's own use. Without them the size of the pod is unknown. */
 function sizeOfPod({ annotations }: ContainerConfig): Size | undefined {
   const given = SIZE_FIELDS.filter((field) => readSize(annotations, field) !== undefined);
   if (given.length === 0) return undefined;

@@ -40,7 +40,7 @@ export function cpusOf({ quota, period }: CpuTime): Fraction {
   return quota === undefined || !period || quota <= 0n ? NOTHING : [quota, period];
 }
 
-/** For a pod: shares count where there is expressly no quota. A quota of 0 is one that nobody has set. */
+/** For a pod: shares count where there is expressly no quota. A quota of 0 counts as not set. */
 export function cpusOfPod(time: CpuTime): Fraction {
   const { quota = 0n, shares = 0n } = time;
   return quota < 0n && shares > 0n ? [ceil([shares, SHARES_OF_A_CPU]), 1n] : cpusOf(time);

@@ -27,7 +27,7 @@ export interface BindMount extends MountBase {
   /** Absolute host path. */
   readonly source: string;
   readonly recursive: boolean;
-  /** MOUNT_ATTR_* bits that nobody asked for: cleared if the source has them, unless they are locked there (mount_namespaces(7)). */
+  /** MOUNT_ATTR_* bits that are not asked for: cleared if the source has them, unless they are locked there (mount_namespaces(7)). */
   readonly attrDrop: bigint;
   readonly idmap?: MountIdMap;
   /** A symlink that is the source: bound itself, or copied; undefined: followed. */
