@@ -1,12 +1,15 @@
 /** Logs of tasks: nothing lost whoever is killed, read by whoever may, over rotation and restart. */
-import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SLOW } from "../support/harness.ts";
 import { logRecords, printed } from "../support/log-file.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
+
+const RUNT = join(REPOSITORY, "bin/runt");
+const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 interface Container {
   readonly name: string;
@@ -80,6 +83,62 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     await scene.ctl("delete", "web");
   }, 120_000);
 
+  /** What `runtctl logs -f` of the task shows, while it goes on. */
+  const follower = () => {
+    const child = spawn(process.execPath, [RUNTCTL, "-s", read(), "logs", "web", "-f"], { stdio: ["ignore", "pipe", "pipe"] });
+    let shown = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        shown += chunk;
+      });
+    }
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    return { shown: () => shown, ended };
+  };
+
+  test("logs -f goes on when the daemon was killed and is there again, over rotations and a new start: each line once", async () => {
+    const total = 3_000;
+    let daemon = await scene.daemon();
+    const script = `sleep 1; ${counting(total, "[ $((i%50)) = 0 ] && sleep 0.05;").replace("exec sleep 1000", "exit 3")}`;
+    const fields = "\n    log: { maxSize: 64Ki, maxFiles: 100 }\n    restart: { maximumCount: 1, backoff: { initial: 1s } }";
+    await apply(task(script, fields));
+    await until(async () => (await containers())[0]!.known === "RUNNING");
+    const { shown, ended } = follower();
+    const hasPrinted = (path: string, number: number) => existsSync(path) && printed(path, "stdout").includes(`\n${number}\n`);
+    let [app] = await containers();
+    for (const reached of [total / 10, total / 2]) {
+      await until(() => shown().includes(`\n${reached}\n`));
+      await daemon.kill();
+      // It is away for some lines.
+      await until(() => hasPrinted(app!.log, reached + total / 10));
+      daemon = await scene.daemon();
+    }
+    await until(async () => (await containers())[0]!.generation === 2);
+    [app] = await containers();
+    await until(() => hasPrinted(app!.log, total / 10));
+    process.kill(daemon.pid, "SIGTERM");
+    await daemon.ended;
+    await scene.daemon();
+    expect(await ended).toBe(0);
+    expect(firstDifference(shown(), numbers(total) + numbers(total))).toBe(undefined);
+    await scene.ctl("delete", "web");
+  }, 120_000);
+
+  test("logs -f of a task that is removed while no daemon is there says so and ends; a first daemon that is not there is an error", async () => {
+    expect(await scene.ctl("logs", "web", "-f")).toMatchObject({ status: 3, stdout: "" });
+    const daemon = await scene.daemon();
+    await apply(task("echo here; exec sleep 1000"));
+    await until(async () => (await containers())[0]!.known === "RUNNING");
+    const { shown, ended } = follower();
+    await until(() => shown() === "here\n");
+    await daemon.kill();
+    for (const { id } of scene.list()) execFileSync(RUNT, ["--root", join(scene.stateDir, "executors/@runtime"), "delete", "--force", id]);
+    rmSync(scene.stateDir, { recursive: true });
+    await scene.daemon();
+    expect(await ended).toBe(0);
+    expect(shown()).toBe("here\n[log] the task is gone: what it has printed at last was not read\n");
+  });
+
   test("several containers: each line behind its name, in the order of time; who asks for what is not there is told", async () => {
     await scene.daemon();
     await apply(
@@ -125,6 +184,13 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     await scene.ctl("delete", "web");
   }, 120_000);
 });
+
+/** Where two texts differ, with what is there; undefined: they are the same. */
+function firstDifference(text: string, expected: string): string | undefined {
+  if (text === expected) return undefined;
+  const at = [...expected].findIndex((character, index) => text[index] !== character);
+  return `at ${at} of ${expected.length}: ${JSON.stringify([text.slice(at - 20, at + 40), expected.slice(at - 20, at + 40)])}`;
+}
 
 function linkOf(path: string): string | undefined {
   try {

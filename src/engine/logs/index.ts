@@ -2,5 +2,5 @@
 export { type LogWatch, watchLog } from "./changes.ts";
 export { previousLog, pruneLogs } from "./incarnations.ts";
 export { type Following, type ReadOptions, readLog } from "./read.ts";
-export { type LogRecord, parseRecord, recordTime, renderRecord } from "./record.ts";
+export { type LogRecord, note, parseRecord, recordTime, renderRecord } from "./record.ts";
 export { TextWriter } from "./text.ts";

@@ -15,6 +15,11 @@ export class LineReader {
     this.#offset = offset;
   }
 
+  /** Where the line begins that has not been given yet. */
+  get offset(): number {
+    return this.#offset - this.#rest.length;
+  }
+
   /** The next ones, without newlines; empty: there are none at the moment. */
   next(): Buffer[] {
     this.#settle();

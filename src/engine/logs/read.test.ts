@@ -150,3 +150,27 @@ test("as text: what was printed, byte for byte; times stand before lines, not be
   expect(text(false)).toBe("\xff\0error\nend\n[log] dropped: 1 line\n");
   expect(text(true)).toBe("T1 \xff\0T2 error\nend\nT4 [log] dropped: 1 line\n");
 });
+
+test("a place that was told is where another reader goes on, also over a rotation; what is gone by then is told", async () => {
+  writeFileSync(path, record(1, "one") + record(2, "two") + record(3, "three"));
+  const places: (string | undefined)[] = [];
+  for await (const some of readLog(path, {})) places.push(...some.map(({ next }) => next));
+  expect(await all({ from: places[0] })).toEqual(["stdout two", "stdout three"]);
+  expect(await all({ from: places[2], tail: 3 })).toEqual([]);
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, record(4, "four"));
+  // Its clock has been set back.
+  appendFileSync(path, record(0, "five"));
+  expect(await all({ from: places[1] })).toEqual(["stdout three", "stdout four", "stdout five"]);
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, record(6, "six"));
+  expect(await all({ from: places[1] })).toEqual([
+    "runt lines were rotated away before they were read",
+    "stdout four",
+    "stdout five",
+    "stdout six",
+  ]);
+  // A file of the same inode that began at another time is another one.
+  const place = places[1]!.replace(/-(\d+)-\d*$/, "-$1-20260102030400000000000");
+  expect((await all({ from: place }))[0]).toMatch(/^runt lines were rotated away/);
+});

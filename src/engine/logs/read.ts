@@ -1,5 +1,6 @@
 /** What is in a log, from its beginning or near its end on, also while it is written and rotated. */
 import { LineReader } from "./lines.ts";
+import { firstOf, placeIn, placeText } from "./place.ts";
 import { type LogRecord, note, parseRecord, recordTime } from "./record.ts";
 import { closeSegments, newerThan, openSegments, type Segment } from "./segments.ts";
 import { startOfLast } from "./tail.ts";
@@ -9,6 +10,8 @@ export interface ReadOptions {
   readonly tail?: number | undefined;
   /** Records of this time and later; a time as records have it. */
   readonly since?: string | undefined;
+  /** LogRecord.next of the last record that was read; `tail` does not count then. */
+  readonly from?: string | undefined;
   /** Absent: it ends where the log ends now. */
   readonly follow?: Following | undefined;
 }
@@ -26,9 +29,9 @@ export interface Following {
  */
 export async function* readLog(
   path: string,
-  { tail, since = "", follow }: ReadOptions,
+  { tail, since = "", from, follow }: ReadOptions,
 ): AsyncGenerator<readonly LogRecord[], void, undefined> {
-  const log = new OpenLog(path, tail, follow !== undefined);
+  const log = new OpenLog(path, { tail, from }, follow !== undefined);
   try {
     for (;;) {
       // Asked before it is read: then what was written until the end is read.
@@ -51,13 +54,19 @@ class OpenLog {
   /** Those that are not read yet, and the one that is. */
   #segments: Segment[];
   #reader: LineReader | undefined;
+  /** Of the segment that is read. */
+  #first = "";
   #isGap = false;
+  /** What it was to go on with is gone. */
+  #isLost: boolean;
 
-  constructor(path: string, tail: number | undefined, grows: boolean) {
+  constructor(path: string, { tail, from }: Pick<ReadOptions, "tail" | "from">, grows: boolean) {
     this.#path = path;
     this.#grows = grows;
     this.#segments = openSegments(path);
-    const { segment, offset } = tail === undefined ? { segment: 0, offset: 0 } : startOfLast(this.#segments, tail);
+    const start = from === undefined ? startOfLast(this.#segments, tail) : placeIn(this.#segments, from);
+    this.#isLost = start === undefined;
+    const { segment, offset } = start ?? { segment: 0, offset: 0 };
     closeSegments(this.#segments.splice(0, segment));
     this.#begin(offset);
   }
@@ -69,17 +78,30 @@ class OpenLog {
   /** Empty: there is nothing more at the moment. */
   next(): LogRecord[] {
     for (;;) {
+      if (this.#isLost) return [this.#tellGap()];
       if (this.#reader === undefined && !this.#open()) return [];
-      const lines = this.#reader!.next();
-      if (lines.length > 0) return lines.map(parseRecord);
+      const records = this.#records();
+      if (records.length > 0) return records;
       // The pump ends with a file before it renames it: what is in there by now is all of it, and is read before the next one.
       if (this.#segments.length === 1 && !this.#findNewer()) return [];
-      const rest = this.#reader!.next();
-      if (rest.length > 0) return rest.map(parseRecord);
+      const rest = this.#records();
+      if (rest.length > 0) return rest;
       closeSegments(this.#segments.splice(0, 1));
       this.#begin(0);
       if (this.#isGap) return [this.#tellGap()];
     }
+  }
+
+  #records(): LogRecord[] {
+    const [segment] = this.#segments;
+    const lines = this.#reader!.next();
+    if (lines.length === 0) return [];
+    this.#first ||= firstOf(segment!);
+    let offset = this.#reader!.offset - lines.reduce((bytes, line) => bytes + line.length + 1, 0);
+    return lines.map((line) => {
+      offset += line.length + 1;
+      return { ...parseRecord(line), next: placeText(segment!, offset, this.#first) };
+    });
   }
 
   #open(): boolean {
@@ -91,6 +113,7 @@ class OpenLog {
   #begin(offset: number): void {
     const [current] = this.#segments;
     this.#reader = current && new LineReader(current.fd, offset);
+    this.#first = "";
   }
 
   #findNewer(): boolean {
@@ -103,6 +126,7 @@ class OpenLog {
 
   #tellGap(): LogRecord {
     this.#isGap = false;
+    this.#isLost = false;
     return note(recordTime(Date.now()), "lines were rotated away before they were read");
   }
 }

@@ -9,6 +9,8 @@ export interface LogRecord {
   readonly isPart: boolean;
   /** Without the newline. */
   readonly bytes: Buffer;
+  /** Where the log goes on behind it (place.ts); absent of what is in no file. */
+  readonly next?: string;
 }
 
 const TIME_LENGTH = 30;

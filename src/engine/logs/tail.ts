@@ -9,8 +9,9 @@ export interface Start {
   readonly offset: number;
 }
 
-/** The place from which on there are `count` lines of all streams together; one that has no end yet is one. */
-export function startOfLast(segments: readonly Segment[], count: number): Start {
+/** The place from which on there are `count` lines of all streams together; one that has no end yet is one. undefined: all there are. */
+export function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
+  if (count === undefined) return { segment: 0, offset: 0 };
   let lines = 0;
   /** Streams of which a later record was seen: a part before it belongs to that one's line. */
   const seen = new Set<string>();

@@ -1,5 +1,5 @@
 /** Logs of a task's containers, as a reader of them asks. */
-import { type LogRecord, previousLog, readLog, recordTime, watchLog } from "../logs/index.ts";
+import { type LogRecord, note, previousLog, type ReadOptions, readLog, recordTime, watchLog } from "../logs/index.ts";
 import type { ContainerView, TaskView } from "./view.ts";
 
 export interface LogQuery {
@@ -13,6 +13,8 @@ export interface LogQuery {
   readonly follow: boolean;
   /** Of the incarnation before. */
   readonly previous: boolean;
+  /** LogRecord.next of the last record that a reader has had: this one goes on there, also over a restart of the daemon. When following only. */
+  readonly from?: string | undefined;
   /** Aborted when nobody reads any more: then following ends. */
   readonly signal?: AbortSignal;
 }
@@ -37,8 +39,14 @@ export async function* readContainerLog(
     return;
   }
   if (!query.follow) return yield* readLog(first.log, { tail: query.tail, since });
-  for (let current: ContainerView | undefined = first, tail = query.tail; current !== undefined; tail = undefined) {
-    yield* followIncarnation(current, source, { tail, since, signal: query.signal });
+  let from = query.from === undefined ? undefined : placeOf(query.from);
+  if (from !== undefined && from.generation < first.generation) {
+    yield* placed(from.generation, restOf(first, from, since));
+    from = undefined;
+  }
+  for (let current: ContainerView | undefined = first, tail = query.tail; current !== undefined; tail = undefined, from = undefined) {
+    const options = { tail: query.from === undefined ? tail : undefined, since, from: from?.place, signal: query.signal };
+    yield* placed(current.generation, followIncarnation(current, source, options));
     if (query.signal?.aborted) return;
     const { generation }: ContainerView = current;
     current = source.task()?.containers.find(({ name }) => name === first.name);
@@ -46,13 +54,37 @@ export async function* readContainerLog(
   }
 }
 
+/** "GENERATION-PLACE" */
+function placeOf(text: string): { readonly generation: number; readonly place: string } {
+  const at = text.indexOf("-");
+  return { generation: Number(text.slice(0, at)), place: text.slice(at + 1) };
+}
+
+async function* placed(
+  generation: number,
+  batches: AsyncGenerator<readonly LogRecord[], void, undefined>,
+): AsyncGenerator<readonly LogRecord[], void, undefined> {
+  for await (const records of batches) {
+    yield records.map((record) => (record.next === undefined ? record : { ...record, next: `${generation}-${record.next}` }));
+  }
+}
+
+/** What an earlier incarnation has printed behind the place; that there is nothing of it any more is told. */
+async function* restOf(
+  { log, generation }: ContainerView,
+  from: ReturnType<typeof placeOf>,
+  since: string | undefined,
+): AsyncGenerator<readonly LogRecord[], void, undefined> {
+  let path: string | undefined = log;
+  for (let at = generation; path !== undefined && at > from.generation; at--) path = previousLog(path);
+  if (path === undefined) yield [note(recordTime(Date.now()), "lines of an earlier start are gone")];
+  else yield* readLog(path, { since, from: from.place });
+}
+
 async function* followIncarnation(
   { name, generation, log }: ContainerView,
   source: LogSource,
-  {
-    signal,
-    ...options
-  }: { readonly tail: number | undefined; readonly since: string | undefined; readonly signal: AbortSignal | undefined },
+  { signal, ...options }: Pick<ReadOptions, "tail" | "since" | "from"> & { readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<readonly LogRecord[], void, undefined> {
   const watch = watchLog(log);
   const unsubscribe = source.onCommit(watch.wake);

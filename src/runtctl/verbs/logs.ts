@@ -1,12 +1,11 @@
 /** What containers have printed: read through the daemon, whoever may read from it. */
 import { InvalidArgumentError } from "commander";
-import { type LogRecord, parseRecord, TextWriter } from "../../engine/index.ts";
+import { type LogRecord, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
+import { followLog, readLog } from "../log-stream.ts";
 import { byTime } from "../output/by-time.ts";
-import { linesOf } from "../output/lines.ts";
 import { type StyleName, styleFor } from "../output/style.ts";
-import type { Session } from "../session.ts";
-import { inTask, taskOf } from "../tasks.ts";
+import { taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
 interface Options {
@@ -26,6 +25,7 @@ export const logs = verb<Options>({
   summary: "what containers have printed",
   description: [
     "What they have printed to stdout and stderr goes there. Without -c it is of all containers of the task, each line behind the name of its container. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
+    "With -f a daemon that goes away is waited for, and no line comes twice or is missing afterwards.",
   ],
   examples: [
     ["logs web -c app -f", "what app prints, until it ends"],
@@ -54,7 +54,9 @@ export const logs = verb<Options>({
     const sources = await Promise.all(
       names.map(async (container, index) => {
         const writer = new TextWriter({ hasTimes: options.timestamps === true, prefix: prefixOf(container, index) });
-        return { writer, records: await recordsOf(session, task.id, container, options) };
+        const { since, previous, tail } = options;
+        const request = { container, since, previous: textOf(previous), tail: textOf(tail) };
+        return { writer, records: await (options.follow && !previous ? followLog : readLog)(session, task.id, request) };
       }),
     );
     if (options.follow) await Promise.all(sources.map(({ writer, records }) => printAll(writer, records)));
@@ -62,15 +64,6 @@ export const logs = verb<Options>({
     return EXIT.done;
   },
 });
-
-async function recordsOf(session: Session, id: string, container: string, options: Options): Promise<AsyncGenerator<LogRecord>> {
-  const { follow, previous, tail, since } = options;
-  const query = { container, format: "records", since, ...{ follow: textOf(follow), previous: textOf(previous), tail: textOf(tail) } };
-  const stream = await session.client.stream(inTask(session, id, "logs", query));
-  return (async function* () {
-    for await (const line of linesOf(stream)) yield parseRecord(line);
-  })();
-}
 
 function textOf(value: number | boolean | undefined): string | undefined {
   return value === undefined ? undefined : String(value);

@@ -20,7 +20,8 @@ export const readLogs = textRoute({
   summary: "What a container has printed",
   description:
     "As text it is what was printed, byte for byte; what the log has to say itself (lines that were dropped) begins with [log]. As records each line or part of a line is " +
-    "TIME STREAM F|P BYTES: STREAM is stdout, stderr or runt, and F ends a line.",
+    "TIME STREAM F|P BYTES: STREAM is stdout, stderr or runt, and F ends a line. With places there is a word before it: who asks again with from=WORD, " +
+    "of the last record it has had, goes on behind it, without a record twice or missing; - is no place. It holds over restarts of the daemon.",
   params: taskParams,
   query: inGroup.extend({
     container: z.string().max(255).optional().describe("May be left out where the task has one container."),
@@ -30,20 +31,31 @@ export const readLogs = textRoute({
     timestamps: flag.describe("Of text: each line begins with its time."),
     previous: flag.describe("Of the incarnation before the last restart."),
     format: z.enum(["text", "records"]).default("text"),
+    places: flag.describe("Of records: each begins with the place where the log goes on."),
+    from: z
+      .string()
+      .regex(/^\d+-\d+-\d+-\d*$/)
+      .optional()
+      .describe("With follow: go on at this place; tail does not count then."),
   }),
   answer: { status: 200, description: "Bytes as they were printed", type: "application/octet-stream" },
   errors: ["unknown-task", "unknown-container", "too-many"],
-  respond({ engine, subscribers, context, params, query: { group, since, timestamps, format, ...rest } }) {
+  respond({ engine, subscribers, context, params, query: { group, since, timestamps, format, places, ...rest } }) {
     const reader = new AbortController();
     const sinceMs = since === undefined ? undefined : Date.parse(since);
     const records = engine.logs(params.name, group, { ...rest, sinceMs, signal: reader.signal });
     if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow events or read logs`);
     const text = new TextWriter({ hasTimes: timestamps });
-    const render = format === "text" ? (record: LogRecord) => text.render(record) : renderRecord;
+    const record = places ? placedRecord : renderRecord;
+    const render = format === "text" ? (one: LogRecord) => text.render(one) : record;
     const body = streamOf(bytesOf(records, render, subscribers), () => reader.abort());
     return new Response(body, { headers: { "content-type": "application/octet-stream" } });
   },
 });
+
+function placedRecord(record: LogRecord): Buffer {
+  return Buffer.concat([Buffer.from(`${record.next ?? "-"} `), renderRecord(record)]);
+}
 
 /** One of the readers from its first look on: nobody may ever look. */
 async function* bytesOf(

@@ -1,0 +1,28 @@
+/** A place in a log to go on from later, by another reader and another process: "INODE-OFFSET-FIRST". */
+import { fstatSync, readSync } from "node:fs";
+import { parseRecord } from "./record.ts";
+import type { Segment } from "./segments.ts";
+
+const PLACE = /^(\d+)-(\d+)-(\d*)$/;
+/** The time of a record, and more than its head. */
+const HEAD_BYTES = 64;
+
+/** Digits of the time of its first record: the inode of a file that was removed is given to another one. Empty: there is none yet. */
+export function firstOf({ fd }: Segment): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const size = readSync(fd, head, 0, HEAD_BYTES, 0);
+  return parseRecord(head.subarray(0, size)).time.replaceAll(/\D/g, "");
+}
+
+/** @param first of that segment */
+export function placeText({ inode }: Segment, offset: number, first: string): string {
+  return `${inode}-${offset}-${first}`;
+}
+
+/** Where the reader that has told this place goes on; undefined: the file is not there any more. */
+export function placeIn(segments: readonly Segment[], text: string): { readonly segment: number; readonly offset: number } | undefined {
+  const [, inode, digits, first] = PLACE.exec(text) ?? [];
+  const segment = segments.findIndex((one) => String(one.inode) === inode && firstOf(one) === first);
+  const offset = Number(digits);
+  return segment !== -1 && offset <= fstatSync(segments[segment]!.fd).size ? { segment, offset } : undefined;
+}

@@ -1,0 +1,62 @@
+/** Records of a container's log, from the daemon. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type LogRecord, parseRecord } from "../engine/index.ts";
+import { ClientError } from "./client.ts";
+import { linesOf } from "./output/lines.ts";
+import type { Session } from "./session.ts";
+import { inTask } from "./tasks.ts";
+
+/** As the interface takes it; undefined is left out. */
+export type LogRequest = Readonly<Record<"container" | "since" | "tail" | "previous", string | undefined>>;
+
+const RETRY_MS = 200;
+const BLANK = 0x20;
+
+/** What there is now. Resolves when the daemon has answered. @throws ClientError */
+export async function readLog({ client, ...session }: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
+  const stream = await client.stream(inTask({ client, ...session }, id, "logs", { ...request, format: "records" }));
+  return (async function* () {
+    for await (const line of linesOf(stream)) yield parseRecord(line);
+  })();
+}
+
+/**
+ * Until the container has stopped for good. A daemon that goes away is waited for, and the log goes on where it was: no record comes twice, none is left out.
+ * Resolves when the daemon has answered for the first time. @throws ClientError
+ */
+export async function followLog(session: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
+  const ask = (from: string | undefined) =>
+    session.client.stream(inTask(session, id, "logs", { ...request, from, follow: "true", format: "records", places: "true" }));
+  const first = await ask(undefined);
+  return (async function* () {
+    let from: string | undefined;
+    for (let stream: AsyncIterable<Buffer> | undefined = first; stream !== undefined; stream = await again(() => ask(from))) {
+      try {
+        for await (const line of linesOf(stream)) {
+          const end = line.indexOf(BLANK);
+          const place = line.toString("latin1", 0, end);
+          if (place !== "-") from = place;
+          yield parseRecord(line.subarray(end + 1));
+        }
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
+      }
+    }
+    yield { time: "", stream: "runt", isPart: false, bytes: Buffer.from("the task is gone: what it has printed at last was not read") };
+  })();
+}
+
+/** undefined: the task was removed meanwhile. */
+async function again<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const code = error instanceof ClientError ? error.code : undefined;
+      if (code === "unknown-task") return undefined;
+      if (code !== "unreachable") throw error;
+    }
+    await sleep(RETRY_MS);
+  }
+}
