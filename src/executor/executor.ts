@@ -302,6 +302,12 @@ export class Executor {
     return this.#streams.stdin;
   }
 
+  /** With stdio.stdin "open", in any process: its end is not read by the container. @throws ExecutorError wrong-state: it has none, or has ended */
+  openStdin(): Writable {
+    this.#mustBeMade();
+    return this.#streams.writeStdin();
+  }
+
   /** With stdio.stdout "pipe": unread output. The container waits when it is not read. */
   get stdout(): Readable | undefined {
     return this.#output("stdout");

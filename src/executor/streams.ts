@@ -9,6 +9,13 @@ import { checkSize, writeSize } from "./launch/size.ts";
 import { pipePath, type StreamName, sizePath } from "./launch/stdio.ts";
 import { type Life, readOutput } from "./output.ts";
 
+function writerOf(fd: number): Socket {
+  const stdin = new Socket({ fd, readable: false, writable: true });
+  // Its reader may go before all is written.
+  stdin.on("error", () => stdin.destroy());
+  return stdin;
+}
+
 export class Streams {
   readonly #directory: Directory;
   readonly #outputs = new Map<StreamName, Readable>();
@@ -20,10 +27,21 @@ export class Streams {
   }
 
   openStdin(fd: number): void {
-    const stdin = new Socket({ fd, readable: false, writable: true });
-    // Its reader may go before all is written.
-    stdin.on("error", () => stdin.destroy());
-    this.stdin = stdin;
+    this.stdin = writerOf(fd);
+  }
+
+  /** A further writer to a stdin that stays open. @throws ExecutorError wrong-state: it has none, or has ended */
+  writeStdin(): Writable {
+    const path = pipePath(this.#directory.path, "stdin");
+    try {
+      return writerOf(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+    } catch (error) {
+      const reason = { ENOENT: "has no standard input", ENXIO: "has ended, or has closed its standard input" }[
+        (error as { code: string }).code
+      ];
+      if (reason === undefined) throw error;
+      throw new ExecutorError("wrong-state", `executor ${this.#directory.id} ${reason}`);
+    }
   }
 
   /** The same for every caller. */

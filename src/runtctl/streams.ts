@@ -12,6 +12,16 @@ export interface Local {
   readonly stderr: NodeJS.WriteStream;
 }
 
+/** What comes before and behind the output. */
+export interface Talk {
+  /** The first frame; undefined: the daemon begins. */
+  readonly start?: StreamStart;
+  /** What is said when the daemon goes away. */
+  readonly broken: string;
+  /** Looks at what is typed: what of it goes on. undefined: all of it. */
+  readonly typed?: (chunk: Buffer) => Buffer;
+}
+
 /** What a program whose end nobody knows is said to have ended with. */
 const UNKNOWN_STATUS = 255;
 
@@ -29,24 +39,25 @@ export class RemoteProgram {
   }
 
   /** Exit status of the program. @throws ClientError: it could not be started, or the daemon is gone */
-  run(start: StreamStart): Promise<number> {
+  run({ start, broken, typed = (chunk) => chunk }: Talk): Promise<number> {
     const reader = new FrameReader();
     return new Promise((resolve, reject) => {
-      let isStarted = false;
+      let text = "the daemon has gone away";
       this.#socket.on("data", (chunk: Buffer) => {
         for (const { kind, payload } of reader.push(chunk)) {
           if (kind === FRAME.started) {
-            isStarted = true;
-            this.#copyStdin();
+            text = broken;
+            this.#copyStdin(typed);
           } else if (kind === FRAME.stdout) this.#print(this.#local.stdout, payload);
           else if (kind === FRAME.stderr) this.#print(this.#local.stderr, payload);
           else if (kind === FRAME.end) resolve((JSON.parse(Buffer.from(payload).toString()) as StreamEnd).exitCode ?? UNKNOWN_STATUS);
           else if (kind === FRAME.failed) reject(failureIn(payload));
         }
       });
-      this.#socket.once("error", reject);
-      this.#socket.once("close", () => reject(new ClientError("stream-broken", brokenText(isStarted))));
-      this.#socket.write(frameOf(FRAME.start, Buffer.from(JSON.stringify(start))));
+      // What has gone wrong with the socket says no more than that the daemon is gone.
+      this.#socket.once("error", () => {});
+      this.#socket.once("close", () => reject(new ClientError("stream-broken", text)));
+      if (start !== undefined) this.#socket.write(frameOf(FRAME.start, Buffer.from(JSON.stringify(start))));
     });
   }
 
@@ -57,11 +68,12 @@ export class RemoteProgram {
     this.#socket.destroy();
   }
 
-  #copyStdin(): void {
+  #copyStdin(typed: (chunk: Buffer) => Buffer): void {
     const { stdin } = this.#local;
     if (stdin === undefined) return;
     stdin.on("data", (chunk: Buffer) => {
-      if (this.send(FRAME.stdin, chunk)) return;
+      const bytes = typed(chunk);
+      if (bytes.length === 0 || this.send(FRAME.stdin, bytes)) return;
       stdin.pause();
       this.#socket.once("drain", () => stdin.resume());
     });
@@ -106,8 +118,4 @@ function failureIn(payload: Uint8Array): ClientError {
     exitStatus: number;
   };
   return new ClientError(code, message, { exitStatus });
-}
-
-function brokenText(isStarted: boolean): string {
-  return isStarted ? "the daemon has gone away, and the program with it" : "the daemon has gone away";
 }

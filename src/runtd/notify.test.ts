@@ -23,20 +23,20 @@ const told = () => readFileSync(join(directory, "told"), "utf8");
 
 test("the message goes when it is sent, not when its messenger is started", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
-  const send = managerMessage(runtime(), ["READY=1", "MAINPID=7"]);
+  const send = managerMessage(["READY=1", "MAINPID=7"]);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(told).toThrow("ENOENT");
-  await send();
+  await send(runtime());
   expect(told()).toBe(`${process.pid} service notify READY=1 MAINPID=7\n`);
 });
 
 test("without a manager nothing is started", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "");
-  await managerMessage(runtime(), ["READY=1"])();
+  await managerMessage(["READY=1"])(runtime());
   expect(told).toThrow("ENOENT");
 });
 
 test("a program that fails or is not there does not keep the daemon from going on", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
-  await managerMessage(join(directory, "none"), ["READY=1"])();
+  await managerMessage(["READY=1"])(join(directory, "none"));
 });

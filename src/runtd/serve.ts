@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { Engine, locateRuntime } from "../engine/index.ts";
+import { TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
 import { appOf } from "./http/app.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from "./http/limits.ts";
@@ -17,15 +17,14 @@ import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
 
-/** @throws StoreError, ExecutorError, SocketInUseError */
+/** Waits for a program runt that is not there yet. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, runDir } = configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
-  const binary = runtime ?? locateRuntime();
-  const tellReady = managerMessage(binary, ["READY=1", `MAINPID=${process.pid}`]);
-  const engine = await Engine.open({
+  const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
+  const engine = await new TaskEngine({
     ...{
       stateDir,
       runtime,
@@ -42,8 +41,8 @@ export async function serve(configuration: Configuration): Promise<void> {
     },
     namespaceDir: join(runDir, "networks"),
     isOwnProcess: true,
-  });
-  const peers = new Peers(binary);
+  }).init();
+  const peers = new Peers(engine.binary);
   const timings = new Timings();
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
@@ -70,6 +69,6 @@ export async function serve(configuration: Configuration): Promise<void> {
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
-  await tellReady();
+  await tellReady(engine.binary);
   log("info", "ready", { sockets: Object.values(sockets).map(({ path }) => path), pid: process.pid });
 }

@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
       expect(effects.map(isThere)).toEqual(effects.map(() => false));
       expect([identityOf(scene.list()[0]!.pid), monitors().map(identityOf)]).toEqual([container, keepers]);
       expect(monitors().map(groupOf)).toEqual(["monitors"]);
-      expect(second.log()).toMatch(/"fenced","ended":\d+/);
+      expect(second.log()).toMatch(/"restored","step":"fence","ended":[1-9]/);
       // It is in its own, and the old one is gone.
       expect(groupOf(second.pid)).toMatch(/\.2$/);
       expect(existsSync(`/proc/${first.pid}`)).toBe(false);

@@ -82,8 +82,10 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(await refused("POST", "/v1/tasks/web/restart", { containers: ["none"] })).toBe("404 unknown-container");
     expect(await refused("POST", "/v1/tasks/web/rollback")).toBe("409 nothing-to-roll-back");
     // Streams have a test of their own; here their refusals.
-    expect(await refused("GET", "/v1/tasks/web/exec")).toBe("426 upgrade-required");
-    expect(await refused("GET", "/v1/tasks/web/exec", undefined, read)).toBe("403 read-only");
+    for (const stream of ["exec", "attach"]) {
+      expect(await refused("GET", `/v1/tasks/web/${stream}`)).toBe("426 upgrade-required");
+      expect(await refused("GET", `/v1/tasks/web/${stream}`, undefined, read)).toBe("403 read-only");
+    }
     expect((await ask("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).value.applied).toMatchObject([{ change: "replaced" }]);
     expect((await ask("POST", "/v1/tasks/web/rollback")).status).toBe(202);
     expect((await ask("POST", "/v1/tasks/web/stop")).status).toBe(202);
@@ -93,7 +95,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^execInTask (?:400|404)|^(?:getNode|listTasks|listOrphans|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask) (?:400|404)|^(?:getNode|listTasks|listOrphans|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 

@@ -8,7 +8,7 @@ import type { BundleView } from "./host.ts";
 import { isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
-import { type ContainerStatus, hasReached, nextStatus } from "./status.ts";
+import { actionTo, type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
 import { hasPassed, type Instant } from "./time.ts";
 import { updateLimits } from "./update.ts";
@@ -74,8 +74,6 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
   return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
 }
 
-const VERBS = { PULLED: "pull", CREATED: "create", RUNNING: "start", RESOURCES_PROVISIONED: "provision" } as const;
-
 function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: BundleView): Move | undefined {
   const { name, generation, runtimeId, known, steady } = container;
   const target = nextStatus(known, steady);
@@ -83,7 +81,7 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
     return undefined;
   if (container.restartAt !== null && !hasPassed(container.restartAt, now)) return undefined;
   if (!hasWhatItNeeds(record, container, target) || unresolved(record, container, host, now).length > 0) return undefined;
-  return { target, action: { type: VERBS[target], container: name, generation, runtimeId } };
+  return { target, action: { type: actionTo(target), container: name, generation, runtimeId } };
 }
 
 /** The cgroup before anything; volumes, the network and the shared namespaces before it is created. */

@@ -23,7 +23,13 @@ export function isFurther(status: ContainerStatus, known: ContainerStatus): bool
   return CONTAINER_STATUSES.indexOf(status) > CONTAINER_STATUSES.indexOf(known);
 }
 
-/** The step after `known` on the way to `steady`. undefined: it is there, or has ended. */
+/** What the state of a container does not allow. The types rule it out: a record that says it was not written by this program. */
+export class ImpossibleTransition extends Error {
+  override readonly name = "ImpossibleTransition";
+  readonly code = "impossible-transition";
+}
+
+/** The step after `known` on the way to `steady`. undefined: it is there, or has ended. @throws ImpossibleTransition */
 export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<ContainerStatus, "NONE" | "STOPPED"> | undefined {
   switch (known) {
     case "NONE":
@@ -37,5 +43,26 @@ export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<Cont
     case "RESOURCES_PROVISIONED":
     case "STOPPED":
       return undefined;
+    default:
+      throw new ImpossibleTransition(`nothing leads on from ${known satisfies never}`);
+  }
+}
+
+/** The action that takes a container on to a status. @throws ImpossibleTransition: none does; to STOPPED it is a stop, from wherever it is */
+export function actionTo(status: ContainerStatus): "pull" | "create" | "start" | "provision" {
+  switch (status) {
+    case "PULLED":
+      return "pull";
+    case "CREATED":
+      return "create";
+    case "RUNNING":
+      return "start";
+    case "RESOURCES_PROVISIONED":
+      return "provision";
+    case "NONE":
+    case "STOPPED":
+      throw new ImpossibleTransition(`no action takes a container on to ${status}`);
+    default:
+      throw new ImpossibleTransition(`no action takes a container on to ${status satisfies never}`);
   }
 }

@@ -3,7 +3,7 @@ import type { OciObject } from "../../executor/index.ts";
 import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 
 /** Each with its place in config.json; empty: both say the same. What neither knows, the runtime says when the container is made. */
-export function bundleProblems(task: TaskSpec, { mounts }: ContainerSpec, config: OciObject): string[] {
+export function bundleProblems(task: TaskSpec, { mounts, metadata }: ContainerSpec, config: OciObject): string[] {
   const namespaces = namespacesOf(task);
   const linux = fieldsOf(config["linux"]);
   const { args } = fieldsOf(config["process"]);
@@ -17,7 +17,7 @@ export function bundleProblems(task: TaskSpec, { mounts }: ContainerSpec, config
       .filter((name) => name.startsWith(RESERVED_ANNOTATIONS))
       .map((name) => `/annotations/${name}: annotations that begin with ${RESERVED_ANNOTATIONS} are set by the engine`),
     ...entriesOf(config["mounts"]).flatMap(({ destination }, index) =>
-      mounts.some(({ target }) => target === destination)
+      destination === metadata || mounts.some(({ target }) => target === destination)
         ? [`/mounts/${index}: ${String(destination)} is mounted by the task file, too`]
         : [],
     ),

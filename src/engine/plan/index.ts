@@ -1,5 +1,6 @@
 export { bundleProblems } from "./bundle.ts";
-export { launchOf, limitsOf, type Placement, sourceOf } from "./launch.ts";
+export { launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
+export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
 export {
   type BridgeNetwork,
   type CniPlugin,

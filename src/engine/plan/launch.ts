@@ -20,6 +20,8 @@ export interface Placement {
   readonly log: string;
   /** Path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
+  /** The directory with what it is told about itself; absent: there is none. */
+  readonly metadata?: string;
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
@@ -38,10 +40,15 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   const common = {
     resources: limitsOf(task, container),
-    mounts: [...container.mounts.map((mount) => bindOf(task, mount, placement)), ...fileMounts(network, container, config)],
+    mounts: [
+      ...container.mounts.map((mount) => bindOf(task, mount, placement)),
+      ...fileMounts(network, container, config),
+      ...metadataMount(container, placement),
+    ],
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
-    stdio: { log: { path: log, ...rotationOf(container) } },
+    stdio: { log: { path: log, ...rotationOf(container) }, ...(takesInput(container) ? { stdin: "open" as const } : {}) },
+    ...(container.tty ? { pty: true } : {}),
   };
   const joined = {
     ...Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }])),
@@ -66,6 +73,11 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
     ...(seccomp === undefined ? {} : { seccomp }),
   };
+}
+
+/** Whether somebody can write to its standard input. */
+export function takesInput({ stdin, tty }: ContainerSpec): boolean {
+  return stdin === true || tty === true;
 }
 
 function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
@@ -109,6 +121,11 @@ function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<Lo
 /** A file or directory of the host; undefined: a scratch volume. */
 export function sourceOf({ volumes }: TaskSpec, { volume, source }: MountSpec): string | undefined {
   return volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
+}
+
+function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
+  if (target === undefined || source === undefined) return [];
+  return [{ destination: target, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"] }];
 }
 
 function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {

@@ -16,6 +16,7 @@ import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Cards } from "./cards.ts";
 import type { Launching } from "./launching.ts";
+import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
 import { createResource, removeResource } from "./resources.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
@@ -27,6 +28,7 @@ export interface EffectsOptions {
   readonly launching: Launching;
   readonly cards: Cards;
   readonly networks: TaskNetworks;
+  readonly metadata: MetadataFiles;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
 }
@@ -52,7 +54,7 @@ export class Effects {
   }
 
   async #perform(action: Effect, record: TaskRecord): Promise<Happening> {
-    const { runtime, paths } = this.#options;
+    const { runtime, paths, metadata } = this.#options;
     switch (action.type) {
       case "pull":
         this.#options.launching.check(record, action.container);
@@ -62,10 +64,13 @@ export class Effects {
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
         this.#options.cards.write(record);
+        metadata.begin(record, action);
         return done(action, "CREATED");
-      case "start":
-        await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));
+      case "start": {
+        const { startedMs } = await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));
+        metadata.ready(record, action, startedMs);
         return done(action, "RUNNING");
+      }
       case "stop": {
         const end = await runtime.stop(action.runtimeId, action.signal, action.timeoutMs);
         return { ...done(action, "STOPPED"), ...(end === undefined ? {} : { exit: exitOf(end) }) };
@@ -109,7 +114,7 @@ export class Effects {
   forget({ id, cgroup }: TaskRecord): void {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null) removeEmptyLevels(cgroupParent);
-    for (const path of [paths.logs(id), paths.volumes(id)]) rmSync(path, { recursive: true, force: true });
+    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });
     this.#options.cards.remove(id);
   }
 }

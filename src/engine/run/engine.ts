@@ -5,6 +5,7 @@ import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } fr
 import type { TaskNetworks } from "../network/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import type { Applied, ApplyOptions } from "./apply.ts";
+import { type Attachment, type AttachRequest, attachTo, checkStdin } from "./attach.ts";
 import { capacityOf } from "./capacity.ts";
 import { Cards } from "./cards.ts";
 import { CarryingOut } from "./carrying-out.ts";
@@ -23,11 +24,13 @@ import type { Caller } from "./journal.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
+import { MetadataFiles } from "./metadata.ts";
 import { NetworkWatch } from "./network-watch.ts";
-import { networksOf, stateKey, tidyNetworks } from "./networks.ts";
-import { addAdopted, adoptionOf, type OrphanPolicy, Orphans, type OrphanView, orphansAmong, stopAdopted } from "./orphans.ts";
+import { networksOf, stateKey } from "./networks.ts";
+import { type OrphanPolicy, Orphans, type OrphanView } from "./orphans.ts";
 import { Paths } from "./paths.ts";
-import { idsOf, recover } from "./recovery.ts";
+import { Poll } from "./poll.ts";
+import { restore } from "./restore.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings, NodeView } from "./settings.ts";
 import { specsIn } from "./specs.ts";
@@ -37,6 +40,7 @@ import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 const LAUNCH_TIMEOUT_MS = 120_000;
 const BACKUP_MS = 10 * 60_000;
+const POLL_MS = 2 * 60_000;
 
 export class Engine {
   readonly #store: Store;
@@ -54,6 +58,8 @@ export class Engine {
   readonly #cards: Cards;
   readonly #orphans: Orphans;
   readonly #orphanPolicy: OrphanPolicy;
+  readonly #poll: Poll;
+  readonly #metadata: MetadataFiles;
   #backups: NodeJS.Timeout | undefined;
   readonly #fence: Fence | undefined;
 
@@ -65,12 +71,23 @@ export class Engine {
     const store = new Store({ directory: settings.stateDir });
     try {
       const fence = settings.isOwnProcess ? fenceOf(settings) : undefined;
-      const ended = await fence?.clear();
       const engine = new Engine(settings, store, fence);
-      if (ended) engine.#log("info", "fenced", { ended });
-      fence?.enter(String(engine.#edits.facts.epoch));
-      await engine.#recover();
+      await restore({
+        turns: engine.#turns,
+        runtime: engine.#runtime,
+        fence,
+        metadata: engine.#metadata,
+        edits: engine.#edits,
+        cards: engine.#cards,
+        orphans: engine.#orphans,
+        orphanPolicy: engine.#orphanPolicy,
+        networks: engine.#networks,
+        overcommitted: () => engine.#overcommitted,
+        conditions: engine.#conditions,
+        log: engine.#log,
+      });
       engine.#backups = setInterval(() => engine.#backUp(), BACKUP_MS).unref();
+      engine.#poll.start();
       return engine;
     } catch (error) {
       store.close();
@@ -89,6 +106,7 @@ export class Engine {
       capacity,
       queue,
       orphans = "show",
+      pollMs = POLL_MS,
       log = () => {},
     } = settings;
     this.#orphanPolicy = orphans;
@@ -107,11 +125,13 @@ export class Engine {
       },
     );
     this.#orphans = new Orphans(this.#runtime, log);
-    const networks = networksOf(settings);
-    this.#networks = networks;
-    const launching = new Launching({ paths: this.#paths, networks, cgroupParent, binary: this.#runtime.binary });
-    this.#effects = new Effects({ paths: this.#paths, runtime: this.#runtime, launching, networks, cgroupParent, cards: this.#cards });
+    this.#networks = networksOf(settings);
+    this.#metadata = new MetadataFiles(this.#paths, log);
+    const common = { paths: this.#paths, metadata: this.#metadata, networks: this.#networks, cgroupParent };
+    const launching = new Launching({ ...common, binary: this.#runtime.binary });
+    this.#effects = new Effects({ ...common, runtime: this.#runtime, launching, cards: this.#cards });
     const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log });
+    this.#poll = new Poll({ everyMs: pollMs, runtime: this.#runtime, turns: () => this.#turns, log });
     const { records, damaged } = store.load();
     this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
     this.#capacity = capacityOf(capacity);
@@ -129,7 +149,7 @@ export class Engine {
       succeededIn(records),
     );
     this.#watch = new NetworkWatch({
-      networks,
+      networks: this.#networks,
       conditions: this.#conditions,
       records: () => this.#turns.records,
       intervalMs: settings.networkCheckMs,
@@ -137,50 +157,6 @@ export class Engine {
     const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
     const facts = { epoch: epoch + 1, bootId: bootId(), revision };
     this.#edits = new Edits(this.#turns, { capacity: this.#capacity, cgroupParent, hasTaskLimits: taskLimits }, facts);
-  }
-
-  async #recover(): Promise<void> {
-    const stored = [...this.#turns.records.values()];
-    const unknown = orphansAmong(await this.#runtime.present(new Set(stored.flatMap(idsOf))), new Set());
-    const policy = { policy: this.#orphanPolicy, cards: this.#cards, at: systemClock.now() };
-    const { records: adopted, strays, revision } = adoptionOf(unknown, stored, policy);
-    // What the store has forgotten has had its ids: none is given twice.
-    this.#edits.revisionIsAtLeast(revision);
-    const found = await recover([...stored, ...adopted], this.#runtime, systemClock.now());
-    for (const { id, error } of found.failures) this.#log("error", "not-looked-up", { id, message: String(error) });
-    this.#conditions.set("NotLookedUp", found.failures.map(({ id }) => id).join(", "));
-    const known = new Set([...adopted.flatMap(idsOf), ...strays]);
-    this.#orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
-    this.#conditions.set("Orphans", this.#orphans.ids.join(", "));
-    for (const id of strays) this.#orphans.stop(id);
-    const left = await tidyNetworks(
-      this.#networks,
-      this.#turns.records.values(),
-      unknown.map(({ id }) => id),
-    );
-    for (const error of left) this.#log("error", "network-left", { message: String(error) });
-    const opened = this.#turns.edit((draft) => {
-      addAdopted(draft, adopted);
-      return this.#edits.facts;
-    });
-    for (const [task, happening] of found.happenings) this.#turns.post(task, happening);
-    if (this.#orphanPolicy === "stop" && adopted.length > 0) {
-      const stopped = this.#turns.edit((draft) => {
-        stopAdopted(draft, adopted);
-        return undefined;
-      });
-      // The store says itself what is wrong with it; the next daemon finds them again.
-      stopped.catch(() => {});
-    }
-    for (const { id } of adopted) this.#log("info", this.#orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
-    this.#turns.release();
-    await opened;
-    for (const id of found.running) this.#runtime.follow(id);
-    this.#log("info", "restore-complete", {
-      epoch: this.#edits.facts.epoch,
-      tasks: this.#turns.records.size,
-      running: found.running.length,
-    });
   }
 
   /**
@@ -235,6 +211,28 @@ export class Engine {
    */
   async spawn(name: string, group: string, container: string | undefined, request: SpawnRequest): Promise<ExecHandle> {
     return this.#runtime.spawn(this.running(name, group, container), request);
+  }
+
+  /**
+   * That `attach` can begin. Returns the container's id and the path of its log.
+   * @throws EngineError unknown-task, unknown-container, container-not-running, no-stdin
+   */
+  attachable(
+    name: string,
+    group: string,
+    container: string | undefined,
+    options: AttachRequest,
+  ): { readonly id: string; readonly log: string } {
+    const id = this.running(name, group, container);
+    const record = this.#find(name, group);
+    checkStdin(record, containerOf(record, container).name, options);
+    return { id, log: this.#paths.log(record.id, id) };
+  }
+
+  /** The streams of a container that runs. @throws as attachable; ExecutorError wrong-state: it has ended meanwhile */
+  async attach(name: string, group: string, container: string | undefined, options: AttachRequest): Promise<Attachment> {
+    const { id, log } = this.attachable(name, group, container, options);
+    return attachTo(await this.#runtime.streams(id), { log, hasStdin: options.stdin });
   }
 
   /** What each container that runs uses; of one group, or of all. One that ends meanwhile is left out. */
@@ -309,6 +307,15 @@ export class Engine {
     return this.#edits.make(by, (command) => command.rollback(name, group));
   }
 
+  /** Path of the program runt. */
+  get binary(): string {
+    return this.#runtime.binary;
+  }
+
+  get #overcommitted(): string {
+    return ledgerView([...this.#turns.records.values()], this.#capacity).overcommitted;
+  }
+
   get node(): NodeView {
     const { ledger, overcommitted } = ledgerView([...this.#turns.records.values()], this.#capacity);
     const further = overcommitted === "" ? [] : [{ type: "Overcommitted", message: overcommitted } as const];
@@ -341,6 +348,8 @@ export class Engine {
   close(): void {
     clearInterval(this.#backups);
     this.#watch.stop();
+    this.#poll.stop();
+    this.#metadata.stop();
     this.#turns.stop();
     this.#fence?.leave();
     this.#store.close();

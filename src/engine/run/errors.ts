@@ -10,6 +10,8 @@ export type EngineErrorCode =
   | "unknown-container"
   /** The container does not run. */
   | "container-not-running"
+  /** The container has neither `stdin` nor `tty`. */
+  | "no-stdin"
   /** A running task is to have more than the host has left. Nothing was done. */
   | "no-room"
   /** The task has stopped or is being stopped. */

@@ -1,4 +1,5 @@
 export type { Applied, AppliedChange, ApplyOptions } from "./apply.ts";
+export type { Attachment, AttachRequest } from "./attach.ts";
 export type { ContainerDetail, DetailOptions, TaskDetail } from "./detail.ts";
 export type { FieldDifference, TaskDifference } from "./difference.ts";
 export { Engine } from "./engine.ts";
@@ -8,5 +9,6 @@ export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";
 export type { OrphanPolicy, OrphanView } from "./orphans.ts";
 export type { EngineSettings, NodeView } from "./settings.ts";
+export { TaskEngine } from "./task-engine.ts";
 export type { UsageView } from "./usage.ts";
 export type { ContainerView, LedgerView, TaskView } from "./view.ts";

@@ -4,26 +4,21 @@ import type { LaunchCommand } from "../../executor/index.ts";
 import { specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
-import { launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
+import { type Incarnation, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import { readSpecFiles } from "./files.ts";
+import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
 
 export interface LaunchingOptions {
   readonly paths: Paths;
   readonly networks: TaskNetworks;
+  readonly metadata: MetadataFiles;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
   /** Path of the program runt. */
   readonly binary: string;
-}
-
-/** One incarnation of a container. */
-export interface Incarnation {
-  readonly container: string;
-  readonly generation: number;
-  readonly runtimeId: string;
 }
 
 /** Annotations by which a container is known to belong to a task, whatever happens to the store. */
@@ -56,7 +51,8 @@ export class Launching {
   }
 
   /** @throws Error, as check */
-  command(record: TaskRecord, { container, generation, runtimeId }: Incarnation): LaunchCommand {
+  command(record: TaskRecord, incarnation: Incarnation): LaunchCommand {
+    const { container, generation, runtimeId } = incarnation;
     const { paths, cgroupParent, networks } = this.#options;
     const network = hasOwnNetwork(record.spec) ? networks.placement(record.id) : undefined;
     const common = {
@@ -77,11 +73,13 @@ export class Launching {
     }
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkSources(record.spec, spec);
+    const metadata = this.#options.metadata.directory(record, incarnation);
     return launchOf(record.spec, spec, {
       ...common,
       ...readSpecFiles(record.spec, spec),
       ...(pause === undefined ? {} : { pause }),
       ...(network === undefined ? {} : { network }),
+      ...(metadata === undefined ? {} : { metadata }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
       volume: (name) => paths.volume(record.id, name),

@@ -37,6 +37,15 @@ export class Paths {
     return join(this.logs(taskId), `${runtimeId}.log`);
   }
 
+  /** Of all of a task's containers: what they are told about themselves. */
+  metadataOf(taskId: string): string {
+    return join(this.stateDir, "metadata", taskId);
+  }
+
+  metadata(taskId: string, runtimeId: string): string {
+    return join(this.metadataOf(taskId), runtimeId);
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

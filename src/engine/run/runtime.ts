@@ -2,6 +2,7 @@
 import {
   type ExecHandle,
   Executor,
+  type ExecutorEntry,
   ExecutorError,
   type Fence,
   type LaunchCommand,
@@ -36,6 +37,11 @@ export interface Present {
   readonly isRunning: boolean;
   /** Empty where they cannot be read. */
   readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface OnDisk {
+  readonly state: "running" | "exited";
+  readonly process: ProcessState;
 }
 
 export interface Ends {
@@ -134,6 +140,11 @@ export class ContainerRuntime {
     return (await this.#present(id)).spawn(request);
   }
 
+  /** Its streams and its end. @throws ExecutorError wrong-state: it is not there */
+  async streams(id: string): Promise<Pick<Executor, "openStdin" | "resize" | "wait">> {
+    return this.#present(id);
+  }
+
   /** @throws ExecutorError wrong-state: it is not there */
   async stats(id: string): Promise<Stats> {
     return (await this.#present(id)).stats();
@@ -168,6 +179,12 @@ export class ContainerRuntime {
     }));
   }
 
+  /** What the disk says of each, by id; undefined: it is neither running nor ended. Changes nothing. */
+  async onDisk(): Promise<Map<string, OnDisk | undefined>> {
+    const entries = await Executor.list(this.#options.stateDir);
+    return new Map(entries.map((entry) => [entry.id, onDiskOf(entry)]));
+  }
+
   /** How those have ended whose end is recorded on the disk. Changes nothing. */
   async ended(): Promise<Map<string, ContainerExit>> {
     const entries = await Executor.list(this.#options.stateDir);
@@ -185,6 +202,12 @@ export class ContainerRuntime {
   #common() {
     return { stateDir: this.#options.stateDir, binary: this.binary };
   }
+}
+
+function onDiskOf({ state, process }: ExecutorEntry): OnDisk | undefined {
+  if (process === null) return undefined;
+  if (state === "exited") return { state, process };
+  return state === "running" || state === "paused" ? { state: "running", process } : undefined;
 }
 
 export function exitOf({ exitCode, signal, oomKilled, unknown, endedMs }: ProcessState): ContainerExit {

@@ -23,6 +23,8 @@ export interface EngineSettings {
   readonly networkTimeoutMs?: number | undefined;
   /** How often the networks of tasks are looked at: milliseconds. Default: a minute. */
   readonly networkCheckMs?: number | undefined;
+  /** How often containers are looked at in case nobody told of an end: milliseconds. Default: two minutes. */
+  readonly pollMs?: number;
   /**
    * This process is for the engine alone: it and what it starts go into a cgroup of their own ("effects" below `cgroupParent`), and the next engine ends
    * what is left there before it does anything else.

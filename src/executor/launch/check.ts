@@ -71,7 +71,7 @@ function checkNamespace(type: string, mode: NamespaceMode, refuse: (field: strin
 }
 
 function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: string) => never): void {
-  if (stdio === "null" || stdio === "pipe") return;
+  if (stdio === "null" || stdio === "pipe" || (stdio === "open" && name === "stdin")) return;
   if (typeof stdio !== "object") refuse(`stdio.${name}`, `${JSON.stringify(stdio)}: use "null", "pipe", { file } or { fifo }`);
   const path = "fifo" in stdio ? stdio.fifo : stdio.file;
   if (!isAbsolute(path)) refuse(`stdio.${name}`, `${path} is not absolute`);

@@ -5,6 +5,8 @@ import type { NamespaceType } from "../profile.ts";
 export type Stdio =
   | "null"
   | "pipe"
+  /** stdin only: a FIFO in the executor's directory that the container never reads the end of. Whoever writes comes and goes (Executor.openStdin). */
+  | "open"
   /** A file that is appended to (stdin: read). It is made if absent. */
   | { readonly file: string }
   /** A FIFO that exists. Its reader may come later, and go. */

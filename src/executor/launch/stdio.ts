@@ -23,7 +23,7 @@ function stdioOf({ stdio, pty }: LaunchCommand, name: StreamName): Stdio | "log"
 
 /** Streams that have a FIFO in the executor's directory. */
 export function fifosOf(command: LaunchCommand): StreamName[] {
-  return STREAMS.filter((name) => ["pipe", "log"].includes(stdioOf(command, name) as string));
+  return STREAMS.filter((name) => ["pipe", "open", "log"].includes(stdioOf(command, name) as string));
 }
 
 /** FIFOs of the executor. */
@@ -77,6 +77,8 @@ export function openStdio(directory: string, command: LaunchCommand): OpenStdio 
     // Opening one end of a FIFO waits for the other one: there is one, for a moment.
     readers.push(openSync(path, O_RDWR | O_NONBLOCK));
     if (name === "stdin" && stdio === "pipe") stdin = openSync(path, O_WRONLY | O_NONBLOCK);
+    // Who has it open for both never reads its end.
+    if (stdio === "open") return open(path, O_RDWR);
     return open(path, name === "stdin" ? O_RDONLY : O_WRONLY);
   };
   try {

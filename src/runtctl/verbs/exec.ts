@@ -49,14 +49,15 @@ export const exec = verb<Options>({
     const pass = (signal: NodeJS.Signals) => void remote.send(FRAME.signal, signal);
     if (terminal === undefined) process.on("SIGINT", pass).on("SIGTERM", pass);
     try {
-      return await remote.run({
-        command: [program, ...args],
+      const start = {
+        command: [program, ...args] as const,
         env,
         cwd: options.workdir,
         user: options.user,
         stdin: options.stdin,
         terminal: options.tty ? (terminal?.size ?? USUAL) : undefined,
-      });
+      };
+      return await remote.run({ start, broken: "the daemon has gone away, and the program with it" });
     } finally {
       terminal?.restore();
       process.off("SIGINT", pass).off("SIGTERM", pass);

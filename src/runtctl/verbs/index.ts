@@ -1,6 +1,7 @@
 /** Every verb, in the order of the help. */
 import type { Verb } from "../verb.ts";
 import { apply } from "./apply.ts";
+import { attach } from "./attach.ts";
 import { completion } from "./completion.ts";
 import { remove } from "./delete.ts";
 import { describe } from "./describe.ts";
@@ -17,6 +18,6 @@ import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
-  ...[validate, plan, apply, get, describe, events, logs, exec, top],
+  ...[validate, plan, apply, get, describe, events, logs, exec, attach, top],
   ...[stop, restart, rollback, remove, schema, completion],
 ];

@@ -20,6 +20,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-task": 404,
   "unknown-container": 404,
   "container-not-running": 409,
+  "no-stdin": 409,
   "no-room": 409,
   "not-running": 409,
   "nothing-to-roll-back": 409,

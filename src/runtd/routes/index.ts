@@ -1,6 +1,7 @@
 /** Every request that the daemon answers, a file a subject. */
 import type { Route } from "../http/route.ts";
 import { applyFile } from "./apply.ts";
+import { attachToTask } from "./attach.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { restartTask, rollbackTask, stopTask } from "./life.ts";
@@ -27,6 +28,7 @@ const WORKING: readonly Route[] = [
   applyFile,
   planFile,
   execInTask,
+  attachToTask,
   getUsage,
   followEvents,
   getMetrics,

@@ -8,13 +8,17 @@ export class FrameStream {
   /** Resolves when the client is gone, in whatever way. */
   readonly gone: Promise<void>;
 
+  isGone = false;
+
   constructor(socket: Socket) {
     this.#socket = socket;
-    this.gone = new Promise((resolve) => {
+    this.gone = new Promise<void>((resolve) => {
       socket
         .once("close", resolve)
         .once("end", resolve)
         .on("error", () => resolve());
+    }).then(() => {
+      this.isGone = true;
     });
   }
 
@@ -38,6 +42,11 @@ export class FrameStream {
   /** Everything that is read, as frames; a slow client holds up whoever prints, and nothing is kept for it. Resolves at its end. */
   async sendAll(kind: FrameKind, source: Readable): Promise<void> {
     for await (const chunk of source) if (!this.send(kind, chunk as Buffer)) await this.#drained();
+  }
+
+  /** The same for what is there already; settles when more can be taken. */
+  async sendNow(kind: FrameKind, bytes: Uint8Array): Promise<void> {
+    if (!this.send(kind, bytes)) await this.#drained();
   }
 
   pauseWhile(resumed: Promise<unknown>): void {

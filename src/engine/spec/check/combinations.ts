@@ -24,6 +24,7 @@ export function checkCombinations({ containers, namespaces }: TaskSpec): Problem
     [
       ...source(container),
       ...mounts(container),
+      ...metadata(container),
       ...signal(container),
       ...capabilities(container),
       ...hostname(container, namespaces.uts),
@@ -55,6 +56,11 @@ function mounts(container: ContainerSpec): Problem[] {
       ? [{ code: "combination", message: "needs either a volume or a source", path: ["mounts", at] }]
       : [],
   );
+}
+
+function metadata({ metadata: directory, mounts: others }: ContainerSpec): Problem[] {
+  if (directory === undefined || !others.some(({ target }) => target === directory)) return [];
+  return [{ code: "combination", message: `a mount has the target ${directory}, too`, path: ["metadata"] }];
 }
 
 function signal({ stopSignal }: ContainerSpec): Problem[] {

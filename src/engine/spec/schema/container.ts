@@ -97,6 +97,11 @@ export const container = z.strictObject({
   annotations: z.record(z.string().min(1), text).default({}),
   log: log.optional().describe("How much is kept of what it prints. Absent: three files of 10 MiB."),
   mounts: z.array(mount).default([]),
+  stdin: z.boolean().optional().describe("Its standard input stays open for whoever attaches. Absent: it is empty."),
+  tty: z.boolean().optional().describe("Its standard streams are a terminal, for whoever attaches."),
+  metadata: absolutePath
+    .optional()
+    .describe("A directory in it, with the file metadata.json that tells it about itself: task, container, start, ports. Absent: none."),
 });
 
 export type Condition = (typeof CONDITIONS)[number];

@@ -1,0 +1,56 @@
+/** Looking now and then at what nobody has told of. */
+import { postExit } from "./exits.ts";
+import type { EngineLog } from "./log.ts";
+import { missedIn } from "./missed.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+import type { Turns } from "./turn.ts";
+
+/** A look comes up to this part of the time later, so that those of several engines spread. */
+const JITTER = 0.1;
+
+export interface PollOptions {
+  readonly everyMs: number;
+  readonly runtime: ContainerRuntime;
+  readonly turns: () => Turns;
+  readonly log: EngineLog;
+}
+
+export class Poll {
+  readonly #options: PollOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: PollOptions) {
+    this.#options = options;
+  }
+
+  /** The first look is one time from now on; one ends before the next begins. */
+  start(): void {
+    if (this.#isStopped) return;
+    const waitMs = this.#options.everyMs * (1 + JITTER * Math.random());
+    this.#timer = setTimeout(() => void this.#look().then(() => this.start()), waitMs).unref();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { runtime, log } = this.#options;
+    const turns = this.#options.turns();
+    try {
+      const before = [...turns.records.values()];
+      const found = await runtime.onDisk();
+      const states = new Map([...found].map(([id, one]) => [id, one?.state]));
+      for (const { task, container, generation, runtimeId, is } of missedIn(before, states)) {
+        if (this.#isStopped) return;
+        log("info", "missed", { task, container, is });
+        if (is === "exited") await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process);
+        else turns.post(task, { type: "observed", container, generation, observation: { state: is } });
+      }
+    } catch (error) {
+      log("error", "not-looked-at", { message: String(error) });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** From the store to tasks that go on: what is done after a start, step by step. Each step is told when it is done. */
+import type { Fence } from "../../executor/index.ts";
+import type { TaskRecord } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
+import type { Cards } from "./cards.ts";
+import { systemClock } from "./clock.ts";
+import type { Conditions } from "./conditions.ts";
+import type { Edits } from "./edits.ts";
+import type { EngineLog } from "./log.ts";
+import type { MetadataFiles } from "./metadata.ts";
+import { tidyNetworks } from "./networks.ts";
+import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, stopAdopted } from "./orphans.ts";
+import { idsOf, type Recovered, recover } from "./recovery.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+import type { Turns } from "./turn.ts";
+
+export interface RestoreOptions {
+  readonly turns: Turns;
+  readonly edits: Edits;
+  readonly runtime: ContainerRuntime;
+  readonly fence: Fence | undefined;
+  readonly metadata: MetadataFiles;
+  readonly cards: Cards;
+  readonly orphans: Orphans;
+  readonly orphanPolicy: OrphanPolicy;
+  readonly networks: TaskNetworks;
+  /** What of the host is given to tasks that were let in, and is not there any more; empty: nothing. */
+  readonly overcommitted: () => string;
+  readonly conditions: Conditions;
+  readonly log: EngineLog;
+}
+
+/** In this order. Steps for what tasks have besides containers belong before `containers`. */
+export async function restore(options: RestoreOptions): Promise<void> {
+  const { log, edits, turns, overcommitted, runtime } = options;
+  const told = (step: string, facts: Readonly<Record<string, unknown>> = {}) => log("info", "restored", { step, ...facts });
+  told("fence", await enterFence(options));
+  // Shares come before containers: what was let in has its share, whatever is found of it.
+  told("ledger", { overcommitted: overcommitted() });
+  const stored = [...turns.records.values()];
+  const { adopted, unknown } = await takeOrphans(stored, options);
+  told("orphans", { adopted: adopted.length, left: options.orphans.ids.length });
+  const left = await tidyNetworks(options.networks, stored, unknown);
+  for (const error of left) log("error", "network-left", { message: String(error) });
+  told("networks", { left: left.length });
+  const found = await recover([...stored, ...adopted], runtime, systemClock.now());
+  tellFailures(found, options);
+  told("containers", { running: found.running.length, failures: found.failures.length });
+  await goOn(found, adopted, options);
+  told("tasks", { tasks: turns.records.size });
+  // An end between the look and this is told at once: the executor watches its record from its first look on.
+  for (const id of found.running) runtime.follow(id);
+  told("ends", { followed: found.running.length });
+  tellContainers(options);
+  told("metadata");
+  log("info", "restore-complete", { epoch: edits.facts.epoch, tasks: turns.records.size, running: found.running.length });
+}
+
+/** What the daemon before had begun has ended, and this one is where the next one will look. */
+async function enterFence({ fence, edits }: RestoreOptions) {
+  const ended = (await fence?.clear()) ?? 0;
+  fence?.enter(String(edits.facts.epoch));
+  return { ended };
+}
+
+interface Taken {
+  /** Their records, which are not stored yet. */
+  readonly adopted: readonly TaskRecord[];
+  /** Ids of all that the store does not know. */
+  readonly unknown: readonly string[];
+}
+
+async function takeOrphans(stored: readonly TaskRecord[], options: RestoreOptions): Promise<Taken> {
+  const { runtime, edits, cards, orphans, orphanPolicy, conditions } = options;
+  const unknown = orphansAmong(await runtime.present(new Set(stored.flatMap(idsOf))), new Set());
+  const { records, strays, revision } = adoptionOf(unknown, stored, { policy: orphanPolicy, cards, at: systemClock.now() });
+  // What the store has forgotten has had its ids: none is given twice.
+  edits.revisionIsAtLeast(revision);
+  const known = new Set([...records.flatMap(idsOf), ...strays]);
+  orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
+  conditions.set("Orphans", orphans.ids.join(", "));
+  for (const id of strays) orphans.stop(id);
+  return { adopted: records, unknown: unknown.map(({ id }) => id) };
+}
+
+function tellFailures({ failures }: Recovered, { conditions, log }: RestoreOptions): void {
+  for (const { id, error } of failures) log("error", "not-looked-up", { id, message: String(error) });
+  conditions.set("NotLookedUp", failures.map(({ id }) => id).join(", "));
+}
+
+/** What was found is recorded in one transaction; what follows from it is begun after that. */
+async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], options: RestoreOptions): Promise<void> {
+  const { turns, edits, orphanPolicy, log } = options;
+  const opened = turns.edit((draft) => {
+    addAdopted(draft, adopted);
+    return edits.facts;
+  });
+  for (const [task, happening] of happenings) turns.post(task, happening);
+  if (orphanPolicy === "stop" && adopted.length > 0) {
+    const stopped = turns.edit((draft) => {
+      stopAdopted(draft, adopted);
+      return undefined;
+    });
+    // The store says itself what is wrong with it; the next daemon finds them again.
+    stopped.catch(() => {});
+  }
+  for (const { id } of adopted) log("info", orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
+  turns.release();
+  await opened;
+}
+
+/** A daemon that is killed behind a start may not have said so. */
+function tellContainers({ turns, metadata }: RestoreOptions): void {
+  for (const record of turns.records.values()) {
+    for (const { name, generation, runtimeId, known, startedAt } of record.containers) {
+      if (known === "RUNNING" && startedAt !== null) metadata.ready(record, { container: name, generation, runtimeId }, startedAt.wallMs);
+    }
+  }
+}

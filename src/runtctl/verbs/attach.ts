@@ -1,0 +1,68 @@
+import type { ReadStream } from "node:tty";
+import { FRAME } from "../../shared/frames/index.ts";
+import { DetachKeys } from "../detach-keys.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import type { Session } from "../session.ts";
+import { RemoteProgram, upgraded } from "../streams.ts";
+import { inTask } from "../tasks.ts";
+import { takeTerminal } from "../terminal.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly container?: string;
+  readonly stdin?: true;
+}
+
+interface Shape {
+  readonly name: string;
+  readonly tty?: boolean;
+}
+
+export const attach = verb<Options>({
+  name: "attach",
+  summary: "the streams of a container that runs",
+  description: [
+    "What it prints from now on; with -i what is typed goes to its standard input, which the container has with stdin or tty in the task file. With tty and -i the terminal is the container's: its size, too, and each key, but for ^P ^Q.",
+    "It ends with the container's exit status: 128 + N when signal N ended it, 255 when nobody knows. When runtctl goes away, by ^P ^Q (then it ends with 0), by a signal or with its connection, the container notices nothing: it goes on, and its standard input stays open for whoever attaches next. The end of what is typed (^D without tty) is not passed on either.",
+    "Its output is read from its log: what comes without a newline is shown within 0.2 seconds.",
+  ],
+  examples: [
+    ["attach -i web -c shell", "the terminal of shell; ^P ^Q leaves it"],
+    ["attach web -c app", "what app prints from now on, and its exit status"],
+  ],
+  define: (command) =>
+    command
+      .argument("<name>", "of a task")
+      .option("-c, --container <name>", "of the task; needed when it has more than one")
+      .option("-i, --stdin", "pass the standard input on"),
+  async run(session, [name = ""], options) {
+    const { stdin, stdout } = process;
+    const hasTerminal = options.stdin === true && stdin.isTTY === true && (await hasTty(session, name, options.container));
+    const query = { container: options.container, stdin: options.stdin ? "true" : undefined };
+    const socket = await upgraded(session.sockets, inTask(session, name, "attach", query));
+    const remote = new RemoteProgram(socket, { stdin: options.stdin ? stdin : undefined, stdout, stderr: process.stderr });
+    const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
+    const terminal = hasTerminal ? takeTerminal(stdin as ReadStream, stdout, tell) : undefined;
+    if (terminal !== undefined) tell(terminal.size);
+    let leave = () => {};
+    const left = new Promise<number>((resolve) => {
+      leave = () => resolve(EXIT.done);
+    });
+    const keys = new DetachKeys(leave);
+    try {
+      const broken = "the daemon has gone away; the container goes on";
+      const typed = (chunk: Buffer) => keys.take(chunk);
+      return await Promise.race([left, remote.run({ broken, ...(hasTerminal ? { typed } : {}) })]);
+    } finally {
+      terminal?.restore();
+      remote.close();
+    }
+  },
+});
+
+async function hasTty({ client, ...session }: Session, name: string, container: string | undefined): Promise<boolean> {
+  const { spec } = await client.call<{ spec: { containers: readonly Shape[] } }>("GET", inTask({ client, ...session }, name, "detail"));
+  const own = spec.containers.filter((one) => [undefined, one.name].includes(container));
+  if (own.length !== 1) throw new UsageError(`task ${name} has the containers ${spec.containers.map((one) => one.name).join(", ")}`);
+  return own[0]!.tty === true;
+}

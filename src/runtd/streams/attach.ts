@@ -1,0 +1,57 @@
+/** A container that runs, on a connection: its output goes there, and what comes is its standard input. */
+import { type Attachment, ExecutorError, type LogRecord, TextWriter } from "../../engine/index.ts";
+import { FRAME, type Frame } from "../../shared/frames/index.ts";
+import { factsOf, log } from "../log.ts";
+import { sizeOf } from "../schemas/stream.ts";
+import type { FrameStream } from "./frame-stream.ts";
+
+/** What a shell says of a program that could not be begun with. */
+const NOT_ATTACHED = 126;
+
+/** Until the container has ended, or the client is gone: then the container goes on. */
+export async function attachOn(stream: FrameStream, attach: () => Promise<Attachment>): Promise<void> {
+  try {
+    const attachment = await attach();
+    void stream.gone.then(() => attachment.leave());
+    stream.send(FRAME.started);
+    stream.onFrame((frame) => obey(frame, attachment, stream));
+    await sendOutput(attachment, stream);
+    if (!stream.isGone) stream.send(FRAME.end, JSON.stringify({ exitCode: await attachment.ended }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const isTyped = error instanceof ExecutorError;
+    if (!isTyped) log("error", "attach-failed", factsOf(error));
+    stream.send(FRAME.failed, JSON.stringify({ code: isTyped ? error.code : "internal", message, exitStatus: NOT_ATTACHED }));
+  } finally {
+    stream.end();
+  }
+}
+
+async function sendOutput({ output }: Attachment, stream: FrameStream): Promise<void> {
+  const text = new TextWriter({ hasTimes: false });
+  const kindOf = (record: LogRecord) => (record.stream === "stdout" ? FRAME.stdout : FRAME.stderr);
+  for await (const records of output) for (const record of records) await stream.sendNow(kindOf(record), text.render(record));
+}
+
+function obey({ kind, payload }: Frame, { stdin, resize }: Attachment, stream: FrameStream): void {
+  switch (kind) {
+    case FRAME.stdin:
+      if (stdin?.writable && !stdin.write(payload)) {
+        stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
+      }
+      return;
+    // Its standard input stays open for whoever comes next.
+    case FRAME.stdinEnd:
+      return;
+    case FRAME.resize:
+      try {
+        resize(sizeOf(payload));
+      } catch (error) {
+        // It has no terminal, or has just ended.
+        if (!(error instanceof ExecutorError && error.code === "wrong-state")) throw error;
+      }
+      return;
+    default:
+      throw new Error(`a frame of kind ${kind} is not for a container`);
+  }
+}
