@@ -308,7 +308,7 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants test-guest-long
+test-all: test test-without-overlap test-readme test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants engine-mutants test-guest-long
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy
@@ -356,6 +356,12 @@ oci-validation: bin/runt
 .PHONY: mutants
 mutants: setup-test bin/runt
 	$(TSX) test/mutants/main.ts $(or $(MUTANTS),--write)
+
+# The same for the rows of the task engine (test/mutants/engine): one thing of it made wrong at a time, and the tests of that row. Some ten minutes.
+# MUTANTS='--only E88,T5' for a part.
+.PHONY: engine-mutants
+engine-mutants: setup-test library $(TEST_TOOLS)
+	$(TSX) test/mutants/engine/main.ts $(MUTANTS)
 
 # A machine with systemd and cgroup v2, then v1, emulated by QEMU: as root, some minutes. GUEST='--modes v2 --lanes guest' for a part
 # (test/guest/main.ts).

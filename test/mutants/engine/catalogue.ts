@@ -1,0 +1,6 @@
+/** Every mutant of the engine, by row. */
+import { HOST_MUTANTS } from "./host.ts";
+import { MODEL_MUTANTS } from "./model.ts";
+import type { Mutant } from "./mutant.ts";
+
+export const ENGINE_MUTANTS: readonly Mutant[] = [...MODEL_MUTANTS, ...HOST_MUTANTS];
