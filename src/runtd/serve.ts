@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { TaskEngine } from "../engine/index.ts";
+import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
 import { appOf } from "./http/app.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from "./http/limits.ts";
@@ -17,8 +17,8 @@ import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
 
-/** Waits for a program runt that is not there yet. @throws StoreError, ExecutorError, SocketInUseError */
-export async function serve(configuration: Configuration): Promise<void> {
+/** Waits for a program runt that is not there yet. `probe`: for tests. @throws StoreError, ExecutorError, SocketInUseError */
+export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, runDir } = configuration;
@@ -41,6 +41,7 @@ export async function serve(configuration: Configuration): Promise<void> {
     },
     namespaceDir: join(runDir, "networks"),
     isOwnProcess: true,
+    ...(probe === undefined ? {} : { probe }),
   }).init();
   const peers = new Peers(engine.binary);
   const timings = new Timings();

@@ -43,7 +43,8 @@ export class Cards {
   }
 
   remove(id: string): void {
-    rmSync(this.#paths.card(id), { force: true });
+    // The second is of a daemon that was killed while it wrote.
+    for (const path of [this.#paths.card(id), `${this.#paths.card(id)}.new`]) rmSync(path, { force: true });
   }
 
   /** The highest that any task has had which has a card: an id is not given twice, also when the store has forgotten it. */

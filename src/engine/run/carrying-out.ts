@@ -5,6 +5,7 @@ import type { Effects } from "./effects.ts";
 import { Forgetting } from "./forgetting.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
+import type { Probe } from "./probe.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
@@ -18,6 +19,7 @@ export interface CarryingOutOptions {
   readonly effects: Effects;
   readonly runtime: ContainerRuntime;
   readonly log: EngineLog;
+  readonly probe: Probe | undefined;
 }
 
 export class CarryingOut {
@@ -28,12 +30,12 @@ export class CarryingOut {
 
   constructor(options: CarryingOutOptions) {
     this.#options = options;
-    this.#forgetting = new Forgetting(options.turns, options.effects, options.log);
+    this.#forgetting = new Forgetting(options.turns, options.effects, options);
   }
 
   /** Returns at once. */
   begin({ record, action }: Order): void {
-    const { turns, effects, runtime, log } = this.#options;
+    const { turns, effects, runtime, log, probe } = this.#options;
     if (action.type === "forget") {
       this.#forgetting.begin(record);
       return;
@@ -41,7 +43,8 @@ export class CarryingOut {
     const perform = () => effects.perform(action, record);
     const result = this.#limitOf(action)?.run(perform) ?? perform();
     void result.then((happening) => {
-      turns().post(record.id, happening);
+      probe?.("after-effect", action.type);
+      turns().post(record.id, happening, action.type);
       if (happening.type === "resource" && happening.error !== undefined) {
         const { name: resource, target, error } = happening;
         log("error", "resource-failed", { task: record.id, resource, target, message: error.message });

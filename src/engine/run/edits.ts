@@ -5,7 +5,7 @@ import type { HostCapacity } from "../model/index.ts";
 import type { HostFacts } from "./codec.ts";
 import { Commands } from "./commands.ts";
 import type { Caller } from "./journal.ts";
-import type { Turns } from "./turn.ts";
+import type { ItemKind, Turns } from "./turn.ts";
 
 export interface EditsOptions {
   readonly capacity: HostCapacity;
@@ -35,7 +35,7 @@ export class Edits {
   }
 
   /** Returns what `change` returns, when it is stored. @throws what `change` throws, and StoreError not-written */
-  async make<T>(by: Caller | undefined, change: (commands: Commands) => T): Promise<T> {
+  async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
     const { capacity } = this.#options;
     let answer: T;
     await this.#turns.edit((draft) => {
@@ -45,7 +45,7 @@ export class Edits {
       // A revision that was given out is gone, also when the transaction fails.
       this.#facts = { ...this.#facts, revision: commands.revision };
       return this.#facts;
-    });
+    }, kind);
     return answer!;
   }
 

@@ -107,6 +107,7 @@ export class Engine {
       queue,
       orphans = "show",
       pollMs = POLL_MS,
+      probe,
       log = () => {},
     } = settings;
     this.#orphanPolicy = orphans;
@@ -130,7 +131,7 @@ export class Engine {
     const common = { paths: this.#paths, metadata: this.#metadata, networks: this.#networks, cgroupParent };
     const launching = new Launching({ ...common, binary: this.#runtime.binary });
     this.#effects = new Effects({ ...common, runtime: this.#runtime, launching, cards: this.#cards });
-    const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log });
+    const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log, probe });
     this.#poll = new Poll({ everyMs: pollMs, runtime: this.#runtime, turns: () => this.#turns, log });
     const { records, damaged } = store.load();
     this.#conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
@@ -142,8 +143,13 @@ export class Engine {
         options: { ...DEFAULT_OPTIONS, ...options },
         capacity: this.#capacity,
         queue: { ...DEFAULT_QUEUE, ...queue },
+        facts: () => this.#edits.facts,
         carryOut: (order) => carryingOut.begin(order),
-        onStore: (error) => this.#conditions.store(error),
+        onStore: (error) => {
+          this.#conditions.store(error);
+          if (error === undefined) store.keepReserve();
+        },
+        probe,
       },
       tasksIn(records, store.path),
       succeededIn(records),
@@ -286,9 +292,12 @@ export class Engine {
     return this.#edits.make(by, (command) => command.delete(name, group));
   }
 
-  /** Stop it, and leave it to be looked at. Returns its id. @throws EngineError unknown-task; StoreError not-written */
+  /**
+   * Stop it, and leave it to be looked at. Returns its id. While the store cannot be written it is stopped at once, and that is recorded when it can be; a daemon that is
+   * killed before finds it stopped without having been asked. @throws EngineError unknown-task
+   */
   async stop(name: string, group: string, by?: Caller): Promise<string> {
-    return this.#edits.make(by, (command) => command.stop(name, group));
+    return this.#edits.make(by, (command) => command.stop(name, group), { isStop: true });
   }
 
   /**

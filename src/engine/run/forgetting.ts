@@ -2,6 +2,7 @@
 import type { TaskRecord } from "../model/index.ts";
 import type { Effects } from "./effects.ts";
 import type { EngineLog } from "./log.ts";
+import type { Probe } from "./probe.ts";
 import type { Turns } from "./turn.ts";
 
 const RETRY_MS = 5_000;
@@ -10,12 +11,14 @@ export class Forgetting {
   readonly #turns: () => Turns;
   readonly #effects: Effects;
   readonly #log: EngineLog;
+  readonly #probe: Probe | undefined;
   readonly #going = new Set<string>();
 
-  constructor(turns: () => Turns, effects: Effects, log: EngineLog) {
+  constructor(turns: () => Turns, effects: Effects, { log, probe }: { readonly log: EngineLog; readonly probe: Probe | undefined }) {
     this.#turns = turns;
     this.#effects = effects;
     this.#log = log;
+    this.#probe = probe;
   }
 
   /** It is decided again with each event until the record is gone. */
@@ -34,10 +37,14 @@ export class Forgetting {
       this.#again(record);
       return;
     }
-    const removed = this.#turns().edit((draft) => {
-      draft.remove(id);
-      return undefined;
-    });
+    this.#probe?.("after-effect", "forget");
+    const removed = this.#turns().edit(
+      (draft) => {
+        draft.remove(id);
+        return undefined;
+      },
+      { of: "forget" },
+    );
     removed.then(
       () => this.#going.delete(id),
       // The store has said itself what is wrong with it (StoreReadOnly).

@@ -8,6 +8,7 @@ export type { Caller, EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";
 export type { OrphanPolicy, OrphanView } from "./orphans.ts";
+export type { Probe, Stage } from "./probe.ts";
 export type { EngineSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
 export type { UsageView } from "./usage.ts";

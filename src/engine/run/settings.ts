@@ -2,6 +2,7 @@
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { OrphanPolicy } from "./orphans.ts";
+import type { Probe } from "./probe.ts";
 import type { LedgerView } from "./view.ts";
 
 export interface EngineSettings {
@@ -38,6 +39,8 @@ export interface EngineSettings {
   /** What becomes of containers that the store does not know; default: they are shown. */
   readonly orphans?: OrphanPolicy;
   readonly log?: EngineLog;
+  /** For tests. */
+  readonly probe?: Probe;
 }
 
 export interface NodeView {

@@ -2,12 +2,14 @@
  * The heart of the engine. All events that are ready make one turn: each is applied to its task, one after the other; then everything they have changed
  * is stored in one transaction; and only then what they have decided is done. A crash anywhere loses either a whole turn or nothing.
  */
-import type { EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
+import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
 import { type HostFacts, hostRow, type Succeeded, succeededKey, succeededRow, taskRow } from "./codec.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Draft, type Order } from "./draft.ts";
+import type { Probe } from "./probe.ts";
+import { stopsOf } from "./unrecorded.ts";
 
 type WithoutTime<T> = T extends unknown ? Omit<T, "at"> : never;
 /** An event whose time is that of its turn. */
@@ -16,7 +18,15 @@ export type Happening = WithoutTime<TaskEvent>;
 /** A change that a caller waits for. It throws before it has changed anything, or not at all. Returns the facts of the host, if they change. */
 export type Edit = (draft: Draft) => HostFacts | undefined;
 
-interface Item {
+/** What an item is, besides its step. */
+export interface ItemKind {
+  /** It may be done without being stored, when nothing can be: it stops what runs, and may be repeated. */
+  readonly isStop?: boolean;
+  /** The action whose result it is. */
+  readonly of?: ActionType;
+}
+
+interface Item extends ItemKind {
   readonly step: Edit;
   readonly resolve?: () => void;
   readonly reject?: (error: unknown) => void;
@@ -28,10 +38,13 @@ export interface TurnsOptions {
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
   readonly queue: QueuePolicy;
+  /** As they are stored, or will be. */
+  readonly facts: () => HostFacts;
   /** Called for each action when it is stored. */
   readonly carryOut: (order: Order) => void;
   /** The store cannot be written, or can be again (undefined). */
   readonly onStore: (error: StoreError | undefined) => void;
+  readonly probe?: Probe | undefined;
 }
 
 const RETRY_MS = 1_000;
@@ -47,6 +60,8 @@ export class Turns {
   #isScheduled = false;
   #isHeld = true;
   #isWritable = true;
+  /** Containers that are being stopped although that is not stored. */
+  readonly #unrecorded = new Set<string>();
   /** Events of tasks that are not there any more. */
   ignored = 0;
 
@@ -55,7 +70,7 @@ export class Turns {
     for (const record of records) this.#records.set(record.id, record);
     for (const one of succeeded) this.#succeeded.set(succeededKey(one), one);
     this.#deadlines = new Deadlines(() => this.#tick());
-    this.#retry = new Alarm(() => this.#schedule());
+    this.#retry = new Alarm(() => this.#tryAgain());
   }
 
   get records(): ReadonlyMap<string, TaskRecord> {
@@ -73,8 +88,10 @@ export class Turns {
     this.#schedule();
   }
 
-  post(task: string, happening: Happening): void {
+  /** `of`: the action that it is the result of. */
+  post(task: string, happening: Happening, of?: ActionType): void {
     this.#enqueue({
+      ...(of === undefined ? {} : { of }),
       step: (draft) => {
         if (!draft.apply(task, { ...happening, at: draft.at })) this.ignored++;
         return undefined;
@@ -82,9 +99,12 @@ export class Turns {
     });
   }
 
-  /** Resolves when it is stored. @throws what `step` throws, and StoreError not-written; nothing of it is stored then */
-  edit(step: Edit): Promise<void> {
-    return new Promise((resolve, reject) => this.#enqueue({ step, resolve, reject }));
+  /**
+   * Resolves when it is stored; a stop also when it cannot be: then it is kept, and what it stops is stopped at once.
+   * @throws what `step` throws, and StoreError not-written; nothing of it is stored then
+   */
+  edit(step: Edit, kind: ItemKind = {}): Promise<void> {
+    return new Promise((resolve, reject) => this.#enqueue({ ...kind, step, resolve, reject }));
   }
 
   /** Returns how to stop being told. */
@@ -118,22 +138,22 @@ export class Turns {
     this.#queue = [];
     const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
     let host: HostFacts | undefined;
-    const done = items.filter((item) => {
-      try {
+    const done = items.filter((item) =>
+      isApplied(item, () => {
         host = item.step(draft) ?? host;
-        return true;
-      } catch (error) {
-        // An event of the engine's own that cannot be applied is a defect of this program.
-        if (item.reject === undefined) throw error;
-        item.reject(error);
-        return false;
-      }
-    });
+      }),
+    );
     draft.admit(this.#options.capacity, this.#options.queue);
+    const { probe } = this.#options;
+    if (probe !== undefined) {
+      for (const { of } of done) if (of !== undefined) probe("before-result", of);
+      for (const { action } of draft.orders) probe("before-commit", action.type);
+    }
     if (!this.#commit(draft, host, done)) return;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
     for (const [key, one] of draft.remembered) one === undefined ? this.#succeeded.delete(key) : this.#succeeded.set(key, one);
     for (const { resolve } of done) resolve?.();
+    if (probe !== undefined) for (const { action } of draft.orders) probe("after-commit", action.type);
     for (const order of draft.orders) this.#options.carryOut(order);
     for (const listener of this.#listeners) listener();
     this.#deadlines.arm(draft.at);
@@ -161,26 +181,46 @@ export class Turns {
       ...remembered.flatMap(([key, one]) => (one === undefined ? ({ kind: "succeeded", key } as const) : [])),
     ];
     const events = draft.events.map((event) => JSON.stringify(event));
+    // What writes nothing says nothing of whether it could be written.
+    if (changed.length === 0 && remembered.length === 0 && host === undefined) return true;
+    const others = [
+      ...remembered.flatMap(([, one]) => (one === undefined ? [] : succeededRow(one))),
+      ...(host === undefined ? [] : [hostRow(host)]),
+    ];
     try {
-      if (changed.length > 0 || remembered.length > 0 || host !== undefined) {
-        const others = [
-          ...remembered.flatMap(([, one]) => (one === undefined ? [] : succeededRow(one))),
-          ...(host === undefined ? [] : [hostRow(host)]),
-        ];
-        this.#options.store.commit({ put: [...put, ...others], remove, events });
-      }
+      this.#options.store.commit({ put: [...put, ...others], remove, events });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      for (const { reject } of items) reject?.(error);
-      this.#queue = [...items.filter(({ reject }) => reject === undefined), ...this.#queue];
-      if (this.#isWritable) this.#options.onStore(error);
-      this.#isWritable = false;
-      this.#retry.set(RETRY_MS);
+      this.#refuse(items, error);
       return false;
     }
     if (!this.#isWritable) this.#options.onStore(undefined);
     this.#isWritable = true;
+    this.#unrecorded.clear();
     return true;
+  }
+
+  /** Whether there is room again shows with something that is written, if nothing else waits. */
+  #tryAgain(): void {
+    if (this.#queue.length === 0) this.#queue.push({ step: () => this.#options.facts() });
+    this.#schedule();
+  }
+
+  #refuse(items: readonly Item[], error: StoreError): void {
+    if (this.#isWritable) this.#options.onStore(error);
+    this.#isWritable = false;
+    this.#retry.set(RETRY_MS);
+    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
+    // Without those that are refused: what they would have changed is not there.
+    const kept = items.filter((item) => {
+      if (item.reject === undefined || item.isStop === true) return isApplied(item, () => item.step(draft));
+      item.reject(error);
+      return false;
+    });
+    for (const { resolve } of kept) resolve?.();
+    // Whoever has asked for one has his answer.
+    this.#queue = [...kept.map(({ resolve: _, reject: __, ...item }) => item), ...this.#queue];
+    for (const order of stopsOf(draft, this.#unrecorded)) this.#options.carryOut(order);
   }
 
   #tick(): void {
@@ -188,6 +228,19 @@ export class Turns {
     for (const id of this.#deadlines.passed(now)) this.post(id, { type: "tick" });
     // It may have rung a little early.
     if (this.#queue.length === 0) this.#deadlines.arm(now);
+  }
+}
+
+/** False: it throws, and who has asked for it is told. */
+function isApplied({ reject, isStop }: Item, apply: () => void): boolean {
+  try {
+    apply();
+    return true;
+  } catch (error) {
+    // An event of the engine's own that cannot be applied is a defect of this program.
+    if (reject === undefined && isStop !== true) throw error;
+    reject?.(error);
+    return false;
   }
 }
 

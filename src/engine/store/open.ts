@@ -1,5 +1,5 @@
 /** The database file, opened so that a transaction which has returned survives a power cut, and so that no second process can open it. */
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
 import { databaseIn } from "./directory.ts";
@@ -59,7 +59,7 @@ export function migrateStore(directory: string, to: number): Migration {
 
 function openAs(directory: string): OpenDatabase {
   const path = databaseIn(directory);
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = fileAt(path);
   try {
     // Before the first access: with this mode the write-ahead log needs no shared memory, and the lock stays until the process ends.
     database.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -76,6 +76,15 @@ function openAs(directory: string): OpenDatabase {
     throw new StoreError("unreadable", path, (error as Error).message, error);
   }
   return { database, path };
+}
+
+function fileAt(path: string): DatabaseSyncInstance {
+  const isThere = existsSync(path);
+  try {
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch (error) {
+    throw new StoreError(isThere ? "unreadable" : "not-written", path, (error as Error).message, error);
+  }
 }
 
 /** A copy that was read again first, also of what is damaged: the daemon puts that aside when it has opened the store. */
