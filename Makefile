@@ -268,6 +268,13 @@ test-library test-engine: test-%: setup-test library $(TEST_TOOLS)
 test-library-long: setup-test library $(TEST_TOOLS)
 	RUNT_TEST_ADOPTIONS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
 
+# The daemon of tasks killed at each point of each action, each ten times, and 500 kills at random of daemon, pumps, monitors and runt: half an hour. RUNT_ENGINE_SEED=7 for
+# others.
+.PHONY: test-engine-kills
+test-engine-kills: setup-test library $(TEST_TOOLS)
+	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \
+		test/engine/aimed-kills.test.ts test/engine/random-kills.test.ts
+
 # What the executor does, by the tests that show it, into docs/executor-behaviour.md.
 .PHONY: executor-behaviour
 executor-behaviour: setup-test library $(TEST_TOOLS)
@@ -308,7 +315,8 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-security test-faults test-upgrade test-storm test-supply test-engines mutants engine-mutants test-guest-long
+test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-security test-faults test-upgrade test-storm \
+	test-supply test-engines mutants engine-mutants test-guest-long
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy

@@ -16,6 +16,7 @@ export const isRoot = process.geteuid?.() === 0;
 export const LONGEST_MS = 5 * PATIENCE_MS;
 const RUNT = join(REPOSITORY, "bin/runt");
 const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
+const FAULTY = join(REPOSITORY, "test/engine/programs/faulty-runtd.mjs");
 const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 export interface Answer {
@@ -47,6 +48,8 @@ export interface SpawnOptions {
   readonly bootId?: string;
   /** More of its command line. */
   readonly args?: readonly string[];
+  /** It ends itself there: programs/faulty-runtd.mjs. */
+  readonly fault?: string;
   /** What a shell does before, in a mount namespace of its own. */
   readonly before?: string;
   /** File of the network namespace that it is in; absent: that of this process. */
@@ -118,13 +121,13 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], before, network } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], fault, before, network } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
       const inside = network === undefined ? [] : ["nsenter", `--net=${network}`];
       const command = [
         ...inside,
         process.execPath,
-        RUNTD,
+        fault === undefined ? RUNTD : FAULTY,
         "--state-dir",
         state,
         "--run-dir",
@@ -135,7 +138,8 @@ export function useEngine(): Scene {
       ];
       const first = bootId === undefined ? before : bindBoot(directory, bootId);
       const [program, ...args] = first === undefined ? command : ["unshare", "-m", "sh", "-c", `${first} && exec "$@"`, "sh", ...command];
-      const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/" });
+      const env = { ...process.env, ...(fault === undefined ? {} : { RUNTD_FAULT: fault }) };
+      const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/", env });
       const daemon = daemonOf(child, log);
       daemons.push(daemon);
       return daemon;

@@ -1,0 +1,162 @@
+/**
+ * SIGKILL of the daemon at each point of each action (laws 1 and 3): before and after it is stored, when it is done, and before its result is stored. Whatever the point, the
+ * task goes through its life as it would have, each thing is done once, and nothing is left.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { TaskView } from "../../src/engine/index.ts";
+import { STAGES, type Stage } from "../../src/engine/run/probe.ts";
+import { taskCgroups } from "./daemon-cgroups.ts";
+import { cgroupFile } from "./kernel-files.ts";
+import { type Daemon, http, isRoot, LONGEST_MS, type Shared, scriptTask, sharedIn, until, useEngine } from "./support.ts";
+
+/** How often each point is hit; 0: of each action one point, another one each day. */
+const TIMES = Number(process.env["RUNT_ENGINE_AIMED_KILLS"] ?? 0);
+/** All that the engine does without a network or images. */
+const ACTIONS = [
+  "createResource",
+  "pull",
+  "create",
+  "start",
+  "checkHealth",
+  "update",
+  "preStop",
+  "stop",
+  "remove",
+  "removeResource",
+  "forget",
+];
+const DAY = Math.floor(Date.now() / 86_400_000);
+const POINTS = ACTIONS.flatMap((action, index) =>
+  (TIMES === 0 ? [STAGES[(index + DAY) % STAGES.length]!] : STAGES).map((stage) => [stage, action] as const),
+);
+
+describe.skipIf(!isRoot)("a daemon that is killed at a point (needs root)", () => {
+  const scene = useEngine();
+
+  /** `pids` is what is different in the changed task: it is changed in place. */
+  const text = ({ directory }: Shared, pids: number) =>
+    scriptTask(scene.rootfs(), {
+      name: "web",
+      script: "echo + >> /shared/lines; trap 'echo - >> /shared/lines; exit 0' TERM; while :; do sleep 0.02; done",
+      shared: directory,
+      task: "volumes: [{ name: v }]",
+      container: [
+        `pids: ${pids}`,
+        "healthCheck: { command: [/bin/true], interval: 50ms }",
+        `preStop: { command: [/bin/sh, -c, "echo p >> /shared/lines"] }`,
+      ].join("\n    "),
+    });
+
+  class Life {
+    /** So many of its daemons were killed. */
+    kills = 0;
+    #daemon: Daemon;
+    #hasEnded = false;
+    readonly #shared: Shared;
+
+    constructor(daemon: Daemon, shared: Shared) {
+      this.#shared = shared;
+      this.#daemon = daemon;
+      this.#watch();
+    }
+
+    async through(): Promise<void> {
+      await this.#step(async () => this.#apply(100));
+      await this.#step(() => until(async () => (await this.#task())?.known === "RUNNING"));
+      await this.#step(() => until(async () => (await this.#health()) === "HEALTHY"));
+      await this.#step(async () => this.#apply(200));
+      await this.#step(() => until(async () => (await this.#task()) !== undefined && this.#limit() === "200"));
+      await this.#step(async () => {
+        if ((await this.#task()) !== undefined) expect((await http(scene.socket, "DELETE", "/v1/tasks/web")).status).toBeLessThan(500);
+      });
+      await this.#step(() => until(async () => (await this.#task()) === undefined));
+      // The last commit may be the one that the point is in.
+      await this.#step(() => until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks.length === 0));
+      await this.#daemon.kill();
+    }
+
+    /** Again, with another daemon, when the one that was asked is gone. A step may be repeated. */
+    async #step(step: () => Promise<void>): Promise<void> {
+      for (;;) {
+        try {
+          await step();
+          return;
+        } catch (error) {
+          if (!this.#hasEnded) await until(() => this.#hasEnded, 1_000).catch(() => {});
+          if (!this.#hasEnded) throw error;
+          this.kills++;
+          this.#daemon = await scene.daemon();
+          this.#watch();
+        }
+      }
+    }
+
+    #watch(): void {
+      this.#hasEnded = false;
+      const daemon = this.#daemon;
+      void daemon.ended.then(() => {
+        if (this.#daemon === daemon) this.#hasEnded = true;
+      });
+    }
+
+    async #apply(pids: number): Promise<void> {
+      const { status, text: answer } = await http(scene.socket, "POST", "/v1/apply", { text: text(this.#shared, pids) });
+      expect([status, answer]).toEqual([200, expect.any(String)]);
+    }
+
+    async #task(): Promise<TaskView | undefined> {
+      const { status, text: answer } = await http(scene.socket, "GET", "/v1/tasks/web");
+      return status === 404 ? undefined : JSON.parse(answer);
+    }
+
+    async #health(): Promise<string> {
+      const { text: answer } = await http(scene.socket, "GET", "/v1/tasks/web/detail");
+      return JSON.parse(answer).containers[0].health.status;
+    }
+
+    #limit(): string {
+      const { pid = 0 } = scene.list()[0] ?? {};
+      try {
+        return cgroupFile(pid, "pids", "pids.max");
+      } catch {
+        return "";
+      }
+    }
+  }
+
+  const counts = new Map<string, number>();
+  afterAll(() => {
+    const all = [...counts.values()];
+    console.log(
+      `killed at a point: ${all.length} points, ${all.reduce((a, b) => a + b, 0)} times, the least often hit ${Math.min(...all)} times`,
+    );
+  });
+
+  const left = (name: string) => {
+    const path = join(scene.stateDir, name);
+    return existsSync(path) ? readdirSync(path).filter((one) => !one.startsWith("@")) : [];
+  };
+
+  test.each(POINTS)(
+    "%s of %s",
+    async (stage: Stage, action: string) => {
+      for (let time = 0; time < Math.max(1, TIMES); time++) {
+        const shared = sharedIn(scene, "aimed");
+        const life = new Life(await scene.daemon({ fault: `${stage} ${action} 1` }), shared);
+        await life.through();
+        expect(life.kills).toBe(1);
+        counts.set(`${stage} ${action}`, time + 1);
+        // What runs before a stop is run once at most; all else exactly once.
+        const lines = shared.lines().filter((line) => line !== "p");
+        const told = shared.lines().length - lines.length;
+        expect(lines).toEqual(["+", "-"]);
+        expect(told).toBeLessThanOrEqual(1);
+        if (action !== "preStop") expect(told).toBe(1);
+        expect([scene.list(), taskCgroups(), left("executors"), left("tasks"), left("logs"), left("volumes")]).toEqual(Array(6).fill([]));
+      }
+    },
+    LONGEST_MS * Math.max(1, TIMES),
+  );
+});
