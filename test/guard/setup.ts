@@ -22,7 +22,7 @@ const CGROUPS = "/sys/fs/cgroup";
 /** The container lives until it is killed. */
 const PROGRAM = ["/bin/sleep", "1000"];
 
-/** Which cgroups the containers are made in: the host's own, or version 2 without controllers, which a host of version 1 can mount too. */
+/** Which cgroups the containers are made in: the host's own, or version 2 with what version 1 has left, which a host of version 1 can mount too. */
 export type Cgroups = "host" | "bare v2";
 
 const isUnified = existsSync(`${CGROUPS}/cgroup.controllers`);
@@ -88,11 +88,25 @@ export function hostFacts(cgroups: Cgroups): Facts {
   return {
     architecture: process.arch,
     kernel: `${major}.${minor}`,
-    cgroups: cgroups === "host" ? cgroupsOfHost() : cgroups,
+    cgroups: cgroups === "host" ? cgroupsOfHost() : ["bare v2", ...controllersOfV2()].join(" "),
     systemd: existsSync("/run/systemd/system") ? "yes" : "no",
     apparmor: existsSync("/sys/kernel/security/apparmor") ? "yes" : "no",
     compiler: compiler(),
   };
+}
+
+/** What no tree of v2 has, or has without a word in cgroup.controllers. */
+const NOT_LISTED = ["cpuacct", "devices", "freezer", "net_cls", "net_prio", "perf_event"];
+
+/**
+ * The controllers that no hierarchy of v1 has taken: a tree of v2 has them, and create hands them down from level to level. hugetlb is one of them until
+ * somebody mounts it, and for as long as such a mount has not quite gone.
+ */
+function controllersOfV2(): string[] {
+  const rows = [...readFileSync("/proc/cgroups", "utf8").matchAll(/^(\w+)\t(\d+)\t\d+\t(\d+)$/gm)];
+  return rows.flatMap(([, name = "", hierarchy, enabled]) =>
+    hierarchy === "0" && enabled === "1" && !NOT_LISTED.includes(name) ? [name] : [],
+  );
 }
 
 function cgroupsOfHost(): string {
