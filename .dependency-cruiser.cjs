@@ -60,7 +60,7 @@ module.exports = {
       name: "shared-through-its-index",
       severity: "error",
       comment: "what all wings share is reached by the index.ts of its room",
-      from: { path: "^src/(runtime|executor|engine|runtd|runtctl)/" },
+      from: { path: "^src/(runtime|executor|engine|pod|runtd|runtctl)/" },
       to: { path: "^src/shared/", pathNot: "/index\\.ts$" },
     },
     {
@@ -110,9 +110,32 @@ module.exports = {
     engineRoom("pause"),
     engineRoom("volumes"),
     engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "network", "executor"),
+    // It makes tasks of what others write, and shows tasks as they do.
+    wing("pod", "engine", "shared"),
+    {
+      name: "pod-decides-without-effects",
+      severity: "error",
+      comment: "pods and Compose files are translated without touching the host: of the engine only the text of tasks is used, and types",
+      from: { path: "^src/pod/", pathNot: TESTS },
+      to: { path: "^src/engine/", pathNot: "^src/engine/spec/index\\.ts$", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "pod-without-node",
+      severity: "error",
+      comment: "of Node it takes hashes only",
+      from: { path: "^src/pod/", pathNot: TESTS },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
+    },
+    {
+      name: "pod-through-its-index",
+      severity: "error",
+      comment: "the daemon and its client reach pods by the index",
+      from: { path: "^src/(runtd|runtctl)/", pathNot: TESTS },
+      to: { path: "^src/pod/", pathNot: "^src/pod/index\\.ts$" },
+    },
     // The programs come last, and no library knows them.
-    wing("runtd", "engine", "shared"),
-    wing("runtctl", "engine", "shared"),
+    wing("runtd", "engine", "pod", "shared"),
+    wing("runtctl", "engine", "pod", "shared"),
     {
       name: "programs-through-the-index",
       severity: "error",

@@ -6,6 +6,7 @@ import { Engine, EngineError, type Finding, renderFinding, type TaskView } from 
 import type { Configuration, OnceOptions } from "./config.ts";
 import { onlyErrors } from "./log.ts";
 import { OutputCopy } from "./output-copy.ts";
+import { readFile } from "./read-file.ts";
 
 const STDIN = 0;
 const FAILED = 1;
@@ -49,7 +50,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
     // Others of the group are none of its business; one that has succeeded before may be gone.
-    const ours = (await engine.apply(text, group)).filter(({ change }) => change !== "absent");
+    const ours = (await engine.apply(readFile(text, engine), group)).filter(({ change }) => change !== "absent");
     ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

@@ -8,7 +8,7 @@ import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import type { ContainerRecord, TaskRecord } from "./record.ts";
 import { hasReached, nextStatus } from "./status.ts";
-import { hasEnded, knownStatus } from "./task-status.ts";
+import { endingOf, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
 
 /** Again until nothing changes: each step only moves desired statuses to STOPPED, and known ones forward. */
@@ -26,7 +26,7 @@ function isSame(before: TaskRecord, now: TaskRecord): boolean {
 }
 
 function stopForEssential(record: TaskRecord): TaskRecord {
-  const ended = record.containers.find(hasEnded);
+  const ended = endingOf(record);
   if (ended === undefined || record.desired === "STOPPED") return record;
   const cause = reason("EssentialContainerExited", `essential container ${ended.name} ended`, ended.reason ?? undefined);
   return stopTask(record, cause);

@@ -60,3 +60,7 @@ test("limits that cannot be written are tried again, and the reason is there unt
   expect(send(updated())).toEqual([]);
   expect(record().containers[0]!.update).toBeNull();
 });
+
+test("another annotation of the task is done in place: nothing that runs knows of it", () => {
+  expect(isInPlace(specWith({}, { annotations: { a: "1" } }), specWith({}, { annotations: { a: "2" } }))).toBe(true);
+});

@@ -10,14 +10,14 @@ import { after, hasPassed, type Instant } from "./time.ts";
 
 const LIMITS = ["cpus", "cpuShares", "memory", "memoryReservation", "pids"] as const satisfies readonly (keyof ContainerSpec)[];
 
-/** Whether a running task of the first spec can be made one of the second: only limits of containers are different, and none is taken away. */
+/** Whether a running task of the first spec can be made one of the second: only limits of containers and annotations are different, and no limit is taken away. */
 export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
   return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && now.containers.every(keepsLimits(before));
 }
 
 function withoutLimits(spec: TaskSpec): unknown {
   const blank = Object.fromEntries(LIMITS.map((name) => [name, undefined]));
-  return { ...spec, containers: spec.containers.map((container) => ({ ...container, ...blank })) };
+  return { ...spec, annotations: undefined, containers: spec.containers.map((container) => ({ ...container, ...blank })) };
 }
 
 /** A limit that is no longer named stays as it is in the kernel. */

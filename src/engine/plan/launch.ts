@@ -118,9 +118,10 @@ function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<Lo
   return { ...(maxSize === undefined ? {} : { maxBytes: maxSize }), ...(maxFiles === undefined ? {} : { files: maxFiles }) };
 }
 
-/** A file or directory of the host; undefined: a scratch volume. */
-export function sourceOf({ volumes }: TaskSpec, { volume, source }: MountSpec): string | undefined {
-  return volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
+/** A file or directory of the host; undefined: a volume that the engine makes. */
+export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: MountSpec): string | undefined {
+  const base = volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
+  return base === undefined || subPath === undefined ? base : `${base}/${subPath}`;
 }
 
 function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
@@ -129,7 +130,8 @@ function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }
 }
 
 function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {
-  const source = sourceOf(task, mount) ?? volume(mount.volume!);
+  const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
+  const source = sourceOf(task, mount) ?? made();
   const options = ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", mount.readOnly ? "rro" : "rw"];
   return { destination: mount.target, source, type: "bind", options };
 }

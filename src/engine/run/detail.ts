@@ -14,14 +14,14 @@ export interface ContainerDetail {
 export interface TaskDetail {
   readonly id: string;
   readonly reason: Reason | null;
-  /** As it was applied, with every default; a value of an environment is null when it is not shown. */
+  /** As it was applied, with every default; a value of an environment or annotation, and what is in a file, is null when it is not shown. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
   readonly containers: readonly ContainerDetail[];
 }
 
 export interface DetailOptions {
-  /** Without values of environments and output of health checks: for readers. */
+  /** Without values of environments and annotations, contents of files and output of health checks: for readers. */
   readonly isRedacted: boolean;
 }
 
@@ -44,9 +44,15 @@ export function detailOf(record: TaskRecord, { isRedacted }: DetailOptions): Tas
 function withoutValues(spec: TaskSpec): Readonly<Record<string, unknown>> {
   return {
     ...spec,
+    ...(spec.annotations === undefined ? {} : { annotations: blank(spec.annotations) }),
+    volumes: spec.volumes.map((volume) => (volume.files === undefined ? volume : { ...volume, files: blank(volume.files) })),
     containers: spec.containers.map((container) => ({
       ...container,
-      env: Object.fromEntries(Object.keys(container.env).map((name) => [name, null])),
+      env: blank(container.env),
     })),
   };
+}
+
+function blank(values: Readonly<Record<string, unknown>>): Readonly<Record<string, null>> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, null]));
 }

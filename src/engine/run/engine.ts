@@ -3,6 +3,7 @@ import { type ExecHandle, Fence, type LogUse, type SpawnRequest } from "../../ex
 import type { LogRecord } from "../logs/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import type { ParsedFile } from "../spec/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import type { Applied, ApplyOptions } from "./apply.ts";
 import { type Attachment, type AttachRequest, attachTo, checkStdin } from "./attach.ts";
@@ -166,11 +167,11 @@ export class Engine {
   }
 
   /**
-   * Tasks of a file (engine/spec). All of them or none; returns when that is recorded, not when they run.
+   * Tasks of a file: its text (engine/spec), or what was read from it. All of them or none; returns when that is recorded, not when they run.
    * `by`, here and below: recorded in the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
    */
-  async apply(text: string, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
-    const tasks = specsIn(text, { hasTaskLimits: this.#hasTaskLimits });
+  async apply(file: string | ParsedFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
+    const tasks = specsIn(file, { hasTaskLimits: this.#hasTaskLimits });
     return this.#edits.make(by, (command) => command.apply(tasks, group, options));
   }
 
@@ -248,7 +249,7 @@ export class Engine {
   }
 
   /** What `apply` would do; nothing is done. @throws EngineError invalid-spec, no-room */
-  plan(text: string, group: string, options: ApplyOptions = {}): TaskDifference[] {
+  plan(file: string | ParsedFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
     const present = {
       tasks: [...this.#turns.records.values()],
       succeeded: [...this.#turns.succeeded.values()],
@@ -257,7 +258,7 @@ export class Engine {
       at: systemClock.now(),
       cgroupOf: () => null,
     };
-    return differenceOf(specsIn(text, { hasTaskLimits: this.#hasTaskLimits }), group, present, options);
+    return differenceOf(specsIn(file, { hasTaskLimits: this.#hasTaskLimits }), group, present, options);
   }
 
   /**

@@ -95,6 +95,8 @@ export class Launching {
 function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
   for (const mount of mounts) {
     const path = sourceOf(task, mount);
-    if (path !== undefined) checkSource(path);
+    // What is said of a volume is said of its top.
+    const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
+    if (path !== undefined) checkSource(path, type);
   }
 }

@@ -1,11 +1,11 @@
 /** A task file that a client has sent, as the tasks that this host can run. */
 import { refusedByHost } from "../plan/index.ts";
-import { type Finding, parseTasks, type TaskSpec } from "../spec/index.ts";
+import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../spec/index.ts";
 import { invalidSpec } from "./errors.ts";
 
-/** @throws EngineError invalid-spec */
-export function specsIn(text: string, host: Parameters<typeof refusedByHost>[1]): readonly TaskSpec[] {
-  const { tasks, findings } = parseTasks(text);
+/** @param file its text, or what was read from it. @throws EngineError invalid-spec */
+export function specsIn(file: string | ParsedFile, host: Parameters<typeof refusedByHost>[1]): readonly TaskSpec[] {
+  const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
   const refused = tasks.flatMap((task, document) =>
     refusedByHost(task, host).map(
       (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),

@@ -1,12 +1,14 @@
 /** The text of a task: its schema, its checks, its digest. Pure. */
-export { dependencyTarget } from "./check/group.ts";
+export { checkGroup, dependencyTarget } from "./check/group.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
 export { hostPortOf } from "./check/network.ts";
+export { checkTask } from "./check/task.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
-export { type Finding, type FindingCode, renderFinding } from "./finding.ts";
+export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
+export { type Finding, type FindingCode, type Problem, renderFinding } from "./finding.ts";
 export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
-export { LARGEST_FILE, type ParsedFile, parseTasks } from "./parse.ts";
+export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export {
   CONDITIONS,
   type Condition,
@@ -19,3 +21,4 @@ export {
 export type { InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";
+export { shapeProblems } from "./shape.ts";

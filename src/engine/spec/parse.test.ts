@@ -142,3 +142,21 @@ test("hostile text is refused in bounded time and memory", () => {
   expect(told("name: a\nname: b\n")[0]).toContain('the key "name" is there twice');
   expect(told("__proto__: { name: x }\n")).toContain('f:1:1: /__proto__: the field "__proto__" is not supported');
 });
+
+test("volumes with files are for reading only, and parts of scratch volumes cannot be mounted", () => {
+  const text = (volume: string, mount: string) =>
+    `name: t\nvolumes:\n  - ${volume}\ncontainers:\n  - name: c\n    rootfs: /r\n    command: x\n    mounts:\n      - ${mount}\n`;
+  const files = "{ name: v, files: { a/b: { content: x } } }";
+  expect(told(text(files, "{ volume: v, subPath: a/b, target: /t, readOnly: true }"))).toEqual([]);
+  expect(told(text(files, "{ volume: v, target: /t }"))).toEqual([
+    "f:9:9: /containers/0/mounts/0/readOnly: files of a volume are for reading only: readOnly has to be true",
+  ]);
+  expect(told(text("{ name: v }", "{ volume: v, subPath: a, target: /t }"))).toEqual([
+    "f:9:22: /containers/0/mounts/0/subPath: a part of a scratch volume cannot be mounted",
+  ]);
+  expect(told(text("{ name: v, host: /h, files: {} }", "{ volume: v, target: /t, readOnly: true }"))[0]).toContain("/volumes/0/files");
+  expect(told(text("{ name: v, hostType: File }", "{ volume: v, target: /t }"))[0]).toContain("/volumes/0/hostType: needs host");
+  expect(told(text("{ name: v, files: { ../x: { content: x } } }", "{ volume: v, target: /t, readOnly: true }"))[0]).toContain(
+    "is no path below it",
+  );
+});

@@ -1,16 +1,24 @@
 /** The source of a mount: looked at before it is handed to the runtime. */
-import { closeSync, constants, fstatSync, openSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from "node:fs";
 
 /** open(2): a place, without opening what is there; Node does not name it. The number is that of x86-64 and arm64. */
 const O_PATH = 0o10_000_000;
 const { O_NOFOLLOW } = constants;
 
+export type SourceType = "Directory" | "File" | "Socket";
+
+const IS: Readonly<Record<SourceType, (stats: Stats) => boolean>> = {
+  Directory: (stats) => stats.isDirectory(),
+  File: (stats) => stats.isFile(),
+  Socket: (stats) => stats.isSocket(),
+};
+
 /**
  * It is there, and no part of its path is a symbolic link: a container that may write to a directory could put one there, and the next container would
  * get what it leads to on the host. The runtime opens the path anew in its own mount namespace, and is told not to follow its last part either.
- * @param path absolute. @throws Error, which names the part that is missing or a link
+ * @param path absolute. @param type what it has to be. @throws Error, which names the part that is missing, a link, or something else
  */
-export function checkSource(path: string): void {
+export function checkSource(path: string, type?: SourceType): void {
   let fd = openSync("/", O_PATH);
   let name = "";
   try {
@@ -21,6 +29,7 @@ export function checkSource(path: string): void {
       fd = next;
       if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link${leadsTo(path)}: it is not followed`);
     }
+    if (type !== undefined && !IS[type](fstatSync(fd))) throw new Error(`${path} is no ${type.toLowerCase()}`);
   } finally {
     closeSync(fd);
   }

@@ -63,3 +63,13 @@ test("a source with a link anywhere on its way is refused, with the path to writ
 function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
+
+test("what has to be a directory, a file or a socket is no other", () => {
+  const file = join(directory, "plain");
+  writeFileSync(file, "");
+  checkSource(file, "File");
+  checkSource(directory, "Directory");
+  expect(() => checkSource(file, "Directory")).toThrow(`${file} is no directory`);
+  expect(() => checkSource(directory, "File")).toThrow("is no file");
+  expect(() => checkSource(file, "Socket")).toThrow("is no socket");
+});

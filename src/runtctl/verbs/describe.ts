@@ -1,4 +1,5 @@
 import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts";
+import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { chainOf, textOf } from "../output/event-line.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
@@ -19,7 +20,12 @@ export const describe = verb({
     const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const style = styleFor(process.stdout, process.env);
-    const lines = [...head(task, detail, style), ...task.containers.flatMap((one) => containerLines(one, detail, style))];
+    const { podOf } = await import("../../pod/index.ts");
+    const lines = [
+      ...head(task, detail, style),
+      ...podLines(podOf({ task, detail })?.status),
+      ...task.containers.flatMap((one) => containerLines(one, detail, style)),
+    ];
     lines.push("", style("bold", "Events"));
     for (const { sequence, event } of await historyOf(session, task.id, lastSequence)) {
       lines.push(`  ${style("dim", `${sequence}  ${new Date(event.wallMs).toISOString()}`)}  ${textOf(event, style)}`);
@@ -43,6 +49,14 @@ function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): 
     ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
     ...reasonLines(reason && chainOf(reason)),
   ];
+}
+
+function podLines(status: PodStatus | undefined): string[] {
+  if (status === undefined) return [];
+  const conditions = (status.conditions ?? []).map(
+    ({ type, status: holds, reason }) => `${type}=${holds}${reason === undefined ? "" : ` (${reason})`}`,
+  );
+  return [field("Pod", `${status.phase}, ${status.qosClass}`), field("Conditions", conditions.join(", "))];
 }
 
 function containerLines(container: ContainerView, { containers, spec }: TaskDetail, style: Style): string[] {

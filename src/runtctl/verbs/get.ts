@@ -6,6 +6,7 @@ import { followEvents } from "../event-stream.ts";
 import { HEADER, orphanRow, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
+import { podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
 import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
@@ -23,6 +24,7 @@ export const get = verb<Options>({
   description: [
     "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
     "With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again.",
+    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks.",
   ],
   examples: [
     ["get", "a table of the group's tasks"],
@@ -46,18 +48,23 @@ export const get = verb<Options>({
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
     const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
-    await print(tasks, orphans, output, session.group);
+    const pod = name !== undefined && (output === "json" || output === "yaml") ? await podNamed(session, tasks[0]!) : undefined;
+    if (pod === undefined) await print(tasks, orphans, output, session.group);
+    else await printValue(pod, output!);
     if (watch) await watchFrom(lastSequence, session, name, output === "wide");
     return EXIT.done;
   },
 });
 
 async function print(tasks: readonly TaskView[], orphans: readonly OrphanView[], output: Format | undefined, group: string): Promise<void> {
-  if (output === "json") console.log(JSON.stringify(tasks, null, 2));
-  else if (output === "yaml") console.log((await import("yaml")).stringify(tasks).trimEnd());
+  if (output === "json" || output === "yaml") await printValue(tasks, output);
   else if (output === "name") for (const { name } of tasks) console.log(name);
   else if (tasks.length + orphans.length === 0) console.error(`no tasks in group ${group}`);
   else console.log(tableOf(tasks, output === "wide", orphans));
+}
+
+async function printValue(value: unknown, output: Format): Promise<void> {
+  console.log(output === "yaml" ? (await import("yaml")).stringify(value).trimEnd() : JSON.stringify(value, null, 2));
 }
 
 function tableOf(tasks: readonly TaskView[], isWide: boolean, orphans: readonly OrphanView[] = []): string {

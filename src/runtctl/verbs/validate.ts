@@ -1,4 +1,5 @@
 import { EXIT } from "../errors.ts";
+import { podHost } from "../pod-host.ts";
 import { verb } from "../verb.ts";
 import { addFileOption, type FileOption, textOf } from "./file.ts";
 
@@ -8,8 +9,9 @@ export const validate = verb<FileOption>({
   define: addFileOption,
   async run(_, __, options) {
     const { source, text } = textOf(options);
-    const { parseTasks, renderFinding } = await import("../../engine/index.ts");
-    const { tasks, findings } = parseTasks(text);
+    const { renderFinding } = await import("../../engine/index.ts");
+    const { parseFile } = await import("../../pod/index.ts");
+    const { tasks, findings } = parseFile(text, podHost());
     for (const finding of findings) console.error(renderFinding(finding, source));
     if (findings.length === 0) console.log(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
     return findings.length === 0 ? EXIT.done : EXIT.failed;

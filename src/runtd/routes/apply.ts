@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
+import { readFile } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
 import { applied } from "../schemas/task.ts";
 
@@ -14,7 +15,7 @@ export const applyFile = jsonRoute({
   answer: { status: 200, description: "They are recorded; they may not run yet", schema: z.strictObject({ applied: z.array(applied) }) },
   errors: ["invalid-spec", "no-room", "not-written"],
   async handle({ engine, caller, body: { text, group, ...options } }) {
-    const tasks = await engine.apply(text, group, options, caller);
+    const tasks = await engine.apply(readFile(text, engine), group, options, caller);
     log("info", "applied", { group, tasks, by: caller });
     return { applied: tasks };
   },

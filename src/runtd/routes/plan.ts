@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { TaskDifference } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
+import { readFile } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
 import { appliedChange } from "../schemas/task.ts";
 
@@ -27,5 +28,5 @@ export const planFile = jsonRoute({
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
   errors: ["invalid-spec", "no-room"],
-  handle: ({ engine, body: { text, group, ...options } }) => ({ tasks: engine.plan(text, group, options) }),
+  handle: ({ engine, body: { text, group, ...options } }) => ({ tasks: engine.plan(readFile(text, engine), group, options) }),
 });

@@ -8,7 +8,9 @@ export const taskDetail = z
     reason: reason.nullable(),
     spec: z
       .record(z.string(), z.unknown())
-      .describe("As it was applied, with every default. On read.sock the values of environments are null."),
+      .describe(
+        "As it was applied, with every default. On read.sock the values of environments and annotations, and what is in files, are null.",
+      ),
     resources: z.array(z.strictObject({ name: z.string(), known: z.string() })),
     containers: z.array(
       z.strictObject({

@@ -3,7 +3,7 @@ import { groupName } from "./names.ts";
 
 /** Body of a request that brings a file of tasks. */
 export const fileOfTasks = z.strictObject({
-  text: z.string().describe("YAML or JSON: one task for each document."),
+  text: z.string().describe("YAML or JSON: one task for each document, or pods with the ConfigMaps and Secrets that they use."),
   group: groupName.default("default"),
 });
 

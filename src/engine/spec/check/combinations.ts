@@ -3,7 +3,7 @@
 import { CAPABILITIES, signalNumber } from "../../../shared/linux/index.ts";
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec } from "../schema/container.ts";
-import type { TaskSpec } from "../schema/task.ts";
+import type { TaskSpec, VolumeSpec } from "../schema/task.ts";
 
 /** What the config.json of a bundle says already: each with the value that means "not given". */
 const SAID_BY_BUNDLE = {
@@ -19,11 +19,11 @@ const SAID_BY_BUNDLE = {
   seccomp: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
-export function checkCombinations({ containers, namespaces }: TaskSpec): Problem[] {
+export function checkCombinations({ containers, namespaces, volumes }: TaskSpec): Problem[] {
   const combined: Problem[] = containers.flatMap((container, index) =>
     [
       ...source(container),
-      ...mounts(container),
+      ...mounts(container, volumes),
       ...metadata(container),
       ...signal(container),
       ...capabilities(container),
@@ -33,6 +33,9 @@ export function checkCombinations({ containers, namespaces }: TaskSpec): Problem
       path: ["containers", index, ...problem.path],
     })),
   );
+  for (const [index, volume] of volumes.entries()) {
+    for (const { message, path } of sources(volume)) combined.push({ code: "combination", message, path: ["volumes", index, ...path] });
+  }
   if (!containers.some(({ essential }) => essential)) {
     combined.push({ code: "combination", message: "no container is essential: nothing would end the task", path: ["containers"] });
   }
@@ -50,12 +53,23 @@ function source(container: ContainerSpec): Problem[] {
     .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
 }
 
-function mounts(container: ContainerSpec): Problem[] {
-  return container.mounts.flatMap(({ volume, source: host }, at): Problem[] =>
-    (volume === undefined) === (host === undefined)
-      ? [{ code: "combination", message: "needs either a volume or a source", path: ["mounts", at] }]
-      : [],
-  );
+function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Problem[] {
+  return container.mounts.flatMap(({ volume: name, source: host, subPath, readOnly }, at): Problem[] => {
+    const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["mounts", at, ...path] });
+    if ((name === undefined) === (host === undefined)) return [wrong("needs either a volume or a source")];
+    const volume = volumes.find((one) => one.name === name);
+    if (volume?.files !== undefined && !readOnly)
+      return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
+    // Whoever writes to a scratch volume could put a link in the place of a part of it.
+    const isScratch = volume !== undefined && volume.files === undefined && volume.host === undefined;
+    return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
+  });
+}
+
+function sources({ host, hostType, files }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+  if (host !== undefined && files !== undefined)
+    return [{ message: "has files, and is a directory of the host: give one", path: ["files"] }];
+  return hostType !== undefined && host === undefined ? [{ message: "needs host", path: ["hostType"] }] : [];
 }
 
 function metadata({ metadata: directory, mounts: others }: ContainerSpec): Problem[] {

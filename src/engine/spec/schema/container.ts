@@ -1,6 +1,6 @@
 /** One container of a task. */
 import { z } from "zod";
-import { absolutePath, containerName, duration, size, text } from "./quantities.ts";
+import { absolutePath, containerName, duration, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
 
@@ -46,6 +46,7 @@ export const preStop = z.strictObject({
 export const mount = z.strictObject({
   volume: z.string().optional().describe("A volume of the task."),
   source: absolutePath.optional().describe("A file or directory of the host, instead of a volume."),
+  subPath: relativePath.optional().describe("What is mounted: this part of a volume with files or of the host."),
   target: absolutePath,
   readOnly: z.boolean().default(false),
 });

@@ -54,5 +54,18 @@ export const absolutePath = z
   .refine((path) => path.startsWith("/") && !path.includes("\0"), "is no absolute path")
   .refine((path) => !path.split("/").includes(".."), 'has ".." in it');
 
+/** What the file system allows in one part of a path. */
+const LONGEST_NAME = 255;
+
+/** "a/b": below a directory, and nowhere else. */
+export const relativePath = z
+  .string()
+  .max(4000)
+  .refine(
+    (path) => path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.length <= LONGEST_NAME),
+    "is no path below it",
+  )
+  .refine((path) => !path.includes("\0"), "has a NUL character in it");
+
 /** An argument or a value: the kernel ends it at a NUL. */
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");

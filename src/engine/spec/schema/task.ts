@@ -2,16 +2,27 @@
 import { z } from "zod";
 import { container } from "./container.ts";
 import { network } from "./network.ts";
-import { absolutePath, duration, name, size } from "./quantities.ts";
+import { absolutePath, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
 
 /** private: each container has its own. shared: those of the task have one. host: that of the host. */
 const namespaceMode = z.enum(["private", "shared", "host"]).default("private");
 
+export const volumeFile = z.strictObject({
+  content: z.string(),
+  encoding: z.enum(["utf8", "base64"]).default("utf8"),
+  mode: z.int().min(0).max(0o777).default(0o644),
+});
+
 export const volume = z.strictObject({
   name,
   host: absolutePath.optional().describe("A directory of the host. Absent: a scratch directory, removed with the task."),
+  hostType: z.enum(["Directory", "File", "Socket"]).optional().describe("What has to be at `host`. Absent: anything."),
+  files: z
+    .record(relativePath, volumeFile)
+    .optional()
+    .describe("Files by their paths in it, written before a container is made. Such a volume is mounted for reading only."),
 });
 
 export const task = z.strictObject({
@@ -37,6 +48,14 @@ export const task = z.strictObject({
     .describe(
       "How another spec takes its place. stopFirst (default): when this task has ended. startFirst: this task ends when the new one works.",
     ),
+  ends: z
+    .enum(["first", "all"])
+    .optional()
+    .describe("first (default): the task ends with the first essential container that ends. all: when the last of them has ended."),
+  annotations: z
+    .record(z.string().min(1), text)
+    .optional()
+    .describe("For programs that look at the task. A change of them changes nothing that runs."),
   start: z.enum(["once", "always"]).default("once").describe("always: it is started again after a reboot of the host."),
 });
 

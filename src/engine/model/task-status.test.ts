@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { World } from "../../../test/support/engine/world.ts";
+import { taskSchema } from "../spec/index.ts";
+import { newRecord, renderReason } from "./index.ts";
+
+const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
+
+function world(containers: readonly object[], fields: object): World {
+  const spec = taskSchema.parse({ name: "t", ...fields, containers: containers.map((one) => ({ rootfs: "/r", command: "x", ...one })) });
+  const made = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: "/runtd/g.t.1-0", at }), () => {});
+  made.send({ type: "admitted", at });
+  while (made.pending.length > 0) made.finish(0, "ok");
+  return made;
+}
+
+test("a task that ends with all goes on after the first essential container, and ends with the last: then others are stopped", () => {
+  const one = world([{ name: "a" }, { name: "b" }, { name: "beside", essential: false }], { ends: "all" });
+  one.exit("a", 3, true);
+  expect(one.record).toMatchObject({ desired: "RUNNING", known: "RUNNING" });
+  one.exit("b", 0, true);
+  expect(one.record.desired).toBe("STOPPED");
+  // Of several, the one that has failed is why.
+  expect(renderReason(one.record.reason!)).toContain("container a exited with 3");
+  while (one.pending.length > 0) one.finish(0, "ok");
+  expect(one.record.containers.map(({ known }) => known)).toEqual(["STOPPED", "STOPPED", "STOPPED"]);
+});
+
+test("without that, and when the process that holds the namespaces dies, the first end is that of the task", () => {
+  const first = world([{ name: "a" }, { name: "b" }], {});
+  first.exit("a", 0, true);
+  expect(first.record.desired).toBe("STOPPED");
+  const held = world([{ name: "a" }, { name: "b" }], { ends: "all", namespaces: { ipc: "shared" } });
+  held.exit(held.record.containers.find(({ type }) => type === "namespacePause")!.name, 137, true);
+  expect(held.record.desired).toBe("STOPPED");
+});

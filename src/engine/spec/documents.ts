@@ -1,0 +1,103 @@
+/** YAML or JSON text -> its documents as values, or what is wrong with the text itself, with line and column. */
+import { isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
+import { duplicates } from "./check/names.ts";
+import { type Finding, type Problem, pointerOf } from "./finding.ts";
+import { offsetOf, type Position, positionOf } from "./position.ts";
+
+/** A larger file is refused before it is read as YAML. */
+export const LARGEST_FILE = 256 * 1024;
+/** Of one file. Who has more has given the wrong file. */
+export const MOST_FINDINGS = 1000;
+/** How many nodes aliases may multiply to (yaml's maxAliasCount): a few lines could stand for gigabytes. */
+const MOST_ALIASES = 100;
+
+export interface ReadDocument {
+  readonly value: unknown;
+  /** The text itself is wrong: then there is no value. */
+  readonly findings: readonly Finding[];
+  /** Where something that is wrong with the value stands. */
+  place(problem: Problem): Finding;
+}
+
+export interface ReadOptions {
+  /** Whether "<<" takes the fields of another map, as YAML 1.1 has it. */
+  readonly merge?: boolean;
+}
+
+type Document = ReturnType<typeof documentsOf>[number];
+
+/** Reads nothing but `text`. A file that is too large, or empty, is one document with that finding; `what` it should have in it. */
+export function readDocuments(text: string, what: string, { merge = false }: ReadOptions = {}): readonly ReadDocument[] {
+  if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
+  const lines = new LineCounter();
+  try {
+    const documents = documentsOf(text, lines, merge);
+    return documents.length === 0 ? refused(`the file has no ${what} in it`) : documents.map((one, index) => read(one, index, lines));
+  } catch (error) {
+    // The parser of yaml calls itself for each level.
+    if (error instanceof RangeError) return refused("the values are nested too deeply");
+    throw error;
+  }
+}
+
+function documentsOf(text: string, lineCounter: LineCounter, merge: boolean) {
+  const parsed = parseAllDocuments(text, { lineCounter, version: "1.2", schema: "core", prettyErrors: false, uniqueKeys: false, merge });
+  return "empty" in parsed ? [] : parsed.filter((document) => document.contents !== null || document.errors.length > 0);
+}
+
+function refused(message: string): readonly ReadDocument[] {
+  const finding: Finding = { code: "syntax", message, pointer: "", document: 0, line: 1, column: 1 };
+  return [{ value: undefined, findings: [finding], place: () => finding }];
+}
+
+function read(document: Document, index: number, lines: LineCounter): ReadDocument {
+  const place = (problem: Problem) => placed(problem, document, index, lines);
+  const syntax = (message: string, { line, column }: Position): Finding => ({
+    code: "syntax",
+    message,
+    pointer: "",
+    document: index,
+    line,
+    column,
+  });
+  // A tag that nobody knows is a warning to yaml: the value would silently be something else.
+  const bad = [...document.errors, ...document.warnings].map(({ message, pos }) => ({ message, offset: pos[0] }));
+  const wrong = [...bad, ...repeatedKeys(document)].slice(0, MOST_FINDINGS);
+  if (wrong.length > 0)
+    return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), place };
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), findings: [], place };
+  } catch (error) {
+    if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
+    return { value: undefined, findings: [syntax(error.message, at(lines, document.range[0]))], place };
+  }
+}
+
+/** yaml would compare each key with each other one. */
+function repeatedKeys(document: Document): { message: string; offset: number }[] {
+  const found: { message: string; offset: number }[] = [];
+  visit(document, {
+    Map(_, map) {
+      const keys = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : String(key)));
+      for (const index of duplicates(keys)) {
+        found.push({ message: `the key ${JSON.stringify(keys[index])} is there twice`, offset: offsetOf(map.items[index]!.key) ?? 0 });
+      }
+    },
+  });
+  return found;
+}
+
+function at(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function placed({ code, message, path }: Problem, document: Document, index: number, lines: LineCounter): Finding {
+  return {
+    code,
+    message,
+    pointer: pointerOf(path),
+    document: index,
+    ...positionOf(document.contents, path, (offset) => at(lines, offset)),
+  };
+}

@@ -1,0 +1,102 @@
+/** One container of a pod -> one of the task. */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import { resourcesOf, sharesOf } from "../resources.ts";
+import type { ContainerInput } from "../schema/container.ts";
+import { uidOf } from "../uid.ts";
+import { environmentOf } from "./env.ts";
+import { expand } from "./expand.ts";
+import { rightsOf } from "./security.ts";
+import type { Path, Translation } from "./translation.ts";
+import { mountsOf } from "./volumes.ts";
+
+type Container = TaskInput["containers"][number];
+
+/** What a container is among the others. */
+export type Role = "main" | "init" | "sidecar";
+
+/** Of a pod: "runt.dev/rootfs.web: /srv/web" is the root file system of its container web. */
+export const ROOTFS = "runt.dev/rootfs.";
+
+/** The kernel counts no less. */
+const LEAST_CPUS = 0.01;
+
+export function containerOf(at: Translation, container: ContainerInput, role: Role, path: Path): Container {
+  const { hostNetwork, hostname, terminationGracePeriodSeconds: grace } = at.pod.spec;
+  const { metadata } = at.pod;
+  const env = environmentOf(at, container, path);
+  const restart = restartOf(at, role);
+  return {
+    name: container.name,
+    ...programOf(at, container, env, path),
+    env,
+    ...(container.workingDir === undefined ? {} : { cwd: container.workingDir }),
+    ...rightsOf(at, container, path),
+    ...limitsOf(container),
+    ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
+    essential: role === "main",
+    ...(restart === undefined ? {} : { restart }),
+    ...(container.stdin ? { stdin: true } : {}),
+    ...(container.tty ? { tty: true } : {}),
+    stopTimeout: grace,
+    ...(container.lifecycle?.preStop === undefined
+      ? {}
+      : { preStop: { command: container.lifecycle.preStop.exec.command, timeout: grace } }),
+    ...(container.readinessProbe === undefined ? {} : { healthCheck: checkOf(container.readinessProbe) }),
+    mounts: mountsOf(at, container, path),
+    annotations: {
+      "runt.dev/pod.namespace": at.namespace,
+      "runt.dev/pod.name": metadata.name,
+      "runt.dev/pod.uid": uidOf(metadata),
+    },
+  };
+}
+
+function programOf(
+  at: Translation,
+  { name, command, args }: ContainerInput,
+  env: Readonly<Record<string, string>>,
+  path: Path,
+): Pick<Container, "rootfs" | "command" | "args"> {
+  const rootfs = at.pod.metadata.annotations?.[`${ROOTFS}${name}`];
+  if (rootfs === undefined) {
+    at.refuse(`images are not supported yet: give its root file system as annotation ${ROOTFS}${name} of the pod`, [...path, "image"]);
+  }
+  const [program, ...first] = command.map((word) => expand(word, env));
+  if (program === undefined && rootfs !== undefined) at.refuse("with a root file system it needs a command", path);
+  return {
+    ...(rootfs === undefined ? {} : { rootfs }),
+    ...(program === undefined ? {} : { command: program }),
+    args: [...first, ...args.map((word) => expand(word, env))],
+  };
+}
+
+function limitsOf({ resources }: ContainerInput): Pick<Container, "cpus" | "cpuShares" | "memory" | "memoryReservation"> {
+  const { limits, requests } = resourcesOf(resources);
+  return {
+    ...(limits.cpu ? { cpus: Math.max(LEAST_CPUS, limits.cpu / 1000) } : {}),
+    ...(requests.cpu === undefined ? {} : { cpuShares: sharesOf(requests.cpu) }),
+    ...(limits.memory ? { memory: limits.memory } : {}),
+    ...(requests.memory ? { memoryReservation: requests.memory } : {}),
+  };
+}
+
+/** 10 s, 20 s, 40 s ... 5 min; after 10 minutes without an end from the beginning. Source: Kubernetes, "Pod Lifecycle". */
+const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
+
+/** Init containers are repeated until they succeed, unless the pod is never to be restarted. */
+function restartOf(at: Translation, role: Role): Container["restart"] {
+  const { restartPolicy } = at.pod.spec;
+  if (role === "sidecar" || (role === "main" && restartPolicy === "Always")) return { backoff: BACKOFF };
+  return restartPolicy === "Never" ? undefined : { ignoredExitCodes: [0], backoff: BACKOFF };
+}
+
+function checkOf(probe: NonNullable<ContainerInput["readinessProbe"]>): NonNullable<Container["healthCheck"]> {
+  const { exec, initialDelaySeconds, periodSeconds, timeoutSeconds, failureThreshold } = probe;
+  return {
+    command: exec.command,
+    interval: periodSeconds,
+    timeout: timeoutSeconds,
+    retries: failureThreshold,
+    startPeriod: initialDelaySeconds,
+  };
+}

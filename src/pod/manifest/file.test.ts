@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { parseFile } from "../index.ts";
+
+const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3 };
+
+/** A pod with one field more: of the pod's spec, or of its container. */
+const inPod = (field: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /r }\nspec:\n  containers: [{ name: a, command: [x] }]\n  ${field}\n`;
+const inContainer = (field: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /r }\nspec:\n  containers:\n  - name: a\n    command: [x]\n    ${field}\n`;
+const inVolume = (source: string) => inPod(`volumes: [{ name: v, ${source} }]`);
+
+/** What the engine does not do, and what nobody knows: 39 fields, each told by its name at its line and column. */
+test.each([
+  [inPod("activeDeadlineSeconds: 5"), "8:3", "/spec/activeDeadlineSeconds", "is not supported: "],
+  [inPod("affinity: {}"), "8:3", "/spec/affinity", "is not supported: "],
+  [inPod("dnsPolicy: None"), "8:3", "/spec/dnsPolicy", "is not supported: "],
+  [inPod("dnsConfig: {}"), "8:3", "/spec/dnsConfig", "is not supported: "],
+  [inPod("ephemeralContainers: []"), "8:3", "/spec/ephemeralContainers", "is not supported: "],
+  [inPod("nodeSelector: { a: b }"), "8:3", "/spec/nodeSelector", "is not supported: "],
+  [inPod("priorityClassName: high"), "8:3", "/spec/priorityClassName", "is not supported: "],
+  [inPod("runtimeClassName: kata"), "8:3", "/spec/runtimeClassName", "is not supported: "],
+  [inPod("serviceAccountName: robot"), "8:3", "/spec/serviceAccountName", "is not supported: "],
+  [inPod("subdomain: a"), "8:3", "/spec/subdomain", "is not supported: "],
+  [inPod("topologySpreadConstraints: []"), "8:3", "/spec/topologySpreadConstraints", "is not supported: "],
+  [inPod("hostUsers: false"), "8:3", "/spec/hostUsers", "only true is supported: "],
+  [inPod("setHostnameAsFQDN: true"), "8:3", "/spec/setHostnameAsFQDN", "only false is supported: "],
+  [inPod("automountServiceAccountToken: true"), "8:3", "/spec/automountServiceAccountToken", "only false is supported: "],
+  [inPod("securityContext: { fsGroup: 5 }"), "8:22", "/spec/securityContext/fsGroup", "is not supported: "],
+  [inPod("securityContext: { sysctls: [] }"), "8:22", "/spec/securityContext/sysctls", "is not supported: "],
+  [inPod("nodeName: elsewhere"), "8:3", "/spec/nodeName", "this host is node-1, not elsewhere"],
+  [inPod("restartpolicy: Never"), "8:3", "/spec/restartpolicy", 'the field "restartpolicy" is not supported'],
+  [inPod("hostNetwrok: true"), "8:3", "/spec/hostNetwrok", 'the field "hostNetwrok" is not supported'],
+  [inPod("initContainer: []"), "8:3", "/spec/initContainer", 'the field "initContainer" is not supported'],
+  [inVolume("persistentVolumeClaim: { claimName: c }"), "8:24", "/spec/volumes/0/persistentVolumeClaim", "is not supported: "],
+  [inVolume("nfs: { server: s, path: /p }"), "8:24", "/spec/volumes/0/nfs", "is not supported: "],
+  [inVolume("emptyDir: { medium: Memory }"), "8:36", "/spec/volumes/0/emptyDir/medium", "Memory is not supported: "],
+  [inVolume("emptyDir: { sizeLimit: 1Mi }"), "8:36", "/spec/volumes/0/emptyDir/sizeLimit", "is not supported: "],
+  [inVolume("hostPath: { path: /p, type: DirectoryOrCreate }"), "8:46", "/spec/volumes/0/hostPath/type", "only Directory, File and Socket"],
+  [inVolume("emptydir: {}"), "8:24", "/spec/volumes/0/emptydir", 'the field "emptydir" is not supported'],
+  [inContainer("startupProbe: {}"), "10:5", "/spec/containers/0/startupProbe", "is not supported: "],
+  [inContainer("readinessProbe: { httpGet: { port: 80 } }"), "10:23", "/spec/containers/0/readinessProbe/httpGet", "is not supported: "],
+  [inContainer("lifecycle: { postStart: {} }"), "10:18", "/spec/containers/0/lifecycle/postStart", "is not supported: "],
+  [
+    inContainer("securityContext: { privileged: true }"),
+    "10:24",
+    "/spec/containers/0/securityContext/privileged",
+    "only false is supported: ",
+  ],
+  [
+    inContainer("securityContext: { procMount: Unmasked }"),
+    "10:24",
+    "/spec/containers/0/securityContext/procMount",
+    'only "Default" is supported: ',
+  ],
+  [
+    inContainer("securityContext: { seLinuxOptions: {} }"),
+    "10:24",
+    "/spec/containers/0/securityContext/seLinuxOptions",
+    "is not supported: ",
+  ],
+  [inContainer("stdinOnce: true"), "10:5", "/spec/containers/0/stdinOnce", "only false is supported: "],
+  [inContainer("terminationMessagePath: /m"), "10:5", "/spec/containers/0/terminationMessagePath", "is not supported: "],
+  [inContainer("volumeDevices: []"), "10:5", "/spec/containers/0/volumeDevices", "is not supported: "],
+  [inContainer("restartPolicy: Always"), "10:5", "/spec/containers/0/restartPolicy", "is not supported: "],
+  [
+    inContainer("resources: { limits: { nvidia.com/gpu: 1 } }"),
+    "10:28",
+    "/spec/containers/0/resources/limits/nvidia.com~1gpu",
+    "is not supported",
+  ],
+  [inContainer("workingdir: /x"), "10:5", "/spec/containers/0/workingdir", 'the field "workingdir" is not supported'],
+  [inContainer("ports: [{ port: 80 }]"), "10:15", "/spec/containers/0/ports/0/port", 'the field "port" is not supported'],
+])("row %#: refused by name, at its place", (text, position, pointer, message) => {
+  const { tasks, findings } = parseFile(text, HOST);
+  expect(tasks).toEqual([]);
+  const found = findings.find((one) => one.pointer === pointer);
+  expect(found && { position: `${found.line}:${found.column}`, message: found.message }).toEqual({
+    position,
+    message: expect.stringContaining(message),
+  });
+});

@@ -1,0 +1,78 @@
+/** The documents of a file of pods, with the ConfigMaps and Secrets that they refer to -> tasks. */
+import type { z } from "zod";
+import {
+  checkGroup,
+  type Finding,
+  type ParsedFile,
+  parsedFile,
+  type ReadDocument,
+  shapeProblems,
+  type TaskSpec,
+} from "../../engine/spec/index.ts";
+import { withoutNulls } from "../nulls.ts";
+import { configMap, secret } from "../schema/config.ts";
+import { type PodInput, pod } from "../schema/pod.ts";
+import { Objects } from "./objects.ts";
+import { translate } from "./pod.ts";
+import { type PodHost, Translation } from "./translation.ts";
+
+const SCHEMAS: Readonly<Record<string, z.ZodType<PodInput | z.output<typeof configMap> | z.output<typeof secret>>>> = {
+  Pod: pod,
+  ConfigMap: configMap,
+  Secret: secret,
+};
+
+interface Read {
+  readonly document: ReadDocument;
+  readonly written: unknown;
+  readonly pod: PodInput;
+}
+
+export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
+  const objects = new Objects();
+  const findings: Finding[] = [];
+  const pods: Read[] = [];
+  for (const document of documents) {
+    findings.push(...document.findings);
+    if (document.findings.length > 0) continue;
+    const written = withoutNulls(document.value);
+    const schema = schemaOf(written);
+    if (typeof schema === "string") {
+      findings.push(document.place({ code: "shape", message: schema, path: ["kind"] }));
+      continue;
+    }
+    const parsed = schema.safeParse(written);
+    if (!parsed.success) findings.push(...shapeProblems(parsed.error).map(document.place));
+    else if (parsed.data.kind === "Pod") pods.push({ document, written, pod: parsed.data });
+    else if (!objects.add(parsed.data)) {
+      const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
+      findings.push(document.place({ code: "duplicate-name", message, path: ["metadata", "name"] }));
+    }
+  }
+  if (findings.length > 0) return parsedFile([], findings);
+  if (pods.length === 0)
+    return parsedFile([], [documents[0]!.place({ code: "shape", message: "the file has no Pod in it", path: ["kind"] })]);
+  return tasksOf(pods, objects, host);
+}
+
+/** What is wrong with the kind, in words. */
+function schemaOf(written: unknown) {
+  const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
+  const schema = typeof kind === "string" && Object.hasOwn(SCHEMAS, kind) ? SCHEMAS[kind] : undefined;
+  return schema ?? `documents of kind ${String(kind)} are not supported: only ${Object.keys(SCHEMAS).join(", ")}`;
+}
+
+function tasksOf(pods: readonly Read[], objects: Objects, host: PodHost): ParsedFile {
+  const findings: Finding[] = [];
+  const tasks: TaskSpec[] = [];
+  for (const { document, written, pod: one } of pods) {
+    const { task, problems } = translate(new Translation(one, objects, host), written);
+    findings.push(...problems.map(document.place));
+    if (task !== undefined) tasks.push(task);
+  }
+  if (findings.length === 0) {
+    for (const { task, ...problem } of checkGroup(tasks))
+      findings.push(pods[task]!.document.place({ ...problem, path: ["metadata", "name"] }));
+  }
+  return parsedFile(tasks, findings);
+}

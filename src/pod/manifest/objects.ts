@@ -1,0 +1,60 @@
+/** ConfigMaps and Secrets of a file, by what refers to them. */
+
+import type { z } from "zod";
+import type { configMap, secret } from "../schema/config.ts";
+
+export interface Content {
+  readonly content: string;
+  readonly encoding: "utf8" | "base64";
+}
+
+export type Entries = ReadonlyMap<string, Content>;
+export type ObjectKind = "ConfigMap" | "Secret";
+
+export class Objects {
+  readonly #entries = new Map<string, Entries>();
+
+  /** False: one of this kind, namespace and name is there already. */
+  add(object: z.output<typeof configMap> | z.output<typeof secret>): boolean {
+    const { kind, metadata } = object;
+    const id = idOf(kind, metadata.namespace ?? "default", metadata.name);
+    if (this.#entries.has(id)) return false;
+    this.#entries.set(id, new Map(object.kind === "ConfigMap" ? ofConfigMap(object) : ofSecret(object)));
+    return true;
+  }
+
+  get(kind: ObjectKind, namespace: string, name: string): Entries | undefined {
+    return this.#entries.get(idOf(kind, namespace, name));
+  }
+}
+
+function idOf(kind: ObjectKind, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+type Entry = readonly [string, Content];
+
+function ofConfigMap({ data, binaryData }: z.output<typeof configMap>): Entry[] {
+  return [...as(data, "utf8"), ...as(binaryData, "base64")];
+}
+
+/** stringData wins, as the API has it. */
+function ofSecret({ data, stringData }: z.output<typeof secret>): Entry[] {
+  return [...as(data, "base64"), ...as(stringData, "utf8")];
+}
+
+function as(values: Readonly<Record<string, string>>, encoding: Content["encoding"]): Entry[] {
+  return Object.entries(values).map(([key, content]) => [key, { content, encoding }]);
+}
+
+/** As a value of an environment; undefined: it is no text. */
+export function textOf({ content, encoding }: Content): string | undefined {
+  if (encoding === "utf8") return content.includes("\0") ? undefined : content;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(content, "base64"));
+    return text.includes("\0") ? undefined : text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+/** Where in the pod stands what a part of its task was made from. */
+
+import type { Path } from "./translation.ts";
+
+const FIELDS: Readonly<Record<string, Path>> = {
+  rootfs: ["image"],
+  cwd: ["workingDir"],
+  cpus: ["resources", "limits", "cpu"],
+  memory: ["resources", "limits", "memory"],
+  memoryReservation: ["resources", "requests", "memory"],
+  healthCheck: ["readinessProbe"],
+  preStop: ["lifecycle", "preStop"],
+  user: ["securityContext", "runAsUser"],
+  seccomp: ["securityContext", "seccompProfile"],
+};
+
+const MOUNT: Readonly<Record<string, string>> = { volume: "name", target: "mountPath" };
+
+export function originOf(path: Path, members: readonly { readonly path: Path }[]): Path {
+  const [list, index, field, at, detail] = path;
+  if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(field === "host" ? ["hostPath", "path"] : [])];
+  if (list === "network") return ["spec", "containers"];
+  const member = list === "containers" && typeof index === "number" ? members[index]?.path : undefined;
+  if (member === undefined) return list === "name" ? ["metadata", "name"] : ["spec"];
+  switch (field) {
+    case undefined:
+      return member;
+    case "mounts":
+      return [...member, "volumeMounts", ...(at === undefined ? [] : [at]), ...(detail === undefined ? [] : [MOUNT[detail] ?? detail])];
+    case "capabilities":
+      return [...member, "securityContext", ...path.slice(2)];
+    default:
+      return [...member, ...(FIELDS[field] ?? path.slice(2, 4))];
+  }
+}

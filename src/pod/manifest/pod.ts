@@ -1,0 +1,133 @@
+/** A pod -> a task. */
+import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
+import { podTotal, resourcesOf } from "../resources.ts";
+import type { ContainerInput } from "../schema/container.ts";
+import { containerOf, type Role } from "./container.ts";
+import { originOf } from "./origin.ts";
+import type { Path, Translation } from "./translation.ts";
+import { volumesOf } from "./volumes.ts";
+
+export interface Translated {
+  /** undefined: there are problems. */
+  readonly task?: TaskSpec;
+  /** With paths of the pod's document. */
+  readonly problems: readonly Problem[];
+}
+
+/** Annotation of a task: the document it was made from, as JSON. */
+export const DOCUMENT = "runt.dev/pod";
+
+export interface Member {
+  readonly container: ContainerInput;
+  readonly role: Role;
+  readonly path: Path;
+}
+
+/** In the order in which they begin. */
+export function membersOf({ spec }: Translation["pod"]): Member[] {
+  return [
+    ...spec.initContainers.map((container, index): Member => {
+      const role = container.restartPolicy === "Always" ? "sidecar" : "init";
+      return { container, role, path: ["spec", "initContainers", index] };
+    }),
+    ...spec.containers.map((container, index): Member => ({ container, role: "main", path: ["spec", "containers", index] })),
+  ];
+}
+
+/** @param document the same pod, as it is written */
+export function translate(at: Translation, document: unknown): Translated {
+  const members = membersOf(at.pod);
+  const input = taskOf(at, members, document);
+  const parsed = taskSchema.safeParse(input);
+  const found = parsed.success ? checkTask(parsed.data) : shapeProblems(parsed.error);
+  // What was refused here already is not told again in the engine's words.
+  const own = at.problems;
+  const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
+  return parsed.success && problems.length === 0 ? { task: parsed.data, problems } : { problems };
+}
+
+function taskOf(at: Translation, members: readonly Member[], document: unknown): TaskInput {
+  const { metadata, spec } = at.pod;
+  checkPod(at);
+  const limits = members.map(({ container, role }) => ({ role, ...resourcesOf(container.resources).limits }));
+  const total = (name: "cpu" | "memory") =>
+    podTotal({
+      containers: limits.filter(({ role }) => role === "main").map((one) => one[name]),
+      init: limits.filter(({ role }) => role !== "main").map((one) => ({ value: one[name], isSidecar: one.role === "sidecar" })),
+    });
+  const cpu = total("cpu");
+  const memory = total("memory");
+  const published = spec.hostNetwork ? [] : publishedBy(members);
+  return {
+    name: metadata.name,
+    containers: members.map(({ container, role, path }, index) => ({
+      ...containerOf(at, container, role, path),
+      dependsOn: before(members, index),
+    })),
+    ...(cpu ? { cpus: Math.max(0.01, cpu / 1000) } : {}),
+    ...(memory ? { memory } : {}),
+    namespaces: {
+      pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
+      ipc: spec.hostIPC ? "host" : "shared",
+      // A network of the engine's is one for the task in any case.
+      network: spec.hostNetwork ? "host" : published.length > 0 ? "private" : "shared",
+      uts: spec.hostNetwork ? "host" : "private",
+    },
+    ...(published.length > 0 ? { network: { mode: "bridge", ports: published } } : {}),
+    volumes: volumesOf(at),
+    ports: spec.hostNetwork ? portsOf(members) : [],
+    ends: "all",
+    start: spec.restartPolicy === "Always" ? "always" : "once",
+    annotations: { [DOCUMENT]: JSON.stringify(document) },
+  };
+}
+
+/** Init containers one after the other; each container after the last of them. */
+function before(members: readonly Member[], index: number): NonNullable<TaskInput["containers"][number]["dependsOn"]> {
+  const previous = members.slice(0, index).findLast(({ role }) => role !== "main");
+  if (previous === undefined) return [];
+  return [{ container: previous.container.name, condition: previous.role === "sidecar" ? "START" : "SUCCESS" }];
+}
+
+function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
+  const all = members.flatMap(({ container }) => container.ports.map((one) => [one.containerPort, one.protocol] as const));
+  const distinct = new Map(all.map((one) => [one.join("/"), one]));
+  return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocol === "UDP" ? "udp" : "tcp" }));
+}
+
+/** Ports of the host that lead to the pod. */
+function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskInput["network"]>["ports"]> {
+  return members.flatMap(({ container }) =>
+    container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
+      hostPort === undefined
+        ? []
+        : [
+            {
+              container: containerPort,
+              host: hostPort,
+              protocol: protocol === "UDP" ? ("udp" as const) : ("tcp" as const),
+              ...(hostIP === undefined || ANY.has(hostIP) ? {} : { address: hostIP }),
+            },
+          ],
+    ),
+  );
+}
+
+/** Every address of the host. */
+const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
+
+function checkPod(at: Translation): void {
+  const { spec } = at.pod;
+  if (spec.hostPID && spec.shareProcessNamespace) at.refuse("hostPID and shareProcessNamespace exclude each other", ["spec", "hostPID"]);
+  if (spec.hostNetwork && spec.hostname !== undefined) at.refuse("a pod with hostNetwork has the name of the host", ["spec", "hostname"]);
+  if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {
+    at.refuse(`this host is ${at.host.name}, not ${spec.nodeName}`, ["spec", "nodeName"]);
+  }
+  for (const { container, path } of membersOf(at.pod)) {
+    for (const [index, { hostPort, containerPort }] of container.ports.entries()) {
+      if (hostPort === undefined) continue;
+      const here: Path = [...path, "ports", index, "hostPort"];
+      if (spec.hostNetwork && hostPort !== containerPort) at.refuse("with hostNetwork it is the same as containerPort", here);
+    }
+  }
+}

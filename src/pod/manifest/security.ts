@@ -1,0 +1,34 @@
+/** Rights of a container: its own security context over that of its pod. */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { ContainerInput } from "../schema/container.ts";
+import type { Path, Translation } from "./translation.ts";
+
+type Rights = Pick<TaskInput["containers"][number], "user" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp">;
+
+export function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
+  const { securityContext: common } = at.pod.spec;
+  const user = own?.runAsUser ?? common?.runAsUser;
+  const group = own?.runAsGroup ?? common?.runAsGroup;
+  const isNonRoot = own?.runAsNonRoot ?? common?.runAsNonRoot ?? false;
+  const seccomp = own?.seccompProfile ?? common?.seccompProfile;
+  const context: Path = [...path, "securityContext"];
+  if (isNonRoot && (user ?? 0) === 0) at.refuse("runAsNonRoot needs a runAsUser that is not 0", [...context, "runAsNonRoot"]);
+  if (group !== undefined && user === undefined) at.refuse("runAsGroup needs runAsUser", [...context, "runAsGroup"]);
+  const { add = [], drop = [] } = own?.capabilities ?? {};
+  return {
+    ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
+    ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
+    // Kubernetes lets programs gain privileges unless it is told otherwise.
+    noNewPrivileges: own?.allowPrivilegeEscalation === false,
+    readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
+    ...(seccomp?.type === "Unconfined" ? { seccomp: "unconfined" as const } : {}),
+  };
+}
+
+function kernelName(name: string): string {
+  return name.startsWith("CAP_") ? name : `CAP_${name}`;
+}
+
+function dropName(name: string): string {
+  return name === "ALL" ? name : kernelName(name);
+}

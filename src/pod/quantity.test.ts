@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { isQuantity, quantityIn, quantityPer } from "./quantity.ts";
+
+/** Kubernetes, "Quantity": decimal exponents, suffixes of powers of 1000 and of 1024. */
+test.each([
+  ["0.1", 1000, 100],
+  ["500m", 1000, 500],
+  ["2", 1000, 2000],
+  ["100u", 1000, 1],
+  ["1n", 1000, 1],
+  [1.5, 1000, 1500],
+  ["1", 1, 1],
+  ["1e3", 1, 1000],
+  ["1E3", 1, 1000],
+  ["12e-1", 1, 2],
+  [".5Gi", 1, 2 ** 29],
+  ["0.5Gi", 1, 2 ** 29],
+  ["64Mi", 1, 64 * 2 ** 20],
+  ["1Ki", 1, 1024],
+  ["1k", 1, 1000],
+  ["1M", 1, 10 ** 6],
+  ["1G", 1, 10 ** 9],
+  ["2T", 1, 2 * 10 ** 12],
+  ["1P", 1, 10 ** 15],
+  ["1Ti", 1, 2 ** 40],
+  ["1Pi", 1, 2 ** 50],
+  ["128974848000m", 1, 128974848],
+])("P6 %s in parts of 1/%d is %d", (text, parts, expected) => {
+  expect(quantityIn(text, parts)).toBe(expected);
+});
+
+test.each(["", "1 Gi", "Gi", "1KI", "1mi", "1e", "1e3Mi", "--1", "0x10", "1,5", "∞"])("P6 %j is no quantity", (text) => {
+  expect(isQuantity(text)).toBe(false);
+  expect(() => quantityIn(text)).toThrow(RangeError);
+});
+
+test("P6 what cannot be counted exactly is no number", () => {
+  expect(() => quantityIn("9Ei")).toThrow("larger than can be counted");
+});
+
+test("how often a divisor goes into a quantity, rounded up", () => {
+  expect(quantityPer("64Mi", "1Mi")).toBe("64");
+  expect(quantityPer("250m", "1")).toBe("1");
+  expect(quantityPer("250m", "1m")).toBe("250");
+});

@@ -1,0 +1,71 @@
+/** Requests and limits: of a container, of a pod, and the class that follows from them. */
+import { quantityIn } from "./quantity.ts";
+import type { ResourcesInput } from "./schema/container.ts";
+
+/** Thousandths of a CPU and bytes; absent: not given. */
+export interface Amounts {
+  readonly cpu?: number;
+  readonly memory?: number;
+}
+
+export interface ContainerResources {
+  readonly limits: Amounts;
+  /** What is not requested is requested as it is limited. */
+  readonly requests: Amounts;
+}
+
+export function resourcesOf(given: ResourcesInput | undefined): ContainerResources {
+  const limits = amountsOf(given?.limits);
+  return { limits, requests: { ...limits, ...amountsOf(given?.requests) } };
+}
+
+function amountsOf(given: { cpu?: string | number | undefined; memory?: string | number | undefined } | undefined): Amounts {
+  return {
+    ...(given?.cpu === undefined ? {} : { cpu: quantityIn(given.cpu, 1000) }),
+    ...(given?.memory === undefined ? {} : { memory: quantityIn(given.memory) }),
+  };
+}
+
+/** Weight of that many thousandths of a CPU: 1024 for one. The kernel takes no less than 2. */
+export function sharesOf(milliCpu: number): number {
+  return Math.max(2, Math.trunc((milliCpu * 1024) / 1000));
+}
+
+export interface PodParts<T> {
+  readonly containers: readonly T[];
+  /** In their order; `isSidecar`: it goes on beside those after it. */
+  readonly init: readonly { readonly value: T; readonly isSidecar: boolean }[];
+}
+
+/**
+ * What the pod needs at most at one time: its containers with all sidecars, or one init container with the sidecars before it. undefined: one of them is
+ * not limited, so the pod is not.
+ */
+export function podTotal({ containers, init }: PodParts<number | undefined>): number | undefined {
+  let beside = 0;
+  let most = 0;
+  for (const { value, isSidecar } of init) {
+    if (value === undefined) return undefined;
+    most = Math.max(most, beside + value);
+    if (isSidecar) beside += value;
+  }
+  let together = beside;
+  for (const value of containers) {
+    if (value === undefined) return undefined;
+    together += value;
+  }
+  return Math.max(most, together);
+}
+
+export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
+
+/** Source: Kubernetes, "Pod Quality of Service Classes". */
+export function qosClass(all: readonly ContainerResources[]): QosClass {
+  const amounts = all.flatMap(({ limits, requests }) => [limits.cpu, limits.memory, requests.cpu, requests.memory]);
+  if (amounts.every((one) => (one ?? 0) === 0)) return "BestEffort";
+  const isGuaranteed = all.every(
+    ({ limits, requests }) =>
+      (limits.cpu ?? 0) > 0 && (limits.memory ?? 0) > 0 && limits.cpu === requests.cpu && limits.memory === requests.memory,
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}

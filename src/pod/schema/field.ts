@@ -1,0 +1,26 @@
+/** Pieces of the schemas: fields that are refused by name, and texts that Kubernetes has rules for. */
+import { z } from "zod";
+import { isQuantity } from "../quantity.ts";
+
+/** A field of Kubernetes that this engine does not honour: whoever writes it is told why. */
+export const refused = (why: string) => z.never({ error: `is not supported: ${why}` }).optional();
+
+/** A field of which one value says what happens anyway. */
+export const only = <const T extends string | number | boolean>(value: T, why: string) =>
+  z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();
+
+/** A field that asks for nothing on one host. */
+export const ignored = z.unknown().optional();
+
+export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+/** RFC 1123: of pods, containers and volumes. */
+export const dnsLabel = z.string().regex(LABEL, "use 1 to 63 of a-z 0-9 -, with a letter or digit at both ends");
+
+export const quantity = z
+  .union([z.string().refine(isQuantity, 'write a quantity like "500m", "64Mi" or "1e3"'), z.number()])
+  .refine((value) => !String(value).startsWith("-"), "is negative");
+
+export const stringMap = z.record(z.string(), text);
+export const seconds = (least: number) => z.int().min(least).max(315_360_000);

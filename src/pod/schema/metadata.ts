@@ -1,0 +1,32 @@
+import type { ObjectMeta } from "kubernetes-types/meta/v1.js";
+import { z } from "zod";
+import { dnsLabel, ignored, refused, stringMap } from "./field.ts";
+
+type Fields<T> = Record<keyof T, z.ZodType>;
+
+const common = {
+  namespace: dnsLabel.optional(),
+  labels: stringMap.optional(),
+  annotations: stringMap.optional(),
+  uid: z.string().optional(),
+  // What a cluster writes there when an object is read from it.
+  creationTimestamp: ignored,
+  resourceVersion: ignored,
+  generation: ignored,
+  managedFields: ignored,
+  selfLink: ignored,
+  deletionGracePeriodSeconds: refused("it is written by a cluster that deletes the object"),
+  deletionTimestamp: refused("it is written by a cluster that deletes the object"),
+  finalizers: refused("nothing here removes them"),
+  generateName: refused("a name has to be the same with each apply: give one"),
+  ownerReferences: refused("there is no owner that could be looked up"),
+};
+
+export const podMetadata = z.strictObject({ name: dnsLabel, ...common } satisfies Fields<ObjectMeta>);
+
+const SUBDOMAIN = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
+/** Of what is only referred to. */
+export const objectMetadata = z.strictObject({
+  name: z.string().regex(SUBDOMAIN, "use 1 to 253 of a-z 0-9 - ., with a letter or digit at both ends"),
+  ...common,
+} satisfies Fields<ObjectMeta>);

@@ -1,0 +1,78 @@
+/** A document of kind Pod. Each field that Kubernetes 1.30 has is here: the compiler holds the list against its types. */
+import type { HostAlias, Pod, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
+import { z } from "zod";
+import { container, initContainer } from "./container.ts";
+import { dnsLabel, ignored, only, refused, seconds } from "./field.ts";
+import { podMetadata } from "./metadata.ts";
+import { podSecurityContext } from "./security.ts";
+import { volume } from "./volume.ts";
+
+type Fields<T> = Record<keyof T, z.ZodType>;
+
+const ONE_HOST = "there is one host, and nothing to choose from";
+const NO_CLUSTER = "there is no cluster";
+
+const hostAlias = z.strictObject({
+  ip: z.union([z.ipv4(), z.ipv6()], { error: "is no IP address" }),
+  hostnames: z.array(z.string().min(1)).default([]),
+} satisfies Fields<HostAlias>);
+
+const runs = {
+  containers: z.array(container).min(1, "a pod has at least one container"),
+  initContainers: z.array(initContainer).default([]),
+  volumes: z.array(volume).default([]),
+  restartPolicy: z.enum(["Always", "OnFailure", "Never"]).default("Always"),
+  terminationGracePeriodSeconds: seconds(0).default(30),
+  securityContext: podSecurityContext.optional(),
+  shareProcessNamespace: z.boolean().default(false),
+  hostNetwork: z.boolean().default(false),
+  hostPID: z.boolean().default(false),
+  hostIPC: z.boolean().default(false),
+  hostUsers: only(true, "containers have the users of the host"),
+  hostAliases: z.array(hostAlias).default([]),
+  hostname: dnsLabel.optional(),
+  nodeName: z.string().optional(),
+  os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
+};
+
+/** True of a host without a cluster, whatever they say. */
+const holdAnyway = {
+  automountServiceAccountToken: only(false, "there is no account whose token could be mounted"),
+  enableServiceLinks: ignored,
+  tolerations: ignored,
+  setHostnameAsFQDN: only(false, "a pod has no domain"),
+};
+
+const notHere = {
+  activeDeadlineSeconds: refused("a pod runs until it ends or is stopped"),
+  affinity: refused(ONE_HOST),
+  dnsConfig: refused("resolv.conf of the image stays as it is"),
+  dnsPolicy: refused("resolv.conf of the image stays as it is"),
+  ephemeralContainers: refused("use runtctl exec"),
+  imagePullSecrets: refused("images are not pulled with secrets of a pod"),
+  nodeSelector: refused(ONE_HOST),
+  overhead: refused("the runtime's own share is not counted"),
+  preemptionPolicy: refused("no pod takes the place of another one"),
+  priority: refused("pods start in the order in which they were applied"),
+  priorityClassName: refused("pods start in the order in which they were applied"),
+  readinessGates: refused("nothing sets conditions from outside"),
+  resourceClaims: refused("there are no devices to claim"),
+  runtimeClassName: refused("there is one runtime"),
+  schedulerName: refused(ONE_HOST),
+  schedulingGates: refused(ONE_HOST),
+  serviceAccount: refused(NO_CLUSTER),
+  serviceAccountName: refused(NO_CLUSTER),
+  subdomain: refused("a pod has no domain"),
+  topologySpreadConstraints: refused(ONE_HOST),
+};
+
+export const pod = z.strictObject({
+  apiVersion: z.literal("v1"),
+  kind: z.literal("Pod"),
+  metadata: podMetadata,
+  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere } satisfies Fields<PodSpec>),
+  // What a cluster says of it when it is read from there.
+  status: ignored,
+} satisfies Fields<Pod>);
+
+export type PodInput = z.output<typeof pod>;

@@ -1,0 +1,51 @@
+/** Rights of a pod and of its containers. */
+import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext } from "kubernetes-types/core/v1.js";
+import { z } from "zod";
+import { only, refused } from "./field.ts";
+
+type Fields<T> = Record<keyof T, z.ZodType>;
+
+const id = z.int().min(0).max(2_147_483_647);
+const seccompProfile = z
+  .strictObject({
+    type: z.enum(["RuntimeDefault", "Unconfined"], { error: "only RuntimeDefault and Unconfined are supported" }),
+    localhostProfile: refused("profiles of a kubelet's directory are not looked for"),
+  } satisfies Fields<SeccompProfile>)
+  .optional();
+
+const common = {
+  runAsUser: id.optional(),
+  runAsGroup: id.optional(),
+  runAsNonRoot: z.boolean().optional(),
+  seccompProfile,
+  appArmorProfile: refused("AppArmor profiles are not given to containers"),
+  seLinuxOptions: refused("SELinux labels are not given to containers"),
+  windowsOptions: refused("this is Linux"),
+};
+
+export const podSecurityContext = z.strictObject({
+  ...common,
+  fsGroup: refused("volumes keep their owner"),
+  fsGroupChangePolicy: refused("volumes keep their owner"),
+  supplementalGroups: refused("a container has the groups of its user"),
+  sysctls: refused("kernel parameters are not set"),
+} satisfies Fields<PodSecurityContext>);
+
+const capability = z.string().regex(/^(?:CAP_)?[A-Z0-9_]+$/, "write a capability like NET_BIND_SERVICE");
+
+export const securityContext = z.strictObject({
+  ...common,
+  allowPrivilegeEscalation: z.boolean().optional(),
+  capabilities: z
+    .strictObject({
+      add: z.array(capability.refine((name) => name !== "ALL", "ALL is not supported: name those that it needs")).default([]),
+      drop: z.array(capability).default([]),
+    } satisfies Fields<Capabilities>)
+    .optional(),
+  privileged: only(false, "a container has no more than its capabilities"),
+  procMount: only("Default", "parts of /proc stay masked"),
+  readOnlyRootFilesystem: z.boolean().default(false),
+} satisfies Fields<SecurityContext>);
+
+export type PodSecurity = z.output<typeof podSecurityContext>;
+export type ContainerSecurity = z.output<typeof securityContext>;

@@ -1,0 +1,124 @@
+/** Volumes of a pod. */
+import type {
+  ConfigMapProjection,
+  ConfigMapVolumeSource,
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  EmptyDirVolumeSource,
+  HostPathVolumeSource,
+  KeyToPath,
+  ProjectedVolumeSource,
+  SecretVolumeSource,
+  Volume,
+  VolumeProjection,
+} from "kubernetes-types/core/v1.js";
+import { z } from "zod";
+import { fieldRef, resourceFieldRef } from "./env.ts";
+import { dnsLabel, refused } from "./field.ts";
+
+type Fields<T> = Record<keyof T, z.ZodType>;
+
+const mode = z.int().min(0).max(0o777);
+const optional = z.boolean().default(false);
+const path = z
+  .string()
+  .refine((value) => value !== "" && !value.startsWith("/") && !value.split("/").includes(".."), "has to be a relative path without ..");
+const keyToPath = z.strictObject({ key: z.string().min(1), path, mode: mode.optional() } satisfies Fields<KeyToPath>);
+const items = z.array(keyToPath).optional();
+
+const HERE = "not by this engine, which mounts what is on this host";
+const projection = z.strictObject({ name: z.string().min(1), items, optional } satisfies Fields<ConfigMapProjection>);
+const downwardFile = z
+  .strictObject({
+    path,
+    fieldRef: fieldRef.optional(),
+    resourceFieldRef: resourceFieldRef.optional(),
+    mode: mode.optional(),
+  } satisfies Fields<DownwardAPIVolumeFile>)
+  .refine((one) => (one.fieldRef === undefined) !== (one.resourceFieldRef === undefined), "has to name exactly one source");
+
+const sources = {
+  emptyDir: z
+    .strictObject({
+      medium: z.literal("", { error: "Memory is not supported: scratch volumes are on the disk" }).optional(),
+      sizeLimit: refused("the size of a scratch volume is not measured"),
+    } satisfies Fields<EmptyDirVolumeSource>)
+    .optional(),
+  hostPath: z
+    .strictObject({
+      path: z.string().min(1),
+      type: z
+        .enum(["", "Directory", "File", "Socket"], {
+          error: "only Directory, File and Socket are supported: nothing is made on the host, and devices are not opened",
+        })
+        .default(""),
+    } satisfies Fields<HostPathVolumeSource>)
+    .optional(),
+  configMap: z
+    .strictObject({
+      name: z.string().min(1),
+      items,
+      optional,
+      defaultMode: mode.default(0o644),
+    } satisfies Fields<ConfigMapVolumeSource>)
+    .optional(),
+  secret: z
+    .strictObject({
+      secretName: z.string().min(1),
+      items,
+      optional,
+      defaultMode: mode.default(0o644),
+    } satisfies Fields<SecretVolumeSource>)
+    .optional(),
+  downwardAPI: z
+    .strictObject({ items: z.array(downwardFile).default([]), defaultMode: mode.default(0o644) } satisfies Fields<DownwardAPIVolumeSource>)
+    .optional(),
+  projected: z
+    .strictObject({
+      defaultMode: mode.default(0o644),
+      sources: z
+        .array(
+          z.strictObject({
+            configMap: projection.optional(),
+            secret: projection.optional(),
+            downwardAPI: z.strictObject({ items: z.array(downwardFile).default([]) }).optional(),
+            serviceAccountToken: refused("there is no cluster that would sign one"),
+            clusterTrustBundle: refused("there is no cluster that would have one"),
+          } satisfies Fields<VolumeProjection>),
+        )
+        .default([]),
+    } satisfies Fields<ProjectedVolumeSource>)
+    .optional(),
+};
+
+const elsewhere = {
+  awsElasticBlockStore: refused(HERE),
+  azureDisk: refused(HERE),
+  azureFile: refused(HERE),
+  cephfs: refused(HERE),
+  cinder: refused(HERE),
+  csi: refused(HERE),
+  ephemeral: refused(HERE),
+  fc: refused(HERE),
+  flexVolume: refused(HERE),
+  flocker: refused(HERE),
+  gcePersistentDisk: refused(HERE),
+  gitRepo: refused(HERE),
+  glusterfs: refused(HERE),
+  iscsi: refused(HERE),
+  nfs: refused(HERE),
+  persistentVolumeClaim: refused("there are no claims on this host: use hostPath"),
+  photonPersistentDisk: refused(HERE),
+  portworxVolume: refused(HERE),
+  quobyte: refused(HERE),
+  rbd: refused(HERE),
+  scaleIO: refused(HERE),
+  storageos: refused(HERE),
+  vsphereVolume: refused(HERE),
+};
+
+export const volume = z.strictObject({ name: dnsLabel, ...sources, ...elsewhere } satisfies Fields<Volume>);
+
+export type VolumeInput = z.output<typeof volume>;
+export type KeyItem = z.output<typeof keyToPath>;
+export type DownwardFile = z.output<typeof downwardFile>;

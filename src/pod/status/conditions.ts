@@ -1,0 +1,63 @@
+/** Conditions of a pod, with the times that are known. */
+import type { PodCondition } from "kubernetes-types/core/v1.js";
+import { hasSucceeded, isReady, isUp } from "./container-status.ts";
+import type { ContainerFacts, PodFacts } from "./facts.ts";
+import { instant } from "./instant.ts";
+
+export function conditionsOf({ task, containers }: PodFacts): PodCondition[] {
+  const init = containers.filter(({ role }) => role !== "main");
+  const isScheduled = task.admission !== "waiting";
+  const isOver = task.known === "STOPPED";
+  const isInitialized = init.every((one) =>
+    one.role === "init" ? hasSucceeded(one) : isUp(one) || (isOver && one.view.startedMs !== null),
+  );
+  const lasting = containers.filter(({ role }) => role !== "init");
+  const unready = lasting.filter((one) => !isReady(one)).map(({ container }) => container.name);
+  const isAllReady = isScheduled && unready.length === 0;
+  const ready = isAllReady
+    ? { since: checked(lasting) ? undefined : latest(lasting.map(({ view }) => view.startedMs)) }
+    : isOver
+      ? { since: latest(lasting.map(({ view }) => view.stoppedMs)), reason: "PodCompleted" }
+      : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
+  return [
+    condition("PodScheduled", isScheduled, {
+      since: task.createdMs,
+      ...(isScheduled ? {} : { reason: "Unschedulable", message: (task.waiting ?? []).join("; ") }),
+    }),
+    condition("Initialized", isInitialized, {
+      since: isInitialized
+        ? (latest(init.map(({ view, role }) => (role === "init" ? view.stoppedMs : view.startedMs))) ?? task.createdMs)
+        : undefined,
+      ...(isInitialized ? {} : { reason: "ContainersNotInitialized" }),
+    }),
+    condition("ContainersReady", isAllReady, ready),
+    condition("Ready", isAllReady, ready),
+  ];
+}
+
+interface Facts {
+  /** Absent: it is not recorded when that began. */
+  readonly since?: number | undefined;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+function condition(type: string, holds: boolean, { since, reason, message }: Facts): PodCondition {
+  return {
+    type,
+    status: holds ? "True" : "False",
+    ...(since === undefined ? {} : { lastTransitionTime: instant(since) }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** When a health check began to succeed is not recorded. */
+function checked(all: readonly ContainerFacts[]): boolean {
+  return all.some(({ detail }) => detail.health !== null);
+}
+
+function latest(times: readonly (number | null)[]): number | undefined {
+  const known = times.filter((one) => one !== null);
+  return known.length === 0 ? undefined : Math.max(...known);
+}

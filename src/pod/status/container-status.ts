@@ -1,0 +1,82 @@
+/** The status of one container, as Kubernetes shows it. */
+import type { ContainerState, ContainerStateTerminated, ContainerStatus } from "kubernetes-types/core/v1.js";
+import { ROOTFS } from "../manifest/container.ts";
+import type { ContainerFacts, PodFacts } from "./facts.ts";
+import { instant } from "./instant.ts";
+
+/** What the kubelet says of an end that nobody saw. */
+const NOBODY_SAW = { exitCode: 137, reason: "ContainerStatusUnknown" } as const;
+/** What containerd says of a program that could not be started. */
+const NOT_STARTED = { exitCode: 128, reason: "StartError" } as const;
+
+export function containerStatus(facts: ContainerFacts, { pod, containers }: PodFacts): ContainerStatus {
+  const { container, view } = facts;
+  const state = stateOf(facts, containers);
+  const before = view.known === "STOPPED" || view.restarts === 0 ? undefined : terminated(facts);
+  return {
+    name: container.name,
+    state,
+    ...(before === undefined ? {} : { lastState: { terminated: before } }),
+    ready: isReady(facts),
+    started: isUp(facts),
+    restartCount: view.restarts,
+    image: container.image ?? pod.metadata.annotations?.[`${ROOTFS}${container.name}`] ?? "",
+    imageID: "",
+    ...(view.startedMs === null ? {} : { containerID: `runt://${view.id}` }),
+  };
+}
+
+export function isUp({ view }: ContainerFacts): boolean {
+  return view.known === "RUNNING" || view.known === "RESOURCES_PROVISIONED";
+}
+
+/** An init container is ready when it has done what it was for. */
+export function isReady(facts: ContainerFacts): boolean {
+  if (facts.role === "init") return hasSucceeded(facts);
+  const { health } = facts.detail;
+  return isUp(facts) && (health === null || health.status === "HEALTHY");
+}
+
+export function hasSucceeded({ view }: ContainerFacts): boolean {
+  return view.known === "STOPPED" && view.exit?.code === 0;
+}
+
+function stateOf(facts: ContainerFacts, all: readonly ContainerFacts[]): ContainerState {
+  const { view, detail, role } = facts;
+  if (isUp(facts)) return { running: view.startedMs === null ? {} : { startedAt: instant(view.startedMs) } };
+  if (view.known === "STOPPED") {
+    const end = terminated(facts);
+    if (end !== undefined) return { terminated: end };
+    return { waiting: { reason: role === "main" ? "PodInitializing" : "ContainerCreating", ...message(view.reason) } };
+  }
+  if (view.restarts > 0 && view.known === "PULLED") {
+    return { waiting: { reason: "CrashLoopBackOff", message: `it is started again; ${view.restarts} times so far` } };
+  }
+  const isBehindInit = all.slice(0, all.indexOf(facts)).some((one) => one.role === "init" && !hasSucceeded(one));
+  return { waiting: { reason: isBehindInit ? "PodInitializing" : "ContainerCreating", ...message(detail.reason?.text) } };
+}
+
+/** undefined: it has not run, and nothing was tried. */
+export function terminated({ view, detail }: ContainerFacts): ContainerStateTerminated | undefined {
+  const { exit, startedMs, stoppedMs } = view;
+  const times = {
+    ...(startedMs === null ? {} : { startedAt: instant(startedMs), containerID: `runt://${view.id}` }),
+    ...(exit === null ? {} : { finishedAt: instant(exit.endedWallMs) }),
+    ...(exit === null && stoppedMs !== null ? { finishedAt: instant(stoppedMs) } : {}),
+  };
+  if (exit?.oomKilled) return { exitCode: exit.code ?? 137, ...signal(exit.signal), reason: "OOMKilled", ...times };
+  if (exit !== null && exit.code !== null) {
+    return { exitCode: exit.code, ...signal(exit.signal), reason: exit.code === 0 ? "Completed" : "Error", ...times };
+  }
+  if (startedMs !== null || exit !== null) return { ...NOBODY_SAW, ...times, ...message(view.reason) };
+  const isTried = detail.reason !== null && ["PullFailed", "CreateFailed", "StartFailed", "ProvisionFailed"].includes(detail.reason.code);
+  return isTried ? { ...NOT_STARTED, ...times, ...message(view.reason) } : undefined;
+}
+
+function signal(number: number | null): { readonly signal?: number } {
+  return number === null ? {} : { signal: number };
+}
+
+function message(text: string | null | undefined): { readonly message?: string } {
+  return text === null || text === undefined ? {} : { message: text };
+}

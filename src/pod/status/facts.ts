@@ -1,0 +1,46 @@
+/** What is known of the task that a pod has become. */
+import type { TaskDetail, TaskView } from "../../engine/index.ts";
+import { DOCUMENT, type Member, membersOf } from "../manifest/pod.ts";
+import { type PodInput, pod as podSchema } from "../schema/pod.ts";
+
+export interface TaskFacts {
+  readonly task: TaskView;
+  readonly detail: TaskDetail;
+}
+
+/** One container of the pod, beside what the engine says of it. */
+export interface ContainerFacts extends Member {
+  readonly view: TaskView["containers"][number];
+  readonly detail: TaskDetail["containers"][number];
+}
+
+export interface PodFacts extends TaskFacts {
+  readonly pod: PodInput;
+  /** As it was written, without what was null. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly containers: readonly ContainerFacts[];
+}
+
+/** undefined: the task was not made from a pod, or who asks may not see that. */
+export function podFacts({ task, detail }: TaskFacts): PodFacts | undefined {
+  const text = (detail.spec["annotations"] as Readonly<Record<string, string | null>> | undefined)?.[DOCUMENT];
+  if (typeof text !== "string") return undefined;
+  const document = parsed(text);
+  const read = podSchema.safeParse(document);
+  if (!read.success) return undefined;
+  const containers = membersOf(read.data).flatMap((member) => {
+    const view = task.containers.find(({ name, type }) => type === "normal" && name === member.container.name);
+    const own = detail.containers.find(({ name }) => name === member.container.name);
+    return view === undefined || own === undefined ? [] : [{ ...member, view, detail: own }];
+  });
+  return { task, detail, pod: read.data, document: document as PodFacts["document"], containers };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}

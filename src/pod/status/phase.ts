@@ -1,0 +1,16 @@
+/** How far a pod has come. */
+import { hasSucceeded } from "./container-status.ts";
+import type { PodFacts } from "./facts.ts";
+
+export type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+
+/**
+ * Succeeded only when every container has ended with 0: a sidecar may end as it likes, since it is told to. Source: Kubernetes, "Pod Lifecycle", "Pod phase".
+ */
+export function phaseOf({ task, containers }: PodFacts): Phase {
+  const main = containers.filter(({ role }) => role === "main");
+  if (task.known === "STOPPED") {
+    return containers.filter(({ role }) => role !== "sidecar").every(hasSucceeded) ? "Succeeded" : "Failed";
+  }
+  return main.length > 0 && main.every(({ view }) => view.startedMs !== null) ? "Running" : "Pending";
+}

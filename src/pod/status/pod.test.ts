@@ -1,0 +1,196 @@
+import { expect, test } from "vitest";
+import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts";
+import { podOf } from "./pod.ts";
+
+type Container = Partial<ContainerView> & {
+  readonly name: string;
+  readonly health?: "HEALTHY" | "UNHEALTHY" | "UNKNOWN";
+  readonly why?: "StartFailed";
+};
+
+const T = Date.UTC(2026, 0, 1);
+const exit = (code: number | null, more: object = {}) => ({
+  code,
+  signal: null,
+  oomKilled: false,
+  unknown: code === null,
+  endedWallMs: T + 5000,
+  ...more,
+});
+const up = { known: "RUNNING", startedMs: T } as const;
+const over = (code: number | null, more: object = {}) =>
+  ({ known: "STOPPED", startedMs: T, stoppedMs: T + 5000, exit: exit(code, more) }) as const;
+
+function podWith(
+  containers: readonly Container[],
+  task: Partial<TaskView> = {},
+  { init = [] as readonly object[], restartPolicy = "Never" } = {},
+) {
+  const names = containers.slice(init.length).map(({ name }) => ({ name, command: ["x"], image: "img" }));
+  const document = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p" },
+    spec: { restartPolicy, initContainers: init, containers: names },
+  };
+  const view = (one: Container): ContainerView => ({
+    type: "normal",
+    id: `id-${one.name}`,
+    generation: 1,
+    desired: "RUNNING",
+    known: "NONE",
+    restarts: 0,
+    startedMs: null,
+    stoppedMs: null,
+    exit: null,
+    reason: null,
+    updateError: null,
+    log: "",
+    ...one,
+  });
+  const detail: TaskDetail = {
+    id: "g.p.1",
+    reason: null,
+    spec: { annotations: { "runt.dev/pod": JSON.stringify(document) } },
+    resources: [],
+    containers: containers.map(({ name, health, why }) => ({
+      name,
+      reason: why === undefined ? null : { code: why, text: why },
+      health: health === undefined ? null : { status: health, failures: 0, output: "" },
+      dependsOn: [],
+    })),
+  };
+  const whole = {
+    id: "g.p.1",
+    known: "RUNNING",
+    admission: "admitted",
+    createdMs: T,
+    generation: 1,
+    reason: null,
+    waiting: null,
+    ...task,
+  } as TaskView;
+  return podOf({ task: { ...whole, containers: containers.map(view) }, detail })!;
+}
+const phase = (...all: Parameters<typeof podWith>) => podWith(...all).status.phase;
+const conditions = (...all: Parameters<typeof podWith>) =>
+  Object.fromEntries(podWith(...all).status.conditions!.map(({ type, status }) => [type, status]));
+const STOPPED = { known: "STOPPED" } as const;
+
+/** Kubernetes, "Pod Lifecycle", "Pod phase". */
+test("P28 Pending until all have begun, Running, Succeeded only when every one has ended with 0, else Failed", () => {
+  expect(phase([{ name: "a" }], { admission: "waiting", known: "NONE" })).toBe("Pending");
+  expect(phase([{ name: "a", ...up }, { name: "b" }])).toBe("Pending");
+  expect(
+    phase([
+      { name: "a", ...up },
+      { name: "b", ...over(0) },
+    ]),
+  ).toBe("Running");
+  expect(
+    phase(
+      [
+        { name: "a", ...over(0) },
+        { name: "b", ...over(0) },
+      ],
+      STOPPED,
+    ),
+  ).toBe("Succeeded");
+  expect(
+    phase(
+      [
+        { name: "a", ...over(0) },
+        { name: "b", ...over(3) },
+      ],
+      STOPPED,
+    ),
+  ).toBe("Failed");
+  expect(phase([{ name: "a", ...over(null) }], STOPPED)).toBe("Failed");
+  expect(phase([{ name: "a", known: "STOPPED" }], STOPPED)).toBe("Failed");
+  // It waits to be started again: the kubelet says Running.
+  expect(phase([{ name: "a", ...up, known: "PULLED", restarts: 1, exit: exit(1) }])).toBe("Running");
+});
+
+test("P28 P32 ends: with 0, with another code, by a signal, for memory, unseen, and one that could not begin", () => {
+  const states = podWith(
+    [
+      { name: "a", ...over(0) },
+      { name: "b", ...over(3) },
+      { name: "c", ...over(143, { signal: 15 }) },
+      { name: "d", ...over(137, { signal: 9, oomKilled: true }) },
+      { name: "e", ...over(null) },
+      { name: "f", known: "STOPPED", why: "StartFailed", reason: "no such program" },
+    ],
+    STOPPED,
+  ).status.containerStatuses!;
+  expect(states.map(({ state }) => [state?.terminated?.exitCode, state?.terminated?.signal, state?.terminated?.reason])).toEqual([
+    [0, undefined, "Completed"],
+    [3, undefined, "Error"],
+    [143, 15, "Error"],
+    [137, 9, "OOMKilled"],
+    [137, undefined, "ContainerStatusUnknown"],
+    [128, undefined, "StartError"],
+  ]);
+  expect(states[0]!.state!.terminated).toMatchObject({
+    startedAt: "2026-01-01T00:00:00Z",
+    finishedAt: "2026-01-01T00:00:05Z",
+    containerID: "runt://id-a",
+  });
+  expect(states[5]!.state!.terminated).toMatchObject({ message: "no such program" });
+});
+
+test("P32 a container that is started again: how often, and how it has ended before", () => {
+  const waiting = podWith([{ name: "a", ...up, known: "PULLED", restarts: 2, exit: exit(1) }]).status.containerStatuses![0]!;
+  expect(waiting).toMatchObject({
+    restartCount: 2,
+    ready: false,
+    state: { waiting: { reason: "CrashLoopBackOff" } },
+    lastState: { terminated: { exitCode: 1 } },
+  });
+  const running = podWith([{ name: "a", ...up, restarts: 2, exit: exit(1) }]).status.containerStatuses![0]!;
+  expect(running).toMatchObject({
+    ready: true,
+    state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
+    lastState: { terminated: { exitCode: 1 } },
+  });
+  expect(podWith([{ name: "a", ...up }]).status.containerStatuses![0]).not.toHaveProperty("lastState");
+});
+
+test("P29 conditions over a life with a probe: ready only while it runs and is healthy", () => {
+  const all = (PodScheduled: string, Initialized: string, Ready: string) => ({ PodScheduled, Initialized, ContainersReady: Ready, Ready });
+  expect(conditions([{ name: "a", health: "UNKNOWN" }], { admission: "waiting", waiting: ["memory"] })).toEqual(
+    all("False", "True", "False"),
+  );
+  expect(conditions([{ name: "a", ...up, health: "UNKNOWN" }])).toEqual(all("True", "True", "False"));
+  expect(conditions([{ name: "a", ...up, health: "HEALTHY" }])).toEqual(all("True", "True", "True"));
+  expect(conditions([{ name: "a", ...up, health: "UNHEALTHY" }])).toEqual(all("True", "True", "False"));
+  expect(conditions([{ name: "a", ...over(0), health: "HEALTHY" }], STOPPED)).toEqual(all("True", "True", "False"));
+  const init = [{ name: "i", command: ["x"], image: "img" }];
+  expect(conditions([{ name: "i", ...up }, { name: "a" }], {}, { init })).toEqual(all("True", "False", "False"));
+  expect(
+    conditions(
+      [
+        { name: "i", ...over(0) },
+        { name: "a", ...up },
+      ],
+      {},
+      { init },
+    ),
+  ).toEqual(all("True", "True", "True"));
+});
+
+test("P30 a start time in RFC 3339, and none for what waits for room", () => {
+  expect(podWith([{ name: "a", ...up }]).status.startTime).toBe("2026-01-01T00:00:00Z");
+  expect(podWith([{ name: "a" }], { admission: "waiting" }).status).not.toHaveProperty("startTime");
+});
+
+test("what was written stays; a task without a document, or whose document may not be seen, is no pod", () => {
+  expect(podWith([{ name: "a", ...up }])).toMatchObject({
+    kind: "Pod",
+    metadata: { name: "p", namespace: "default", generation: 1 },
+    spec: { restartPolicy: "Never" },
+  });
+  const detail = { id: "t", reason: null, resources: [], containers: [] };
+  expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: {} } })).toBeUndefined();
+  expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: { annotations: { "runt.dev/pod": null } } } })).toBeUndefined();
+});

@@ -1,0 +1,43 @@
+/** A task that was made from a pod -> the pod with its status, as Kubernetes shows it. */
+import type { PodStatus } from "kubernetes-types/core/v1.js";
+import { qosClass, resourcesOf } from "../resources.ts";
+import { uidOf } from "../uid.ts";
+import { conditionsOf } from "./conditions.ts";
+import { containerStatus } from "./container-status.ts";
+import { type PodFacts, podFacts, type TaskFacts } from "./facts.ts";
+import { instant } from "./instant.ts";
+import { phaseOf } from "./phase.ts";
+
+export type { PodStatus };
+
+/** undefined: the task was not made from a pod. What the user has written is as it was; metadata and status are added to. */
+export function podOf(given: TaskFacts): (Readonly<Record<string, unknown>> & { readonly status: PodStatus }) | undefined {
+  const facts = podFacts(given);
+  if (facts === undefined) return undefined;
+  const { document, pod, task } = facts;
+  const metadata = {
+    namespace: "default",
+    ...(document["metadata"] as object),
+    uid: uidOf(pod.metadata),
+    creationTimestamp: instant(task.createdMs),
+    generation: task.generation,
+  };
+  return { ...document, metadata, status: statusOf(facts) };
+}
+
+function statusOf(facts: PodFacts): PodStatus {
+  const { task, containers } = facts;
+  const statuses = (isInit: boolean) =>
+    containers.filter(({ role }) => (role !== "main") === isInit).map((one) => containerStatus(one, facts));
+  const init = statuses(true);
+  const phase = phaseOf(facts);
+  return {
+    phase,
+    conditions: conditionsOf(facts),
+    ...(phase === "Failed" && task.reason !== null ? { message: task.reason } : {}),
+    ...(task.admission === "waiting" ? {} : { startTime: instant(task.createdMs) }),
+    ...(init.length === 0 ? {} : { initContainerStatuses: init }),
+    containerStatuses: statuses(false),
+    qosClass: qosClass(containers.map(({ container }) => resourcesOf(container.resources))),
+  };
+}

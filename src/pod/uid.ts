@@ -1,0 +1,17 @@
+/** The uid of a pod: its own, or one that is the same for the same namespace and name. */
+import { createHash } from "node:crypto";
+
+interface Named {
+  readonly uid?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export function uidOf({ uid, namespace = "default", name }: Named): string {
+  if (uid !== undefined) return uid;
+  const hex = createHash("sha256")
+    .update(JSON.stringify([namespace, name]))
+    .digest("hex");
+  // RFC 9562, version 8: the bits are what the maker likes.
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+}
