@@ -102,7 +102,7 @@ test("E28 E91 HEALTHY: the check decides, and an unhealthy container runs on", (
     return of(one, "db").health!.status;
   };
   expect([fail(), fail()]).toEqual(["HEALTHY", "UNHEALTHY"]);
-  expect(of(one, "db").known).toBe("RUNNING");
+  expect(of(one, "db")).toMatchObject({ known: "RUNNING", desired: "RUNNING" });
 });
 
 test("E91 a time-out ends the wait, and the reason names who was waited for", () => {
