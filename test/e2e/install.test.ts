@@ -172,7 +172,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     async function control(): Promise<string> {
       const target = join(directory, "control");
       await execa("dpkg-deb", ["-e", file, target]);
-      // Where no systemd runs, the scripts do nothing (test/guest/cases/engine-package.test.ts: where it does).
+      // Where no systemd runs, the scripts do nothing.
       expect(readdirSync(target).sort()).toEqual(["control", "md5sums", ...SCRIPTS]);
       for (const script of SCRIPTS) await execa(join(target, script), ["remove"], { env: { PATH: "/nonexistent" }, extendEnv: false });
       return target;
