@@ -107,9 +107,11 @@ module.exports = {
     engineRoom("logs"),
     // It makes what the plan says.
     engineRoom("network", "spec", "plan"),
+    // It asks from inside of a network.
+    engineRoom("health", "spec", "network"),
     engineRoom("pause"),
     engineRoom("volumes"),
-    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "network", "executor"),
+    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "network", "health", "executor"),
     // It makes tasks of what others write, and shows tasks as they do.
     wing("pod", "engine", "shared"),
     {

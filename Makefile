@@ -171,10 +171,10 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 include native-bindings/testing/build.mk
 
 # What holds the namespaces that the containers of a task share.
-bin/runt-pause: native-bindings/pause/pause.c | $(SETUP)
+bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c native-bindings/pause/connect.h | $(SETUP)
 	@mkdir -p bin
 	@echo "  cc $<"
-	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $< -o $@
+	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $(filter %.c,$^) -o $@
 
 # ---- the npm package: dist/ (docs/library)
 dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)

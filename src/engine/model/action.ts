@@ -1,5 +1,7 @@
 /** What is to be done. Each action is recorded as in flight in the same transaction, and its result comes back as an event. */
 
+import type { HealthCheck } from "../spec/index.ts";
+
 interface OfContainer {
   readonly container: string;
   readonly generation: number;
@@ -23,7 +25,7 @@ export type Action =
   | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
   /** Give it the limits that its spec has now. `updated`. May be repeated. */
   | ({ readonly type: "update" } & OfContainer)
-  | ({ readonly type: "checkHealth"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
+  | ({ readonly type: "checkHealth"; readonly check: HealthCheck } & OfContainer)
   /** `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }

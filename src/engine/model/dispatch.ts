@@ -105,8 +105,7 @@ function checkHealth(record: TaskRecord, now: Instant): Decision {
   return {
     record: checking,
     actions: due.map(({ name, generation, runtimeId }) => {
-      const { command, timeout } = specOf(record, name)!.healthCheck!;
-      return { type: "checkHealth", container: name, generation, runtimeId, command, timeoutMs: timeout };
+      return { type: "checkHealth", container: name, generation, runtimeId, check: specOf(record, name)!.healthCheck! };
     }),
   };
 }

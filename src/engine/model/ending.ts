@@ -33,8 +33,11 @@ export function endContainer(
     update: null,
   };
   const changed = changeContainer(record, container.name, ended);
-  if (isOwnEnd && container.isRestartAsked) return newIncarnation(changed, ended, null);
   const policy = specOf(record, container.name)?.restart;
+  // Who was stopped for its health waits as one that has ended by itself.
+  const isForHealth = policy?.unhealthy === true && container.health?.status === "UNHEALTHY";
+  if (isOwnEnd && container.isRestartAsked)
+    return isForHealth ? restartByPolicy(changed, ended, policy, now) : newIncarnation(changed, ended, null);
   if (isOwnEnd && found !== null && policy !== undefined && restartsAfter(policy, ended, found, now)) {
     return restartByPolicy(changed, ended, policy, now);
   }

@@ -2,7 +2,7 @@
 import type { HealthCheck } from "../spec/index.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";
-import type { ContainerRecord, HealthRecord, TaskRecord } from "./record.ts";
+import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
 import { runTimeMs } from "./restart.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
 
@@ -24,5 +24,13 @@ export function applyHealth(record: TaskRecord, event: Extract<TaskEvent, { type
     nextCheck: after(event.at, check.interval),
     output: event.output,
   };
-  return changeContainer(record, container.name, { health });
+  const isToRestart = health.status === "UNHEALTHY" && mayRestart(record, container);
+  return changeContainer(record, container.name, { health, ...(isToRestart ? { isRestartAsked: true } : {}) });
+}
+
+/** What is not healthy goes on, unless its policy says otherwise. */
+function mayRestart(record: TaskRecord, { name, desired, restarts }: ContainerRecord): boolean {
+  const policy = specOf(record, name)?.restart;
+  const isEnough = policy?.maximumCount !== undefined && restarts >= policy.maximumCount;
+  return policy?.enabled === true && policy.unhealthy && !isEnough && desired === "RUNNING" && record.desired === "RUNNING";
 }

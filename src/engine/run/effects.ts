@@ -15,6 +15,7 @@ import {
 import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Cards } from "./cards.ts";
+import { Checking } from "./checking.ts";
 import type { Launching } from "./launching.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
@@ -39,9 +40,11 @@ type ContainerAction = Extract<Action, { readonly runtimeId: string }>;
 
 export class Effects {
   readonly #options: EffectsOptions;
+  readonly #checking: Checking;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
+    this.#checking = new Checking(options);
   }
 
   /** Returns what has come of it. Never rejects. */
@@ -89,7 +92,7 @@ export class Effects {
         else await removeResource(record, action.name, paths);
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
-        const { isHealthy, output } = await runtime.check(action.runtimeId, action.command, action.timeoutMs);
+        const { isHealthy, output } = await this.#checking.check(record, action.runtimeId, action.check);
         return { type: "health", container: action.container, generation: action.generation, isHealthy, output };
       }
       case "preStop":

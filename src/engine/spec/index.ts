@@ -15,8 +15,10 @@ export {
   type ContainerSpec,
   type Dependency,
   type HealthCheck,
+  type HttpCheck,
   type MountSpec,
   type RestartPolicy,
+  type TcpCheck,
 } from "./schema/container.ts";
 export type { InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";

@@ -26,6 +26,7 @@ export function checkCombinations({ containers, namespaces, volumes }: TaskSpec)
       ...mounts(container, volumes),
       ...metadata(container),
       ...signal(container),
+      ...health(container),
       ...capabilities(container),
       ...hostname(container, namespaces.uts),
     ].map((problem) => ({
@@ -80,6 +81,15 @@ function metadata({ metadata: directory, mounts: others }: ContainerSpec): Probl
 function signal({ stopSignal }: ContainerSpec): Problem[] {
   if (typeof stopSignal === "number" || signalNumber(stopSignal.replace(/^SIG/, "")) !== undefined) return [];
   return [{ code: "unknown-signal", message: `there is no signal ${stopSignal}`, path: ["stopSignal"] }];
+}
+
+function health({ healthCheck, restart }: ContainerSpec): Problem[] {
+  const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path });
+  if (healthCheck === undefined) {
+    return restart?.unhealthy ? [wrong("without a health check it is never unhealthy", "restart", "unhealthy")] : [];
+  }
+  const given = (["command", "http", "tcp"] as const).filter((way) => healthCheck[way] !== undefined);
+  return given.length === 1 ? [] : [wrong("needs one of command, http and tcp", "healthCheck")];
 }
 
 /** The kernel knows numbers only: a name it has none for would vanish. */

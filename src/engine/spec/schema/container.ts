@@ -20,6 +20,7 @@ export const restartPolicy = z.strictObject({
   ignoredExitCodes: z.array(z.int().min(0).max(255)).max(50).default([]).describe("Exit codes after which it is not started again."),
   minimumRunTime: duration.default(0).describe("It is not started again when it has run for a shorter time."),
   maximumCount: z.int().min(1).optional().describe("How many times it is started again at most."),
+  unhealthy: z.boolean().default(false).describe("It is stopped and started again when its health checks have failed."),
   backoff: z
     .strictObject({
       initial: duration.default(1000),
@@ -30,8 +31,34 @@ export const restartPolicy = z.strictObject({
     .describe("How long it waits before it is started again: the time doubles with each run."),
 });
 
+const checkPort = z.int().min(1).max(65_535);
+const checkAddress = z
+  .union([z.ipv4("is no IP address"), z.ipv6("is no IP address")])
+  .default("127.0.0.1")
+  .describe("In the container's network.");
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "is no name of a header");
+const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is no value of a header");
+
+export const httpCheck = z.strictObject({
+  port: checkPort,
+  path: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, "is no path of a URL like /healthy")
+    .default("/"),
+  address: checkAddress,
+  headers: z.record(headerName, headerValue).default({}),
+});
+
+export const tcpCheck = z.strictObject({ port: checkPort, address: checkAddress });
+
 export const healthCheck = z.strictObject({
-  command: z.array(text).min(1).describe("Program and arguments, run inside the container. It is healthy when this exits with 0."),
+  command: z
+    .array(text)
+    .min(1)
+    .optional()
+    .describe("Program and arguments, run inside the container. It is healthy when this exits with 0."),
+  http: httpCheck.optional().describe("Instead of a command: it is healthy when a GET is answered with a status from 200 to 399."),
+  tcp: tcpCheck.optional().describe("Instead of a command: it is healthy when a connection comes about."),
   interval: duration.default(30_000),
   timeout: duration.default(5000),
   retries: z.int().min(1).max(100).default(3).describe("How many failures in a row make it unhealthy."),
@@ -108,6 +135,8 @@ export const container = z.strictObject({
 export type Condition = (typeof CONDITIONS)[number];
 export type Dependency = z.output<typeof dependency>;
 export type RestartPolicy = z.output<typeof restartPolicy>;
+export type HttpCheck = z.output<typeof httpCheck>;
+export type TcpCheck = z.output<typeof tcpCheck>;
 export type HealthCheck = z.output<typeof healthCheck>;
 export type MountSpec = z.output<typeof mount>;
 export type ContainerSpec = z.output<typeof container>;

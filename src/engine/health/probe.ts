@@ -1,0 +1,46 @@
+/** Health checks by the network: a connection that begins in the network namespace of the container, so that loopback is its own. */
+import { type CommandResult, lastLines, runCommand } from "../network/index.ts";
+import type { HttpCheck, TcpCheck } from "../spec/index.ts";
+import { readAnswer, requestText } from "./http.ts";
+
+export interface Probe {
+  /** Path of runt-pause, which makes the connection. */
+  readonly program: string;
+  /** File of the network namespace. */
+  readonly namespace: string;
+  readonly timeoutMs: number;
+}
+
+export interface Checked {
+  readonly isHealthy: boolean;
+  readonly output: string;
+}
+
+/** Of the body of an answer that says what is wrong. */
+const LONGEST_BODY = 512;
+
+/** Healthy: there is a connection in time. @throws the error of spawn(2) */
+export async function probeTcp({ port, address }: TcpCheck, probe: Probe): Promise<Checked> {
+  const result = await run("reach", { port, address }, probe);
+  return { isHealthy: result.status === 0, output: result.status === 0 ? "" : explained(result, probe) };
+}
+
+/** Healthy: an answer with a status from 200 to 399 has begun in time. @throws the error of spawn(2) */
+export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
+  const result = await run("connect", check, probe, requestText(check));
+  const answer = readAnswer(result.stdout);
+  if (answer !== undefined) {
+    const isHealthy = answer.status >= 200 && answer.status < 400;
+    return { isHealthy, output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n") };
+  }
+  return { isHealthy: false, output: result.stdout === "" ? explained(result, probe) : `no answer of HTTP/1: ${lastLines(result.stdout)}` };
+}
+
+function run(verb: "reach" | "connect", { port, address }: TcpCheck, probe: Probe, input = ""): Promise<CommandResult> {
+  const { program, namespace, timeoutMs } = probe;
+  return runCommand({ program, args: [verb, namespace, address, String(port)], input, timeoutMs });
+}
+
+function explained({ isTimedOut, stderr }: CommandResult, { timeoutMs }: Probe): string {
+  return isTimedOut ? `no answer within ${timeoutMs} ms` : lastLines(stderr) || "the connection was closed without an answer";
+}

@@ -1,0 +1,36 @@
+/** One health check of a container, in whichever way its spec says. */
+import { type Checked, type Probe, probeHttp, probeTcp } from "../health/index.ts";
+import type { TaskRecord } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
+import { locatePause } from "../pause/index.ts";
+import { type HealthCheck, hasOwnNetwork } from "../spec/index.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+
+export interface CheckingOptions {
+  readonly runtime: ContainerRuntime;
+  readonly networks: TaskNetworks;
+}
+
+export class Checking {
+  readonly #options: CheckingOptions;
+
+  constructor(options: CheckingOptions) {
+    this.#options = options;
+  }
+
+  /** @throws as Executor.exec; PauseNotFoundError; the error of spawn(2) */
+  async check(record: TaskRecord, runtimeId: string, { command, http, tcp, timeout }: HealthCheck): Promise<Checked> {
+    if (command !== undefined) return this.#options.runtime.check(runtimeId, command, timeout);
+    const namespace = await this.#namespaceOf(record, runtimeId);
+    if (namespace === undefined) return { isHealthy: false, output: "the container does not run" };
+    const probe: Probe = { program: locatePause(this.#options.runtime.binary), namespace, timeoutMs: timeout };
+    return http === undefined ? probeTcp(tcp!, probe) : probeHttp(http, probe);
+  }
+
+  /** That of the container: also a private one, and that of the host. undefined: it does not run. */
+  async #namespaceOf({ id, spec }: TaskRecord, runtimeId: string): Promise<string | undefined> {
+    if (hasOwnNetwork(spec)) return this.#options.networks.placement(id).path;
+    const found = await this.#options.runtime.find(runtimeId);
+    return found.state === "running" ? `/proc/${found.process.pid}/ns/net` : undefined;
+  }
+}
