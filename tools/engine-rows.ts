@@ -90,6 +90,8 @@ export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   T17: "An interface may be one with a tag of a vlan.",
   T18: "A kind of interface that nobody knows is refused by its name.",
   T19: "Behind all other interfaces there is that of the local bridge.",
+  T20: "What containers send reaches the proxy of their task, and what that sends its target.",
+  T21: "A proxy may be given the connections to some addresses only.",
   T22: "The network of a task lives as long as its file, whatever ends.",
   T24: "Interfaces are made in order; what fails undoes those before it, and all are removed in the inverse order, also after an error.",
 };

@@ -1,7 +1,7 @@
 /** hosts, hostname and resolv.conf of each task: bound into its containers, so they are always written in place. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { fileContents, NETWORK_FILES } from "../plan/index.ts";
+import { fileContents, hostsOf, type Named, NETWORK_FILES } from "../plan/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 const HOST_RESOLV = "/etc/resolv.conf";
@@ -14,6 +14,19 @@ export function writeFiles(directory: string, { name, network }: TaskSpec, addre
     writeFileSync(join(directory, file), contents[file]);
     // Every user of a container reads them, whatever the umask of this process takes away.
     chmodSync(join(directory, file), 0o644);
+  }
+}
+
+/** With the names of others. */
+export function writeHosts(directory: string, { name }: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
+  const text = Buffer.from(hostsOf(name, addresses, peers));
+  // Never empty: somebody may read it now.
+  const fd = openSync(join(directory, "hosts"), "r+");
+  try {
+    writeSync(fd, text, 0, text.length, 0);
+    ftruncateSync(fd, text.length);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -18,6 +18,11 @@ export async function pinNamespace(path: string, blocked: readonly string[], tim
   await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE, "sh", ...blocked], timeoutMs);
 }
 
+/** `rules`: as iptables-restore(8) takes them. @throws NetworkError program-missing, program-failed */
+export async function addRules(path: string, rules: string, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, "iptables-restore", "--noflush"], timeoutMs, rules);
+}
+
 /** What is in it goes with it. One that is gone is removed. @throws NetworkError */
 export async function unpinNamespace(path: string, timeoutMs: number): Promise<void> {
   // Whoever was killed while it was made may have left more than one mount.

@@ -1,16 +1,16 @@
 /** The networks of tasks on this host: made, looked up, checked, given back. Everything here may be repeated after a crash at any instruction. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
+import { type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 import type { CniResult } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
-import { removeFiles, writeFiles } from "./files.ts";
+import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { type JanitorOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./janitor.ts";
-import { isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
+import { addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Plugins } from "./plugin.ts";
 import { checkPort } from "./ports.ts";
@@ -61,15 +61,11 @@ export class TaskNetworks {
    * Make the network of a task, or find it as it was made; what is left of an attempt that did not come to its end is removed first.
    * Returns its addresses, with prefixes. @throws NetworkError
    */
-  async provision(id: string, spec: TaskSpec): Promise<{ readonly addresses: readonly string[] }> {
+  async provision(id: string, group: string, spec: TaskSpec): Promise<{ readonly addresses: readonly string[] }> {
     const made = await this.#found(id);
-    const results = made ?? (await this.#make(id, await this.#planOf(spec)));
+    const results = made ?? (await this.#make(id, await this.#planOf(group, spec)));
     const addresses = addressesOf(results);
-    writeFiles(
-      this.placement(id).files,
-      spec,
-      addresses.map((one) => one.split("/")[0]!),
-    );
+    writeFiles(this.placement(id).files, spec, addresses.map(withoutPrefix));
     return { addresses };
   }
 
@@ -82,6 +78,11 @@ export class TaskNetworks {
     removeFiles(files);
     this.#attachments.remove(id);
     if (attachment !== undefined) await this.#bridges.removeUnused(attachment);
+  }
+
+  /** Other tasks of its network, for its hosts file: containers that run see it at once. Errors are those of the system calls. */
+  writePeers(id: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
+    writeHosts(this.placement(id).files, spec, addresses.map(withoutPrefix), peers);
   }
 
   /** @throws NetworkError: it is not as it was made */
@@ -120,10 +121,12 @@ export class TaskNetworks {
     return join(this.#options.directory, "leases");
   }
 
-  async #planOf(spec: TaskSpec): Promise<NetworkPlan> {
+  async #planOf(group: string, spec: TaskSpec): Promise<NetworkPlan> {
     const isBridged = spec.network!.mode !== "none";
     // A task without interfaces needs no addresses, and no program that finds them.
-    const bridged = isBridged ? await this.#networks.get(DEFAULT_NETWORK) : { name: this.#networks.prefix, bridge: "", subnet: "" };
+    const bridged = isBridged
+      ? await this.#networks.get(networkName(group, spec))
+      : { name: this.#networks.prefix, bridge: "", subnet: "" };
     return networkPlan(spec, { bridged, leases: this.#leases });
   }
 
@@ -142,7 +145,7 @@ export class TaskNetworks {
     return undefined;
   }
 
-  async #make(id: string, { steps, ports, blocked }: NetworkPlan): Promise<readonly CniResult[]> {
+  async #make(id: string, { steps, ports, blocked, rules }: NetworkPlan): Promise<readonly CniResult[]> {
     // What is missing is said before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
     for (const port of ports) await checkPort(port);
@@ -153,6 +156,7 @@ export class TaskNetworks {
       await pinNamespace(namespace, blocked, this.#timeoutMs);
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
+      if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
       this.#attachments.write({ ...attachment, results });
       return results;
     } catch (error) {
@@ -194,8 +198,17 @@ export class TaskNetworks {
   }
 }
 
+/** Neither a group nor a network has a dot in its name. */
+function networkName(group: string, { network }: TaskSpec): string {
+  return network?.name === undefined ? DEFAULT_NETWORK : `${group}.${network.name}`;
+}
+
 function hasAddress({ ips = [] }: CniResult, address: string): boolean {
   return ips.some((one) => one.address === address);
+}
+
+export function withoutPrefix(address: string): string {
+  return address.split("/")[0]!;
 }
 
 /** Those of loopback are no task's own. */

@@ -11,7 +11,7 @@ export {
   networkPlan,
   portName,
 } from "./network.ts";
-export { fileContents, hostsText, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
+export { fileContents, hostsOf, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { refusedByHost } from "./refused.ts";
 export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";

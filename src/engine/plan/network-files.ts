@@ -44,19 +44,22 @@ export interface FileContents {
 }
 
 export function fileContents({ name, addresses, dns, hostResolv }: FileContents): Readonly<Record<NetworkFile, string>> {
-  const own = addresses.length === 0 ? ["127.0.0.1"] : addresses;
   return {
-    hosts: hostsText([
-      { address: "127.0.0.1", names: ["localhost"] },
-      { address: "::1", names: ["localhost", "ip6-localhost", "ip6-loopback"] },
-      ...own.map((address) => ({ address, names: [name] })),
-    ]),
+    hosts: hostsOf(name, addresses, []),
     hostname: `${name}\n`,
     "resolv.conf": dns === undefined ? reachable(hostResolv) : resolvText(dns),
   };
 }
 
-export function hostsText(entries: readonly Named[]): string {
+/** `peers`: other tasks of its network. */
+export function hostsOf(name: string, addresses: readonly string[], peers: readonly Named[]): string {
+  const own = addresses.length === 0 ? ["127.0.0.1"] : addresses;
+  const entries = [
+    { address: "127.0.0.1", names: ["localhost"] },
+    { address: "::1", names: ["localhost", "ip6-localhost", "ip6-loopback"] },
+    ...own.map((address) => ({ address, names: [name] })),
+    ...peers,
+  ];
   return entries.map(({ address, names }) => `${address}\t${names.join(" ")}\n`).join("");
 }
 

@@ -87,6 +87,29 @@ test("E73: port mappings, addresses of the host and the network of a task withou
   expect(networkPlan(task({ mode: "none" }), PLACES).steps.map((one) => one.interface)).toEqual(["lo"]);
 });
 
+test("T20: connections to anything but loopback go to the proxy, but for its own and those that are ignored; T21: or those to some addresses only", () => {
+  const all = { user: 1337, egress: { port: 15_001, ignored: ["10.1.0.0/16"] }, ingress: { port: 15_000, ports: [80, 443] } };
+  expect(networkPlan(task({ proxy: all }), PLACES).rules.split("\n")).toEqual([
+    "*nat",
+    "-A OUTPUT -p tcp -m owner --uid-owner 1337 -j RETURN",
+    "-A OUTPUT -p tcp -d 10.1.0.0/16 -j RETURN",
+    "-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN",
+    "-A OUTPUT -p tcp -j REDIRECT --to-ports 15001",
+    "-A PREROUTING -p tcp -m multiport --dports 80,443 -j REDIRECT --to-ports 15000",
+    "COMMIT",
+    "",
+  ]);
+  const some = { user: 1337, egress: { port: 15_001, addresses: ["127.255.0.0/16"] } };
+  expect(networkPlan(task({ proxy: some }), PLACES).rules).toContain(
+    "-A OUTPUT -p tcp -m owner --uid-owner 1337 -j RETURN\n-A OUTPUT -p tcp -d 127.255.0.0/16 -j REDIRECT --to-ports 15001\nCOMMIT",
+  );
+  expect(networkPlan(task({}), PLACES).rules).toBe("");
+  expect(said({ proxy: { user: 1 } })).toEqual(["/network/proxy: needs egress or ingress"]);
+  expect(said({ mode: "none", name: "n" })).toEqual([
+    "/network/name: a network with a name needs the mode bridge, and the network's is none",
+  ]);
+});
+
 test("resolv.conf has no server on the loopback of the host; a task without an address has its name on loopback", () => {
   const hostResolv = "# a comment\nnameserver 127.0.0.53\nnameserver ::1\nnameserver 192.0.2.9\nsearch example.org\n";
   const files = fileContents({ name: "t", addresses: [], dns: undefined, hostResolv });

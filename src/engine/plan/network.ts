@@ -27,6 +27,8 @@ export interface NetworkPlan {
   readonly ports: readonly HostPort[];
   /** Addresses that nothing in the task reaches. */
   readonly blocked: readonly string[];
+  /** Rules inside the namespace, as iptables-restore(8) takes them; "": none. They go with it. */
+  readonly rules: string;
 }
 
 /** A network of this engine: behind a bridge of the host. */
@@ -54,7 +56,30 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [loopback(places), ...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
+    rules: redirects(network.proxy),
   };
+}
+
+/** The proxy's own connections are left alone, or they would come back to it. Sources: iptables-extensions(8), REDIRECT and owner. */
+function redirects(proxy: NetworkSpec["proxy"]): string {
+  if (proxy === undefined) return "";
+  const { user, egress, ingress } = proxy;
+  const lines: string[] = [];
+  if (egress !== undefined) {
+    const { port, addresses, ignored } = egress;
+    const own = [
+      `-m owner --uid-owner ${user}`,
+      ...ignored.map((range) => `-d ${range}`),
+      ...(addresses.length === 0 ? ["-d 127.0.0.0/8"] : []),
+    ];
+    lines.push(...own.map((match) => `-A OUTPUT -p tcp ${match} -j RETURN`));
+    const targets = addresses.length === 0 ? [""] : addresses.map((range) => `-d ${range} `);
+    lines.push(...targets.map((match) => `-A OUTPUT -p tcp ${match}-j REDIRECT --to-ports ${port}`));
+  }
+  if (ingress !== undefined) {
+    lines.push(`-A PREROUTING -p tcp -m multiport --dports ${ingress.ports.join(",")} -j REDIRECT --to-ports ${ingress.port}`);
+  }
+  return ["*nat", ...lines, "COMMIT", ""].join("\n");
 }
 
 function loopback({ bridged: { name } }: NetworkPlaces): NetworkStep {

@@ -103,7 +103,7 @@ export class Effects {
   }
 
   async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
-    if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.spec) };
+    if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.group, record.spec) };
     createResource(record, name, this.#options.paths);
     return {};
   }

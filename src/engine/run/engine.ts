@@ -26,6 +26,7 @@ import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
 import { MetadataFiles } from "./metadata.ts";
+import { NetworkNames } from "./network-names.ts";
 import { NetworkWatch } from "./network-watch.ts";
 import { networksOf, stateKey } from "./networks.ts";
 import { type OrphanPolicy, Orphans, type OrphanView } from "./orphans.ts";
@@ -155,6 +156,8 @@ export class Engine {
       tasksIn(records, store.path),
       succeededIn(records),
     );
+    const names = new NetworkNames(networks, log);
+    this.#turns.onCommit(() => names.refresh([...this.#turns.records.values()]));
     this.#watch = new NetworkWatch({
       networks: this.#networks,
       conditions: this.#conditions,

@@ -20,6 +20,12 @@ export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[
     problems.push(wrong("the mode isolated needs interfaces", "network", "mode"));
   if (network.mode !== "isolated" && network.interfaces.length > 0)
     problems.push(wrong(`interfaces need the mode isolated, and the network's is ${network.mode}`, "network", "interfaces"));
+  if (network.name !== undefined && network.mode !== "bridge")
+    problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
+  if (network.proxy !== undefined && network.mode === "host")
+    problems.push(wrong("the connections of the host are not those of a task", "network", "proxy"));
+  if (network.proxy !== undefined && network.proxy.egress === undefined && network.proxy.ingress === undefined)
+    problems.push(wrong("needs egress or ingress", "network", "proxy"));
   network.interfaces.forEach(({ association, vlan }, at) => {
     if ((association === "vlan") !== (vlan !== undefined))
       problems.push(wrong("association vlan and the tag of a vlan belong together", "network", "interfaces", at, "vlan"));

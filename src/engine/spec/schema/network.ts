@@ -1,5 +1,6 @@
 /** The network of a task. */
 import { z } from "zod";
+import { name } from "./quantities.ts";
 
 export const NETWORK_MODES = ["none", "host", "bridge", "isolated"] as const;
 
@@ -46,14 +47,47 @@ const networkInterface = z.strictObject({
   vlan: z.int().min(1).max(4094).optional().describe("The tag, with association vlan."),
 });
 
+const proxy = z.strictObject({
+  user: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 2)
+    .describe("Number of the user that the proxy runs as: what it sends goes where it is sent to."),
+  egress: z
+    .strictObject({
+      port: port.describe("On which the proxy listens."),
+      addresses: z
+        .array(z.cidrv4("is no range of IPv4 like 127.255.0.0/16"))
+        .max(64)
+        .default([])
+        .describe("Of connections that it gets; empty: all but those to loopback."),
+      ignored: z.array(z.cidrv4("is no range of IPv4 like 10.0.0.0/8")).max(64).default([]),
+    })
+    .optional()
+    .describe("Connections that containers make."),
+  ingress: z
+    .strictObject({
+      port: port.describe("On which the proxy listens."),
+      ports: z.array(port).min(1).max(15).describe("That others connect to."),
+    })
+    .optional()
+    .describe("Connections that others make to the task."),
+});
+
 export const network = z.strictObject({
   mode: z
     .enum(NETWORK_MODES)
     .default("bridge")
     .describe("none: loopback only. host: that of the host. bridge: behind a bridge of the host. isolated: interfaces of its own."),
+  name: name
+    .optional()
+    .describe(
+      "Tasks of the group with the same name of a network are behind one bridge, and find each other by their names. With mode bridge.",
+    ),
   ports: z.array(portMapping).max(1000).default([]).describe("Ports of the host that lead to the task; with mode bridge."),
   interfaces: z.array(networkInterface).max(16).default([]).describe("With mode isolated."),
   dns: dns.optional().describe("What resolv.conf says. Absent: what the host's says, without servers on loopback."),
+  proxy: proxy.optional().describe("A container of the task gets the TCP connections of the others (IPv4)."),
   metadata: z.boolean().default(false).describe("Whether 169.254.169.254, where clouds tell secrets of their machines, can be reached."),
 });
 
