@@ -275,6 +275,11 @@ test-engine-kills: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \
 		test/engine/aimed-kills.test.ts test/engine/random-kills.test.ts
 
+# 50 bridge tasks under aimed kills: some minutes.
+.PHONY: test-engine-long
+test-engine-long: setup-test library $(TEST_TOOLS)
+	RUNT_ENGINE_NETWORKS=50 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/network-kills.test.ts
+
 # What the executor does, by the tests that show it, into docs/executor-behaviour.md.
 .PHONY: executor-behaviour
 executor-behaviour: setup-test library $(TEST_TOOLS)
@@ -315,7 +320,7 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-security test-faults test-upgrade test-storm \
+test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-security test-faults test-upgrade test-storm \
 	test-supply test-engines mutants engine-mutants test-guest-long
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.

@@ -142,6 +142,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
         JSON.stringify({ ...attached, containerId: "default.gone.78", namespace: `${stray}8`, results: null }),
       );
 
+      writeFileSync(join(attachments, "default.gone.79.json"), "{");
+
       const daemon = await host.daemon({ args });
       await allRun(2);
       expect((await host.left()).filter((line) => line.includes("gone"))).toEqual([]);

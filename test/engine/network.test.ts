@@ -50,6 +50,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
       expect(await host.inside(`/proc/${pidOf("one", "main")}/ns/net`, "ip", "-o", "-4", "addr", "show", "eth0")).toContain(
         one.addresses[0],
       );
+      // Whoever has seen an address finds the task.
+      expect((await taskOf(scene, address)).name).toBe("one");
       for (const url of [`http://${address}/name`, "http://127.0.0.1:18080/name"]) expect(await fetched(url)).toBe("one\n\n");
       expect(await fetched("http://127.0.0.1:18081/name")).toBe("two\n\n");
       const node = JSON.parse((await http(scene.socket, "GET", "/v1/node")).text);

@@ -2,7 +2,7 @@
  * What was begun for each task, on the disk: written before anything is made, and again with the results. Removing and checking go by it, so that a later
  * configuration, or a later version of this program, undoes what was done.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { NetworkStep } from "../plan/index.ts";
 import type { CniResult } from "./answer.ts";
@@ -21,6 +21,8 @@ const SUFFIX = ".json";
 
 export class Attachments {
   readonly #directory: string;
+  /** As they are on the disk, where nobody else writes them; undefined: not read yet. */
+  #known: Map<string, Attachment> | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -29,33 +31,45 @@ export class Attachments {
   /** It is on the disk when this returns. Errors are those of the system calls. */
   write(attachment: Attachment): void {
     writeDurably(this.#path(attachment.containerId), JSON.stringify(attachment));
+    this.#all().set(attachment.containerId, attachment);
   }
 
-  /** undefined: there is none. @throws Error: it cannot be read */
   read(containerId: string): Attachment | undefined {
-    try {
-      return JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    return this.#all().get(containerId);
   }
 
   remove(containerId: string): void {
     rmSync(this.#path(containerId), { force: true });
+    this.#all().delete(containerId);
   }
 
   ids(): string[] {
-    try {
-      return readdirSync(this.#directory).flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : []));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    return [...this.#all().keys()];
   }
 
   all(): Attachment[] {
-    return this.ids().flatMap((id) => this.read(id) ?? []);
+    return [...this.#all().values()];
+  }
+
+  #all(): Map<string, Attachment> {
+    this.#known ??= new Map(this.#files().map((id) => [id, this.#parsed(id)]));
+    return this.#known;
+  }
+
+  #files(): string[] {
+    if (!existsSync(this.#directory)) return [];
+    return readdirSync(this.#directory).flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : []));
+  }
+
+  /** One that cannot be read is of no step: what is left of it is found by its id. */
+  #parsed(containerId: string): Attachment {
+    try {
+      const { steps, results, bootId, namespace } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
+      if (Array.isArray(steps) && typeof namespace === "string") return { containerId, bootId, namespace, steps, results };
+    } catch {
+      // The same as one that is no attachment.
+    }
+    return { containerId, bootId: "", namespace: "", steps: [], results: null };
   }
 
   #path(containerId: string): string {

@@ -5,7 +5,7 @@ import { NetworkError } from "./errors.ts";
 export interface CommandRequest {
   readonly program: string;
   readonly args?: readonly string[];
-  /** Whole; without it that of this process. */
+  /** Whole; without it that of this process, with the directories of administrators. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly timeoutMs: number;
@@ -19,6 +19,11 @@ export interface CommandResult {
   readonly isTimedOut: boolean;
 }
 
+/** Programs of administrators are not on every PATH. */
+export function searchPath(): string {
+  return [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(":");
+}
+
 /** A larger answer is none. */
 const LARGEST_OUTPUT = 1 << 20;
 
@@ -28,7 +33,7 @@ const LARGEST_OUTPUT = 1 << 20;
  */
 export function runCommand({ program, args = [], env, input = "", timeoutMs }: CommandRequest): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: "pipe", detached: true, cwd: "/", ...(env === undefined ? {} : { env }) });
+    const child = spawn(program, args, { stdio: "pipe", detached: true, cwd: "/", env: env ?? { ...process.env, PATH: searchPath() } });
     let isTimedOut = false;
     const timer = setTimeout(() => {
       isTimedOut = true;

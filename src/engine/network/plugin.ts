@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { CniPlugin } from "../plan/index.ts";
 import { readError, readVersions } from "./answer.ts";
-import { lastLines, runCommand } from "./command.ts";
+import { lastLines, runCommand, searchPath } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 
 export type CniVerb = "ADD" | "DEL" | "CHECK" | "VERSION";
@@ -39,7 +39,7 @@ export class Plugins {
     const { status, stdout, stderr, isTimedOut } = await runCommand({
       program: this.#locate(plugin.type),
       env: {
-        PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin",
+        PATH: searchPath(),
         CNI_COMMAND: verb,
         CNI_CONTAINERID: containerId,
         CNI_NETNS: namespace,

@@ -54,7 +54,9 @@ export class TaskNetworks {
 
   /** Where the containers of a task find its network. */
   placement(id: string): NetworkPlacement {
-    return { path: join(this.#options.namespaces, id), files: join(this.#options.directory, "files", id) };
+    // One that is there stays where it was made, whatever this daemon was started with.
+    const path = this.#attachments.read(id)?.namespace || join(this.#options.namespaces, id);
+    return { path, files: join(this.#options.directory, "files", id) };
   }
 
   /**

@@ -28,7 +28,7 @@ import { type LogQuery, readContainerLog } from "./logs.ts";
 import { MetadataFiles } from "./metadata.ts";
 import { NetworkNames } from "./network-names.ts";
 import { NetworkWatch } from "./network-watch.ts";
-import { networksOf, stateKey } from "./networks.ts";
+import { networksOf, stateKey, taskAt } from "./networks.ts";
 import { type OrphanPolicy, Orphans, type OrphanView } from "./orphans.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
@@ -190,7 +190,7 @@ export class Engine {
     return left;
   }
 
-  /** By id, or by name in a group. @throws EngineError unknown-task */
+  /** By id, by name in a group, or by an address of its own network. @throws EngineError unknown-task */
   get(name: string, group: string): TaskView {
     return viewOf(this.#find(name, group), this.#paths);
   }
@@ -369,7 +369,8 @@ export class Engine {
   }
 
   #find(name: string, group: string): TaskRecord {
-    const found = taskNamed([...this.#turns.records.values()], name, group);
+    const records = [...this.#turns.records.values()];
+    const found = taskNamed(records, name, group) ?? taskAt(records, name);
     if (found === undefined) throw unknownTask(name, group);
     return found;
   }

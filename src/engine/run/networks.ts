@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { NETWORK, type TaskRecord } from "../model/index.ts";
-import { TaskNetworks } from "../network/index.ts";
+import { TaskNetworks, withoutPrefix } from "../network/index.ts";
 import { bootId } from "./clock.ts";
 import { Paths } from "./paths.ts";
 import type { EngineSettings } from "./settings.ts";
@@ -44,6 +44,11 @@ export async function checkNetworks(networks: TaskNetworks, records: Iterable<Ta
     await networks.check(id).catch((error: Error) => broken.set(id, error.message));
   }
   return broken;
+}
+
+/** Whose address it is; no name of a task has a dot or a colon. */
+export function taskAt(records: readonly TaskRecord[], address: string): TaskRecord | undefined {
+  return records.find(({ network }) => network?.addresses.some((one) => withoutPrefix(one) === address));
 }
 
 /** No other directory of this host has it. */

@@ -45,6 +45,7 @@ function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): 
     field("Digest", task.digest),
     field("State", `${style(stateStyle(task.known), task.known)}, wanted ${task.desired}`),
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
+    ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
     field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),
     ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
     ...reasonLines(reason && chainOf(reason)),
