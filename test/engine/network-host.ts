@@ -13,6 +13,8 @@ export interface NetworkHost {
   /** File of the namespace. */
   readonly path: string;
   daemon(options?: SpawnOptions): Promise<Daemon>;
+  /** It boots anew: its interfaces and rules are gone. */
+  boot(): void;
   /** stdout of a program that runs on this host. Rejects when it fails. */
   on(...command: string[]): Promise<string>;
   /** Of another namespace of this machine. */
@@ -27,14 +29,16 @@ export interface NetworkHost {
 export function useNetworkHost(scene: Scene): NetworkHost {
   const path = join(scene.directory, "host-network");
   let children: (() => void)[] = [];
-  beforeEach(() => {
+  const begin = () => {
     writeFileSync(path, "");
     execFileSync("unshare", [`--net=${path}`, "ip", "link", "set", "lo", "up"]);
-  });
+  };
+  const end = () => execFileSync("umount", ["--lazy", path]);
+  beforeEach(begin);
   afterEach(() => {
     for (const end of children) end();
     children = [];
-    execFileSync("umount", ["--lazy", path]);
+    end();
   });
   const inside = async (namespace: string, ...command: string[]) => (await run("nsenter", [`--net=${namespace}`, ...command])).stdout;
   const on = (...command: string[]) => inside(path, ...command);
@@ -42,6 +46,10 @@ export function useNetworkHost(scene: Scene): NetworkHost {
     path,
     inside,
     on,
+    boot() {
+      end();
+      begin();
+    },
     daemon: (options) => scene.daemon({ network: path, ...options }),
     serve: (...command) =>
       new Promise((resolve, reject) => {

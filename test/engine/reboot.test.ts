@@ -2,11 +2,9 @@
  * The host has booted anew (law 4). A boot is simulated: every process of the tasks is killed, its cgroups and the sockets are removed, and the next daemon reads
  * another boot id.
  */
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
-import { CGROUP_PARENT } from "../support/leaks.ts";
+import { cutPower as cutPowerOf, executorRecords as recordsOf } from "./power.ts";
 import { http, isRoot, LONGEST_MS, type ScriptTask, scriptTask, sharedIn, until, useEngine } from "./support.ts";
 
 const ANOTHER_BOOT = "11111111-2222-4333-8444-555555555555";
@@ -19,25 +17,8 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
     const text = tasks.map((task) => scriptTask(scene.rootfs(), task)).join("");
     expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
   };
-  const records = () => {
-    const executors = join(scene.stateDir, "executors");
-    return readdirSync(executors)
-      .map((id) => join(executors, id, "record.json"))
-      .filter((path) => existsSync(path))
-      .map((path) => JSON.parse(readFileSync(path, "utf8")) as { id: string; phase: string; pid: number; monitor: { pid: number } });
-  };
-  const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  /** As a power cut: nobody can write down anything any more. Those that have ended before are what they are. */
-  const cutPower = async () => {
-    const running = records().filter(({ phase }) => phase !== "exited");
-    const pids = [...running.map(({ monitor }) => monitor.pid), ...running.map(({ pid }) => pid)];
-    for (const pid of pids) if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
-    await until(() => !pids.some(isAlive));
-    // The pumps of the monitors are in the same cgroups: they end by themselves.
-    const cgroups = readdirSync("/sys/fs/cgroup").map((hierarchy) => `/sys/fs/cgroup/${hierarchy}${CGROUP_PARENT}`);
-    for (const path of [...cgroups, `/sys/fs/cgroup${CGROUP_PARENT}`]) await until(() => isRemoved(path));
-    rmSync(join(scene.directory, "run"), { recursive: true, force: true });
-  };
+  const records = () => recordsOf(scene);
+  const cutPower = () => cutPowerOf(scene);
   const server = (name: string, directory: string, task: string): ScriptTask => ({
     name,
     script: `echo + ${name} >> /shared/lines; trap 'exit 3' TERM; while :; do sleep 0.05; done`,
@@ -108,20 +89,3 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
     LONGEST_MS,
   );
 });
-
-/** False: a process is still in one of them. */
-function isRemoved(path: string): boolean {
-  try {
-    removeTree(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EBUSY") return false;
-    throw error;
-  }
-}
-
-function removeTree(path: string): void {
-  if (!existsSync(path)) return;
-  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) removeTree(join(path, entry.name));
-  rmdirSync(path);
-}
