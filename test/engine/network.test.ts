@@ -187,32 +187,32 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
 
   const BROKEN: readonly (readonly [row: string, plugin: string, script: string, reason: RegExp])[] = [
     [
-      "E69: a plugin that hangs, with all that it has started",
+      "a plugin that hangs, with all that it has started",
       "portmap",
       "[ $CNI_COMMAND = ADD ] || exec /usr/lib/cni/portmap; echo waiting >&2; sleep 1000 & wait",
       /portmap has not ended its ADD within 3000 ms; it has printed: waiting/,
     ],
     [
-      "E69: a plugin that answers with nothing",
+      "a plugin that answers with nothing",
       "bridge",
       "case $CNI_COMMAND in ADD) cat >/dev/null ;; *) exec /usr/lib/cni/bridge ;; esac",
       /bridge has lied: it has printed no result/,
     ],
     [
-      "E69: a plugin whose answer is no JSON",
+      "a plugin whose answer is no JSON",
       "bridge",
       'case $CNI_COMMAND in ADD) echo "all is well" ;; *) exec /usr/lib/cni/bridge ;; esac',
       /bridge has lied: its result is none/,
     ],
     [
-      "E68: a plugin that gives no address",
+      "a plugin that gives no address",
       "bridge",
       `case $CNI_COMMAND in ADD) echo '{"cniVersion":"1.0.0"}' ;; *) exec /usr/lib/cni/bridge ;; esac`,
       /bridge has given no address to eth0/,
     ],
     ["a plugin that is not there", "bridge", "", /bridge is not installed .*: the package containernetworking-plugins has it/],
     [
-      "T24: the third plugin fails: the others get their DEL",
+      "the third plugin fails: the others get their DEL",
       "portmap",
       'case $CNI_COMMAND in ADD) echo \'{"code": 7, "msg": "no"}\'; echo because >&2; exit 1 ;; *) exec /usr/lib/cni/portmap ;; esac',
       /portmap has failed its ADD: no \(code 7\); it has printed: because/,
@@ -220,7 +220,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   ];
 
   test.each(BROKEN)(
-    "%s: the task stops with that reason, and nothing is left",
+    "E68 E69 T24: %s: the task stops with that reason, and nothing is left",
     async (row, plugin, script, reason) => {
       const path = pluginsWith(scene, `plugins-${BROKEN.findIndex(([one]) => one === row)}`, { [plugin]: script });
       await host.daemon({ args: ["--cni-path", path, ...(row.includes("hangs") ? ["--network-timeout", "3s"] : [])] });

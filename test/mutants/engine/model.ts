@@ -117,8 +117,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E28",
     fault: "an unhealthy container is stopped",
     file: `${MODEL}/health.ts`,
-    from: "return changeContainer(record, container.name, { health });",
-    to: `return changeContainer(record, container.name, { health, ...(health.status === "UNHEALTHY" ? { desired: "STOPPED" } : {}) });`,
+    from: "{ health, ...(isToRestart ? { isRestartAsked: true } : {}) }",
+    to: `{ health, ...(health.status === "UNHEALTHY" ? { desired: "STOPPED" } : {}) }`,
     test: DEPENDENCIES,
   },
   {
