@@ -380,7 +380,7 @@ engine-mutants: setup-test library $(TEST_TOOLS)
 # (test/guest/main.ts).
 # test-guest-long: with all of test/e2e on v2, and more churn of systemd's units.
 .PHONY: test-guest test-guest-long
-test-guest test-guest-long: bin/runt $(TEST_TOOLS)
+test-guest test-guest-long: library $(B)/runt.spdx.json $(TEST_TOOLS)
 	@tools/setup.sh guest
 	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
 

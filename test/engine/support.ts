@@ -4,12 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmdirSync, 
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
+import { until } from "./requests.ts";
+
+export { http, identityOf, until } from "./requests.ts";
 
 export const isRoot = process.geteuid?.() === 0;
 /** Of a whole test, in which many things come about one after the other. */
@@ -195,49 +197,6 @@ function daemonOf(child: ChildProcess, log: string): Daemon {
     },
     log: () => readFileSync(log, "utf8"),
   };
-}
-
-/** @throws Error, with what `why` says, when it does not come about in time */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  timeoutMs = PATIENCE_MS,
-  why: () => string = () => "",
-): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);
-    await sleep(5);
-  }
-}
-
-/** "pid:start ticks": the same text is the same process. */
-export function identityOf(pid: number): string {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /s, "")
-    .split(" ");
-  return `${pid}:${fields[19]}`;
-}
-
-/** One request, as curl would make it. Rejects when the daemon dies before it answers. */
-export function http(
-  socketPath: string,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const call = request({ socketPath, method, path, headers }, (response) => {
-      let text = "";
-      response.on("data", (chunk) => {
-        text += chunk;
-      });
-      response.on("end", () => resolve({ status: response.statusCode!, text }));
-      response.on("error", reject);
-    });
-    call.on("error", reject);
-    call.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }
 
 /** Two containers; `app` depends on the start of `db`, and says so. Both print a line every 50 ms. */

@@ -8,6 +8,8 @@ export interface Lane {
   readonly modes: readonly Mode[];
   /** Only with --long, or by its name. */
   readonly long?: boolean;
+  /** The Debian package (test/guest/package.ts) is in the payload. */
+  readonly needsPackage?: boolean;
   /** Seconds without a line of output after which it counts as hanging. */
   readonly silence: number;
   /** Its report (counts.ts) goes to $REPORT. */
@@ -43,8 +45,11 @@ export const LANES: readonly Lane[] = [
       ...CGROUP_FILES,
       "--exclude '**/checkpoint*.test.ts'",
       "--exclude '**/hostile.test.ts'",
+      "--exclude '**/engine-*.test.ts'",
     ),
   },
+  // runtd as systemd's service, from the Debian package.
+  { name: "engine", modes: ["v2"], needsPackage: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/engine-") },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
   { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
   { name: SYSTEMD_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/systemd-calls.ts") },

@@ -16,6 +16,7 @@ import { program, REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import { add, type Counts, countLane } from "./counts.ts";
 import { chosen, LANES, type Lane, MODES, type Mode, SYSTEM_CALLS } from "./lanes.ts";
 import { boot } from "./machine.ts";
+import { makePackage } from "./package.ts";
 import { makePayload } from "./payload.ts";
 import { writeSystemCalls } from "./performance.ts";
 
@@ -119,7 +120,9 @@ const lanes = chosen(LANES, values.lanes, ({ name }) => name).filter(({ long }) 
 execFileSync(join(import.meta.dirname, "image/build.sh"), [IMAGE], { stdio: "inherit" });
 sharedRootfs();
 for (const source of readdirSync(join(REPOSITORY, "test/probe"))) program(source.replace(/\.c$/, ""));
-const payload = makePayload(REPOSITORY, out, Object.fromEntries(modes.map((mode) => [mode, lanesOf(mode)])));
+const all = modes.map((mode) => [mode, lanesOf(mode)] as const);
+const packages = all.some(([, own]) => own.some(({ needsPackage }) => needsPackage)) ? [makePackage(REPOSITORY, out)] : [];
+const payload = makePayload(REPOSITORY, out, Object.fromEntries(all), packages);
 tell("disks are ready");
 // At the same time: each is busy with one processor most of the time.
 const totals = await Promise.all(modes.map(async (mode) => [mode, await test(mode, payload)] as const));

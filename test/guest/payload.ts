@@ -1,18 +1,23 @@
 /** The disk with what changes from run to run: this tree as it is built, Node, and the lanes of each mode. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Lane } from "./lanes.ts";
 
 const SIZE = "1G";
 /** Part of what is built. */
-const BUILT = ["bin/runt", "build/gen", "build/runt-init", "build/test"];
+const BUILT = ["bin/runt", "bin/runt-pause", "build/gen", "build/runt-init", "build/test"];
 /** History, and what only the build and lint need. */
 const UNUSED = new Set([".git", "bin", "build", "node_modules"]);
 const UNUSED_PACKAGES = new Set(["@biomejs", "typescript", "dependency-cruiser", ".cache", ".vite"]);
 
-/** Makes DIRECTORY/payload.img and returns its path. */
-export function makePayload(repository: string, directory: string, lanes: Readonly<Record<string, readonly Lane[]>>): string {
+/** Makes DIRECTORY/payload.img, with these Debian packages in its `packages`, and returns its path. */
+export function makePayload(
+  repository: string,
+  directory: string,
+  lanes: Readonly<Record<string, readonly Lane[]>>,
+  packages: readonly string[],
+): string {
   const stage = join(directory, "payload");
   const image = `${stage}.img`;
   rmSync(stage, { recursive: true, force: true });
@@ -22,13 +27,14 @@ export function makePayload(repository: string, directory: string, lanes: Readon
       mkdirSync(dirname(join(stage, to)), { recursive: true });
       execFileSync("cp", ["-ax", from, join(stage, to)]);
     };
-    const packages = readdirSync(join(repository, "node_modules")).filter((name) => !UNUSED_PACKAGES.has(name));
+    const modules = readdirSync(join(repository, "node_modules")).filter((name) => !UNUSED_PACKAGES.has(name));
     const files = [
       ...readdirSync(repository).filter((name) => !UNUSED.has(name)),
       ...BUILT,
-      ...packages.map((name) => join("node_modules", name)),
+      ...modules.map((name) => join("node_modules", name)),
     ];
     for (const name of files) copy(join(repository, name), join("repository", name));
+    for (const file of packages) copy(file, join("packages", basename(file)));
     copy(process.execPath, "bin/node");
     for (const mode in lanes) {
       writeFileSync(

@@ -1,0 +1,49 @@
+/** Requests to a daemon, and waiting for what they lead to: also for programs that are no tests. */
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE_MS } from "../support/patience.ts";
+
+/** @throws Error, with what `why` says, when it does not come about in time */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = PATIENCE_MS,
+  why: () => string = () => "",
+): Promise<void> {
+  // Tests set the clock of the wall, too.
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);
+    await sleep(5);
+  }
+}
+
+/** "pid:start ticks": the same text is the same process. */
+export function identityOf(pid: number): string {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return `${pid}:${fields[19]}`;
+}
+
+/** One request, as curl would make it. Rejects when the daemon dies before it answers. */
+export function http(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const call = request({ socketPath, method, path, headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+      response.on("error", reject);
+    });
+    call.on("error", reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
