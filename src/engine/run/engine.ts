@@ -156,7 +156,7 @@ export class Engine {
       tasksIn(records, store.path),
       succeededIn(records),
     );
-    const names = new NetworkNames(networks, log);
+    const names = new NetworkNames(this.#networks, log);
     this.#turns.onCommit(() => names.refresh([...this.#turns.records.values()]));
     this.#watch = new NetworkWatch({
       networks: this.#networks,
