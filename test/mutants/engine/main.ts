@@ -25,13 +25,20 @@ interface Report {
 const work = mkdtempSync("/tmp/runt-engine-mutants-");
 chmodSync(work, 0o711);
 
+/** A mutant that never ends is none: its daemons and containers would stay. */
+const LONGEST_MS = 10 * 60_000;
+
 /** Whether a test of the row has failed. A file that cannot be loaded fails no test: then the mutant is wrong. */
 function isKilled(mutant: Mutant, { directory }: Tree): boolean {
   const output = join(work, "report.json");
   rmSync(output, { force: true });
   const project = mutant.test.startsWith("test/engine/") ? "engine" : "unit";
   const words = ["run", "--project", project, mutant.test, "--retry=0", "--bail=1", "-t", `\\b${rowOf(mutant)}\\b`];
-  spawnSync("build/test/plain", ["node_modules/.bin/vitest", ...words, "--reporter=json", `--outputFile=${output}`], { cwd: directory });
+  spawnSync("build/test/plain", ["node_modules/.bin/vitest", ...words, "--reporter=json", `--outputFile=${output}`], {
+    cwd: directory,
+    timeout: LONGEST_MS,
+    killSignal: "SIGKILL",
+  });
   const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(output, "utf8")) as Report;
   if (numFailedTests + numPassedTests === 0) throw new Error(`mutant ${mutant.id}: no test of ${mutant.test} has run`);
   return numFailedTests > 0;

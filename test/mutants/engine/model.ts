@@ -133,8 +133,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E33",
     fault: "no cycle is found",
     file: "src/engine/spec/check/cycles.ts",
-    from: "} else if (onWay.has(target)) {",
-    to: "} else if (false) {",
+    from: "cycles.push(way.slice(way.findIndex(({ node }) => node === target)).map(({ node }) => node));",
+    to: "",
     test: "src/engine/spec/parse.test.ts",
   },
   {
