@@ -27,3 +27,8 @@ SID_TREE := tools/debian-tree.sh sid $(B)/sid crun runc coreutils findutils dash
 bench-sid: setup-test bin/runt $(BENCH_TOOLS)
 	$(SID_TREE)
 	$(TSX) bench/main.ts --tree $(B)/sid $(BENCH)
+
+# The task engine without network and images: some minutes of an idle machine, as root. BENCH='--flat 0' for a part (bench/engine.ts).
+.PHONY: bench-engine
+bench-engine: setup-test library
+	$(TSX) bench/engine.ts $(BENCH)

@@ -1,0 +1,128 @@
+/** A daemon of its own for the benchmark of the task engine, and what a client and the kernel say of it. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Told {
+  readonly type: string;
+  readonly name: string;
+  readonly known?: string;
+  readonly exit?: { readonly endedWallMs: number } | null;
+}
+
+export interface Footprint {
+  readonly rssBytes: number;
+  readonly descriptors: number;
+  readonly storeBytes: number;
+  /** Files and directories of the state directory. */
+  readonly inodes: number;
+}
+
+const DIST = resolve("dist");
+const RUNT = resolve("bin/runt");
+
+export class BenchDaemon {
+  readonly directory = mkdtempSync(join(tmpdir(), "runt-bench-engine-"));
+  readonly #stateDir = join(this.directory, "state");
+  readonly #socket = join(this.directory, "run/admin.sock");
+  readonly #parent = `/runt-bench-${process.pid}`;
+  readonly #child: ChildProcess;
+
+  constructor() {
+    const log = openSync(join(this.directory, "log"), "w");
+    const words = ["--state-dir", this.#stateDir, "--run-dir", join(this.directory, "run"), "--cgroup-parent", this.#parent];
+    this.#child = spawn(process.execPath, [join(DIST, "runtd/main.js"), ...words, "--memory", "1Ti", "--cpus", "100000"], {
+      stdio: ["ignore", "ignore", log],
+    });
+  }
+
+  async ready(): Promise<void> {
+    while (!readFileSync(join(this.directory, "log"), "utf8").includes('"ready"')) {
+      if (this.#child.exitCode !== null) throw new Error(readFileSync(join(this.directory, "log"), "utf8"));
+      await sleep(20);
+    }
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<string> {
+    return new Promise((done, failed) => {
+      const headers = body === undefined ? {} : { "content-type": "application/json" };
+      const call = request({ socketPath: this.#socket, method, path, headers }, (response) => {
+        let text = "";
+        response.on("data", (chunk) => {
+          text += chunk;
+        });
+        response.on("end", () => (response.statusCode! < 300 ? done(text) : failed(new Error(`${method} ${path}: ${text}`))));
+      });
+      call.on("error", failed);
+      call.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  /** Tells each event as it arrives, until `stop`. Returns when the stream is open. */
+  async events(tell: (event: Told, arrivedMs: number) => void): Promise<{ stop(): void }> {
+    const { lastSequence } = JSON.parse(await this.call("GET", "/v1/node"));
+    return new Promise((done, failed) => {
+      const call = request({ socketPath: this.#socket, path: `/v1/events?after=${lastSequence}` }, (response) => {
+        let rest = "";
+        response.on("data", (chunk) => {
+          const now = performance.timeOrigin + performance.now();
+          const lines = `${rest}${chunk}`.split("\n");
+          rest = lines.pop()!;
+          for (const line of lines) if (line.startsWith("data: ")) tell(JSON.parse(line.slice("data: ".length)), now);
+        });
+        response.on("error", () => {});
+        done({ stop: () => call.destroy() });
+      });
+      call.on("error", failed);
+      call.end();
+    });
+  }
+
+  /** Wall milliseconds of `runtctl get`, as a user has it. */
+  clientGetMs(): number {
+    const begun = performance.now();
+    execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "get"], { stdio: "ignore" });
+    return performance.now() - begun;
+  }
+
+  footprint(): Footprint {
+    const { pid } = this.#child;
+    const store = readdirSync(this.#stateDir).filter((name) => name.startsWith("engine.db"));
+    return {
+      rssBytes: Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) * 1024,
+      descriptors: readdirSync(`/proc/${pid}/fd`).length,
+      storeBytes: store.reduce((sum, name) => sum + statSync(join(this.#stateDir, name)).size, 0),
+      inodes: inodesBelow(this.#stateDir),
+    };
+  }
+
+  /** Containers, cgroups and files go. */
+  async end(): Promise<void> {
+    this.#child.kill("SIGTERM");
+    await new Promise((done) => (this.#child.exitCode === null ? this.#child.once("exit", done) : done(undefined)));
+    const root = join(this.#stateDir, "executors/@runtime");
+    const list = existsSync(root)
+      ? (JSON.parse(execFileSync(RUNT, ["--root", root, "list", "-f", "json"], { encoding: "utf8", maxBuffer: 1 << 28 })) ?? [])
+      : [];
+    for (const { id } of list) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
+    for (const name of readdirSync("/sys/fs/cgroup")) removeCgroups(`/sys/fs/cgroup/${name}${this.#parent}`);
+    removeCgroups(`/sys/fs/cgroup${this.#parent}`);
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function inodesBelow(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true }).reduce(
+    (sum, entry) => sum + 1 + (entry.isDirectory() ? inodesBelow(join(directory, entry.name)) : 0),
+    0,
+  );
+}
+
+function removeCgroups(path: string): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) removeCgroups(join(path, entry.name));
+  rmdirSync(path);
+}
