@@ -20,6 +20,7 @@ const TASKS = IS_LONG ? 50 : 8;
 const KILLS_A_ROUND = IS_LONG ? 25 : KILLS;
 const ROUNDS = Math.ceil(KILLS / KILLS_A_ROUND);
 const LINES = 15;
+const SIGKILL = 9;
 
 type Kind = "daemon" | VictimKind;
 const KINDS: readonly Kind[] = ["daemon", "pump", "monitor", "runt"];
@@ -125,13 +126,15 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
     if (hit.has("monitor") && hit.has("pump")) return undefined;
-    if (hit.has("runt") && task.known === "STOPPED" && container!.exit === null) return undefined;
+    // A launch that has failed is undone, and what it had begun is killed.
+    const exit = container!.exit;
+    if (hit.has("runt") && task.known === "STOPPED" && (exit === null || exit.unknown || exit.signal === SIGKILL)) return undefined;
     if (task.known !== model.known) return `${name}: ${state}`;
     if (model.code !== null && container!.exit?.code !== model.code && !(hit.has("monitor") && container!.exit?.unknown))
       return `${name}: ${state}`;
     if (!hit.has("monitor") && !hit.has("runt") && container!.restarts !== model.restarts) return `${name}: ${state}`;
     if (model.restarts === 0 && !hit.has("runt") && !allPrinted(container!.log).startsWith(model.log))
-      return `${name}: its log has gaps, ${state}`;
+      return `${name}: its log has gaps, ${state}: ${JSON.stringify(allPrinted(container!.log))}`;
     if (container!.exit?.unknown && !hit.has("monitor")) return `${name}: nobody has killed its monitor, ${state}`;
     return undefined;
   }
