@@ -111,7 +111,8 @@ module.exports = {
     engineRoom("health", "spec", "network"),
     engineRoom("pause"),
     engineRoom("volumes"),
-    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "network", "health", "executor"),
+    engineRoom("images", "spec", "volumes", "executor"),
+    engineRoom("run", "spec", "model", "plan", "store", "cgroup", "logs", "pause", "volumes", "images", "network", "health", "executor"),
     // It makes tasks of what others write, and shows tasks as they do.
     wing("pod", "engine", "shared"),
     {

@@ -29,6 +29,9 @@ test_needs="$build_needs
 /usr/sbin/ip iproute2
 /usr/lib/cni/bridge containernetworking-plugins
 /usr/sbin/iptables iptables
+/usr/bin/skopeo skopeo
+/usr/bin/umoci umoci
+/usr/bin/docker-registry docker-registry
 /usr/bin/groff groff-base
 /usr/bin/zsh zsh
 /usr/bin/fish fish"

@@ -27,6 +27,8 @@ export {
   type Finding,
   type FindingCode,
   type ParsedFile,
+  PULL_POLICIES,
+  type PullPolicy,
   parseTasks,
   renderFinding,
   sizeSchema,

@@ -1,7 +1,9 @@
 /** What the daemon is started with. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import { durationSchema, type HostCapacity, type OrphanPolicy, type QueuePolicy, sizeSchema } from "../engine/index.ts";
+import type { HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
+import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
+import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
   /** "-" is the standard input. */
@@ -32,6 +34,7 @@ export interface Configuration {
   /** Milliseconds; undefined: what the engine says. */
   readonly networkTimeoutMs: number | undefined;
   readonly networkCheckMs: number | undefined;
+  readonly images: ImageSettings;
   /** Whether tasks have a cgroup of their own, which their limits need. */
   readonly taskLimits: boolean;
 }
@@ -41,6 +44,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
+             [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
        runtd migrate --to VERSION [--state-dir DIR]
 
   --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
@@ -66,6 +70,13 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         how often the networks of tasks are looked at; default 1m
   --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
                         kept in the file that it names
+  --pull-policy POLICY  of containers that say nothing: default, always, once or prefer-cached
+  --pull-timeout DURATION
+                        how long it may take to get an image; default 10m
+  --pulls-at-once N     how many images are got at once; default 3
+  --image-max-size SIZE, --image-max-files N
+                        what an image may have at most, unpacked; default 32Gi and 1000000
+  --image-roots WHAT    root file systems of images: overlay, or copy; default: overlay where the state directory can carry one
   --help                this text
 `;
 
@@ -94,6 +105,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "cni-path": { type: "string" },
       "network-timeout": { type: "string" },
       "network-check": { type: "string" },
+      ...IMAGE_OPTIONS,
       help: { type: "boolean", default: false },
     },
   });
@@ -120,6 +132,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),
+    images: imageSettingsOf(values),
     queue: {
       ...(order === undefined ? {} : { order }),
       ...(tooLarge === undefined ? {} : { tooLarge }),
@@ -139,26 +152,10 @@ function directoriesOf(name: string, value: string | undefined): string[] | unde
   return all;
 }
 
-/** @throws Error, when it is none */
-function durationOf(name: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const { success, data, error } = durationSchema.safeParse(value);
-  if (!success) throw new Error(`${name}: ${value}: ${error.issues[0]?.message}`);
-  return data;
-}
-
 function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?: string }): Partial<HostCapacity> {
   if (cpus !== undefined && !(Number(cpus) > 0)) throw new Error(`cpus: ${cpus} is no number of CPUs`);
-  const bytes = memory === undefined ? undefined : sizeSchema.safeParse(memory);
-  if (bytes?.success === false) throw new Error(`memory: ${memory}: ${bytes.error.issues[0]?.message}`);
-  return { ...(cpus === undefined ? {} : { cpus: Number(cpus) }), ...(bytes === undefined ? {} : { memoryBytes: bytes.data }) };
-}
-
-/** @throws Error, when it is none of them */
-function oneOf<T extends string>(name: string, value: string | undefined, words: readonly T[]): T | undefined {
-  const word = words.find((one) => one === value);
-  if (value !== undefined && word === undefined) throw new Error(`${name}: ${value} is none of ${words.join(", ")}`);
-  return word;
+  const bytes = sizeOf("memory", memory);
+  return { ...(cpus === undefined ? {} : { cpus: Number(cpus) }), ...(bytes === undefined ? {} : { memoryBytes: bytes }) };
 }
 
 export function socketsOf({ runDir }: Configuration) {

@@ -20,12 +20,23 @@ const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
-  const { stateDir, isStateDirGiven, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, cniPath, networkTimeoutMs } =
-    configuration;
+  const {
+    stateDir,
+    isStateDirGiven,
+    runtime,
+    cgroupParent,
+    taskLimits,
+    launchTimeoutMs,
+    capacity,
+    queue,
+    images,
+    cniPath,
+    networkTimeoutMs,
+  } = configuration;
   const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
     const engine = await Engine.open({
-      ...{ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, cniPath, networkTimeoutMs },
+      ...{ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, images, cniPath, networkTimeoutMs },
       isOwnProcess: true,
       log: onlyErrors,
     });

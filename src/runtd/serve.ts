@@ -21,7 +21,7 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // Sockets and files are nobody else's until their mode says otherwise.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, runDir } = configuration;
+  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } = configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
@@ -34,6 +34,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       capacity,
       queue,
       orphans,
+      images,
       cniPath,
       networkTimeoutMs,
       networkCheckMs,

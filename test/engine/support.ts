@@ -98,6 +98,8 @@ export function useEngine(): Scene {
     daemons = [];
     for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
     unmountBelow(directory);
+    // Root file systems of images, of containers that no daemon is there any more to remove.
+    for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
     // Of tasks that no daemon is there any more to remove.
     for (const path of taskCgroups().reverse()) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -177,6 +179,13 @@ function unmountBelow(directory: string): void {
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
   for (const point of points.filter((one) => one.startsWith(`${directory}/run/networks/`))) execFileSync("umount", ["--lazy", point]);
+}
+
+function rootsBelow(directory: string): string[] {
+  const points = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "");
+  return points.filter((path) => path.startsWith(`${directory}/images/roots/`)).reverse();
 }
 
 /** For SpawnOptions.before. */

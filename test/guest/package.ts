@@ -8,8 +8,12 @@ export function makePackage(repository: string, directory: string): string {
   const [stage, file] = [join(directory, "stage"), join(directory, "current.deb")];
   rmSync(stage, { recursive: true, force: true });
   try {
-    const options = { cwd: repository, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] } as const;
-    execFileSync("mv", [execFileSync(join(repository, "packaging/deb.sh"), [stage], options).trim(), file]);
+    const made = execFileSync(join(repository, "packaging/deb.sh"), [stage], {
+      cwd: repository,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    execFileSync("mv", [made.trim(), file]);
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }

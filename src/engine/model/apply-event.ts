@@ -10,7 +10,7 @@ import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
 import { applyPreStopped } from "./pre-stop.ts";
 import { reason } from "./reason.ts";
-import { specOf, type TaskRecord } from "./record.ts";
+import { healthCheckOf, type TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
 import { after } from "./time.ts";
 import { applyRespec, applyUpdated } from "./update.ts";
@@ -49,7 +49,7 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "fenced":
       return applyFence(record);
     case "health":
-      return applyHealth(record, event, specOf(record, event.container)?.healthCheck);
+      return applyHealth(record, event, healthCheckOf(record, event.container));
     case "preStopped":
       return applyPreStopped(record, event);
     case "booted":

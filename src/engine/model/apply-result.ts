@@ -3,8 +3,9 @@ import { changeContainer, containerOf, stopContainer, stopTask } from "./change-
 import { endContainer } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
 import { retryDelayMs } from "./host.ts";
+import { UNKNOWN_HEALTH } from "./new-record.ts";
 import { type ReasonCode, reason } from "./reason.ts";
-import type { ContainerRecord, TaskRecord } from "./record.ts";
+import { type ContainerRecord, healthCheckOf, type ImageRecord, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, isFurther } from "./status.ts";
 import { after, type Instant } from "./time.ts";
 
@@ -26,7 +27,16 @@ export function applyResult(record: TaskRecord, event: Result): TaskRecord {
   if (event.error !== undefined)
     return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);
   if (event.target === "STOPPED") return endContainer(changed, settled, event.exit, event.at);
+  if (event.image !== undefined) return pulled(changed, settled, event.image, event.at);
   return advance(changed, settled, event.target, event.at);
+}
+
+/** What the image says of checks of its health counts from now on, where the task says nothing. */
+function pulled(record: TaskRecord, container: ContainerRecord, image: ImageRecord, at: Instant): TaskRecord {
+  const advanced = changeContainer(advance(record, container, "PULLED", at), container.name, { image });
+  const isChecked = container.health === null && healthCheckOf(advanced, container.name) !== undefined;
+  const next = isChecked ? changeContainer(advanced, container.name, { health: UNKNOWN_HEALTH }) : advanced;
+  return { ...next, pulls: record.pulls && { ...record.pulls, stoppedAt: at } };
 }
 
 /** Never backwards: what was observed meanwhile stays. */
@@ -40,12 +50,13 @@ export function advance(record: TaskRecord, container: ContainerRecord, status: 
   });
 }
 
-function stepFailed(record: TaskRecord, container: ContainerRecord, { target, error }: Result): TaskRecord {
+function stepFailed(record: TaskRecord, container: ContainerRecord, { target, error, at }: Result): TaskRecord {
   const [code, text] = FAILED[target]!;
   const why = reason(code, `container ${container.name} ${text}: ${error!.message}`);
-  const unsure = error!.isOutcomeUnknown ? changeContainer(record, container.name, { isUnsure: true }) : record;
+  const told = target === "PULLED" ? { ...record, pulls: record.pulls && { ...record.pulls, stoppedAt: at } } : record;
+  const unsure = error!.isOutcomeUnknown ? changeContainer(told, container.name, { isUnsure: true }) : told;
   const stopped = stopContainer(unsure, container.name, why);
-  return target === "PULLED" ? stopTask(stopped, why) : stopped;
+  return target === "PULLED" && error!.stops !== "container" ? stopTask(stopped, why) : stopped;
 }
 
 function stopFailed(record: TaskRecord, container: ContainerRecord, { error, at }: Result): TaskRecord {

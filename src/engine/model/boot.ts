@@ -73,6 +73,7 @@ function startAgain(record: TaskRecord): TaskRecord {
     resources: newResources(record.spec, record.cgroup),
     network: null,
     containers: record.containers.map((one) => (hasSucceeded(record, one) ? one : again(record, one))),
+    pulls: null,
   };
 }
 
@@ -80,11 +81,13 @@ function hasSucceeded(record: TaskRecord, { name, exit, essential }: ContainerRe
   return !essential && exit?.code === 0 && specOf(record, name)?.restart?.enabled !== true;
 }
 
-function again({ id }: TaskRecord, { name, type, essential, health, generation, restarts }: ContainerRecord): ContainerRecord {
+function again({ id }: TaskRecord, { name, type, essential, health, generation, restarts, image }: ContainerRecord): ContainerRecord {
   const next = generation + 1;
   return {
     ...newContainer(id, { name, type, essential, hasHealthCheck: health !== null }, next),
     runtimeId: runtimeId(id, name, next),
     restarts,
+    // It runs what it ran before the reboot, if that is still there.
+    image,
   };
 }

@@ -1,6 +1,6 @@
 /** What a subscriber is told: the difference between two records. */
 import type { Reason } from "./reason.ts";
-import type { ContainerExit, ContainerRecord, HealthStatus, TaskRecord } from "./record.ts";
+import type { ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 
 export type Change =
@@ -15,6 +15,16 @@ export type Change =
       readonly known: ContainerStatus;
       readonly exit: ContainerExit | null;
       readonly reason: Reason | null;
+    }
+  /** What its container is made from. usingCachedDigest: its source has failed, for the reason `error`, and what was there before is used. */
+  | {
+      readonly type: "image";
+      readonly container: string;
+      readonly generation: number;
+      readonly reference: string;
+      readonly digest: string;
+      readonly via: ImageRecord["via"];
+      readonly error: string | null;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
@@ -45,9 +55,13 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
 }
 
 function containerChanges(before: ContainerRecord | undefined, now: ContainerRecord, stopTries: number): Change[] {
-  const { name, generation, known, exit, reason, health, stop } = now;
+  const { name, generation, known, exit, reason, health, stop, image } = now;
   const of = { container: name, generation };
   const changes: Change[] = [];
+  if (image !== null && image !== before?.image) {
+    const { reference, digest, via, pullError = null } = image;
+    changes.push({ type: "image", ...of, reference, digest, via, error: pullError });
+  }
   const isExitNew = exit !== null && exit !== before?.exit;
   if ((before?.known ?? "NONE") !== known || (before?.generation ?? 1) !== generation || isExitNew) {
     changes.push({ type: "container", ...of, known, exit, reason });

@@ -65,13 +65,18 @@ function holds({ condition }: Dependency, { known, startedAt, exit, health }: Co
 /** Called when it does not hold. */
 function whyNever({ condition, container: name }: Dependency, { task, container }: Place): Reason | undefined {
   const failed = (text: string, cause?: Reason | null) => reason("DependencyFailed", `${name} ${text}`, cause ?? undefined);
-  if (condition === "HEALTHY" && container.health === null) return failed("has no health check");
+  if (condition === "HEALTHY" && container.health === null && !mayGetHealthCheck(task, container)) return failed("has no health check");
   if (container.known === "STOPPED") return failed(`has stopped and is not ${WORDS[condition]}`, container.reason);
   // What is being stopped ends, but does nothing else any more.
   const isEnding = container.desired === "STOPPED" || task.desired === "STOPPED";
   if (isEnding && condition !== "SUCCESS" && condition !== "COMPLETE")
     return failed(`is being stopped and is not ${WORDS[condition]}`, container.reason);
   return undefined;
+}
+
+/** Of its image, which was not got yet. */
+function mayGetHealthCheck(task: TaskRecord, { name, image }: ContainerRecord): boolean {
+  return image === null && specOf(task, name)?.image !== undefined;
 }
 
 const WORDS = { CREATE: "created", START: "started", SUCCESS: "successful", COMPLETE: "complete", HEALTHY: "healthy" } as const;

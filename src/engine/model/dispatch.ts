@@ -7,7 +7,7 @@ import { isCheckDue } from "./health.ts";
 import type { BundleView } from "./host.ts";
 import { isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
-import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import { type ContainerRecord, healthCheckOf, specOf, type TaskRecord } from "./record.ts";
 import { actionTo, type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
 import { hasPassed, type Instant } from "./time.ts";
@@ -46,10 +46,17 @@ function moveContainers(record: TaskRecord, now: Instant, host: BundleView): Dec
       const move = stopMove(decided.record, container, now, host) ?? forwardMove(decided.record, container, now, host);
       if (move === undefined) return decided;
       const changed = changeContainer(decided.record, container.name, { applied: move.target, isStrayStopped: isStray(container) });
-      return { record: changed, actions: [...decided.actions, move.action] };
+      return {
+        record: move.action.type === "pull" ? withPull(changed, container.name, now) : changed,
+        actions: [...decided.actions, move.action],
+      };
     },
     { record, actions: [] },
   );
+}
+
+function withPull(record: TaskRecord, name: string, now: Instant): TaskRecord {
+  return specOf(record, name)?.image === undefined ? record : { ...record, pulls: record.pulls ?? { startedAt: now, stoppedAt: null } };
 }
 
 function isStray({ known, isUnsure, isStrayStopped }: ContainerRecord): boolean {
@@ -70,7 +77,7 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
     return undefined;
   const spec = specOf(record, name);
   const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? host.options.stopTimeoutMs);
-  const signal = spec?.stopSignal ?? "SIGKILL";
+  const signal = spec === undefined ? "SIGKILL" : (spec.stopSignal ?? container.image?.stopSignal ?? "SIGTERM");
   return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
 }
 
@@ -105,7 +112,7 @@ function checkHealth(record: TaskRecord, now: Instant): Decision {
   return {
     record: checking,
     actions: due.map(({ name, generation, runtimeId }) => {
-      return { type: "checkHealth", container: name, generation, runtimeId, check: specOf(record, name)!.healthCheck! };
+      return { type: "checkHealth", container: name, generation, runtimeId, check: healthCheckOf(record, name)! };
     }),
   };
 }

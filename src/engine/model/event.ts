@@ -2,7 +2,7 @@
 
 import type { TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
-import type { ContainerExit, NetworkRecord, TaskRecord } from "./record.ts";
+import type { ContainerExit, ImageRecord, NetworkRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -11,6 +11,8 @@ export interface ActionError {
   readonly message: string;
   /** It may have had its effect (a time-out, a killed process). */
   readonly isOutcomeUnknown: boolean;
+  /** Of a pull: whether the whole task stops, or only the container, as one that could not be created. Absent: the task. */
+  readonly stops?: "task" | "container";
 }
 
 /** What the runtime says of one incarnation. */
@@ -49,6 +51,8 @@ export type TaskEvent = { readonly at: Instant } & (
       readonly target: ContainerStatus;
       readonly error?: ActionError;
       readonly exit?: ContainerExit;
+      /** Of a pull. */
+      readonly image?: ImageRecord;
     } & OfContainer)
   | {
       readonly type: "resource";

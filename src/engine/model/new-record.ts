@@ -40,6 +40,7 @@ export function newRecord({ id, group, spec, cgroup, at, replaces = null, previo
     isDeleteAsked: false,
     replaces,
     previous,
+    pulls: null,
     isSwept: false,
     resources: newResources(spec, cgroup),
     containers: [
@@ -72,6 +73,9 @@ interface Shape {
   readonly hasHealthCheck: boolean;
 }
 
+/** Of an incarnation that has not been looked at yet. */
+export const UNKNOWN_HEALTH = { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" } as const;
+
 export function newContainer(task: string, { name, type, essential, hasHealthCheck }: Shape, generation: number): ContainerRecord {
   return {
     name,
@@ -85,11 +89,12 @@ export function newContainer(task: string, { name, type, essential, hasHealthChe
     applied: null,
     sent: null,
     isUnsure: false,
+    image: null,
     startedAt: null,
     stoppedAt: null,
     exit: null,
     reason: null,
-    health: hasHealthCheck ? { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" } : null,
+    health: hasHealthCheck ? UNKNOWN_HEALTH : null,
     restarts: 0,
     shortRuns: 0,
     restartAt: null,

@@ -2,12 +2,12 @@
  * What the engine knows of a task: all that is stored. Four numbers stay apart for each container: `desired` (wanted), `known` (observed), `applied` (in
  * flight), `sent` (acknowledged by whoever subscribes).
  */
-import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
+import type { ContainerSpec, HealthCheck, TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
 import type { ContainerStatus, Desired, ResourceStatus, Steady, TaskStatus } from "./status.ts";
 import type { Deadline, Instant } from "./time.ts";
 
-export const RECORD_VERSION = 2;
+export const RECORD_VERSION = 3;
 
 export interface ContainerExit {
   /** 128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran. */
@@ -47,6 +47,25 @@ export interface UpdateRecord {
   readonly error: string | null;
 }
 
+/** The image of a container, by its content: what it was made from, whatever its name stands for now. */
+export interface ImageRecord {
+  /** As the task names it. */
+  readonly reference: string;
+  /** As its source names the content: "sha256:...". */
+  readonly digest: string;
+  /** Of the manifest in the store. */
+  readonly manifest: string;
+  /** Of the configuration, where that of the manifest says less; null: it does not. */
+  readonly config: string | null;
+  /** pulled: it has come then. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed. */
+  readonly via: "pulled" | "current" | "cache" | "usingCachedDigest";
+  /** Why the source has failed. */
+  readonly pullError?: string;
+  /** What it says where the task says nothing. */
+  readonly stopSignal: string | null;
+  readonly healthCheck: HealthCheck | null;
+}
+
 export type ContainerType = "normal" | "namespacePause";
 
 export interface ContainerRecord {
@@ -65,6 +84,8 @@ export interface ContainerRecord {
   readonly sent: Readonly<{ generation: number; known: ContainerStatus }> | null;
   /** An action failed and may have had its effect: a stop is needed whatever is known. */
   readonly isUnsure: boolean;
+  /** null: it has none, or it was not got yet. It stays for all incarnations. */
+  readonly image: ImageRecord | null;
   readonly startedAt: Instant | null;
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;
@@ -149,6 +170,8 @@ export interface TaskRecord {
   readonly replaces: Readonly<{ task: string; order: "stopFirst" | "startFirst" }> | null;
   /** What ran before under this name, for `rollback`. */
   readonly previous: Readonly<{ spec: TaskSpec; digest: string }> | null;
+  /** When the first pull of an image has begun, and when the last one has ended; null: none has begun. */
+  readonly pulls: Readonly<{ startedAt: Instant; stoppedAt: Instant | null }> | null;
   /** Its containers are being removed: they are among the leftovers. */
   readonly isSwept: boolean;
   readonly resources: readonly ResourceRecord[];
@@ -166,6 +189,12 @@ export interface Leftover {
   readonly isRemoving: boolean;
   readonly failures: number;
   readonly nextTry: Deadline | null;
+}
+
+/** What the task says, else its image. undefined: its health is not checked. */
+export function healthCheckOf(record: TaskRecord, name: string): HealthCheck | undefined {
+  const image = record.containers.find((container) => container.name === name)?.image;
+  return specOf(record, name)?.healthCheck ?? image?.healthCheck ?? undefined;
 }
 
 /** undefined for the pause process, which no spec names. */

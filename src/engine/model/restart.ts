@@ -2,7 +2,8 @@
 import type { RestartPolicy } from "../spec/index.ts";
 import { changeContainer, leaveBehind } from "./change-record.ts";
 import { runtimeId } from "./ids.ts";
-import type { ContainerExit, ContainerRecord, TaskRecord } from "./record.ts";
+import { UNKNOWN_HEALTH } from "./new-record.ts";
+import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Deadline, type Instant } from "./time.ts";
 
 /** How long it ran: 0 when its start is of another boot. */
@@ -30,7 +31,8 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     generation,
     runtimeId: runtimeId(record.id, container.name, generation),
     desired: "RUNNING",
-    known: "PULLED",
+    // One that was taken over without its record has an image that nobody remembers.
+    known: container.image === null && specOf(record, container.name)?.image !== undefined ? "NONE" : "PULLED",
     applied: null,
     isUnsure: false,
     reason: null,
@@ -43,7 +45,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     isStrayStopped: false,
     // It is made with the limits that the spec has then.
     update: null,
-    health: container.health && { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" },
+    health: container.health && UNKNOWN_HEALTH,
   });
 }
 

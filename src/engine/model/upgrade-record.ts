@@ -10,8 +10,9 @@ export function upgradeRecord(record: TaskRecord): TaskRecord {
     version: RECORD_VERSION,
     // Not in the first records of this version, whose tasks had no cgroup of their own.
     cgroup: record.cgroup ?? null,
-    replaces: null,
-    previous: null,
-    containers: containers.map((one) => ({ ...one, preStop: one.preStop ?? "waiting", update: null })),
+    replaces: record.replaces ?? null,
+    previous: record.previous ?? null,
+    pulls: null,
+    containers: containers.map((one) => ({ ...one, preStop: one.preStop ?? "waiting", update: one.update ?? null, image: null })),
   };
 }

@@ -1,5 +1,6 @@
 export { bundleProblems } from "./bundle.ts";
-export { launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
+export { imageProcess, imageVolumes } from "./image.ts";
+export { type ImagePlacement, launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
 export {
   type BridgeNetwork,

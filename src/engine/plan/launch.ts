@@ -8,7 +8,8 @@ import {
   type OciObject,
   type Resources,
 } from "../../executor/index.ts";
-import { type ContainerSpec, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
+import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
+import { type ImageProcess, imageProcess } from "./image.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { sharesOf } from "./task-limits.ts";
@@ -25,6 +26,8 @@ export interface Placement {
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
+  /** Its image, whose root file system is ready. */
+  readonly image?: ImagePlacement;
   /** What its seccomp file says. */
   readonly seccomp?: OciObject;
   /** Of the host, as Node names it. */
@@ -35,12 +38,22 @@ export interface Placement {
   readonly network?: NetworkPlacement;
 }
 
+export interface ImagePlacement {
+  readonly config: ImageConfig;
+  /** Absolute. */
+  readonly rootfs: string;
+  /** Directories of the host for paths that the image wants as volumes. */
+  readonly volumes: readonly { readonly target: string; readonly source: string }[];
+}
+
+/** @throws Error: an image without a program, and none is named */
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
   const { cgroupParent, log, annotations, config, pause, network } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   const common = {
     resources: limitsOf(task, container),
     mounts: [
+      ...(placement.image?.volumes ?? []).map(volumeOf),
       ...container.mounts.map((mount) => bindOf(task, mount, placement)),
       ...fileMounts(network, container, config),
       ...metadataMount(container, placement),
@@ -60,13 +73,9 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   const seccomp = seccompOf(container, placement, capabilities);
   return {
     ...common,
-    rootfs: container.rootfs!,
+    rootfs: placement.image?.rootfs ?? container.rootfs!,
     readonlyRootfs: container.readonlyRootfs,
-    cmd: container.command!,
-    args: container.args,
-    env: container.env,
-    cwd: container.cwd,
-    user: container.user,
+    ...processOf(container, placement),
     ...hostnameOf(task, container, network),
     capabilities,
     noNewPrivileges: container.noNewPrivileges,
@@ -78,6 +87,16 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
 /** Whether somebody can write to its standard input. */
 export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
+}
+
+function processOf(container: ContainerSpec, { image }: Placement): ImageProcess {
+  if (image === undefined) {
+    const { command, args, env, cwd = "/", user = "0" } = container;
+    return { cmd: command!, args, env, cwd, user };
+  }
+  const found = imageProcess(container, image.config);
+  if (found === undefined) throw new Error("the image names no program, and the task names no command");
+  return found;
 }
 
 function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
@@ -127,6 +146,10 @@ export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: Mou
 function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
   if (target === undefined || source === undefined) return [];
   return [{ destination: target, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"] }];
+}
+
+function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount {
+  return { destination: target, source, type: "bind", options: ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", "rw"] };
 }
 
 function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {

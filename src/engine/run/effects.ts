@@ -2,11 +2,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeEmptyLevels } from "../cgroup/index.ts";
+import type { Images } from "../images/index.ts";
 import { pruneLogs } from "../logs/index.ts";
 import {
   type Action,
   type ActionError,
   type ContainerStatus,
+  type ImageRecord,
   NETWORK,
   type NetworkRecord,
   specOf,
@@ -19,6 +21,7 @@ import { Checking } from "./checking.ts";
 import type { Launching } from "./launching.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
+import { PullFailure, type Pulling } from "./pulling.ts";
 import { createResource, removeResource } from "./resources.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Happening } from "./turn.ts";
@@ -30,6 +33,8 @@ export interface EffectsOptions {
   readonly cards: Cards;
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
+  readonly pulling: Pulling;
+  readonly images: Images;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
 }
@@ -60,13 +65,13 @@ export class Effects {
     const { runtime, paths, metadata } = this.#options;
     switch (action.type) {
       case "pull":
-        this.#options.launching.check(record, action.container);
-        return done(action, "PULLED");
+        return { ...done(action, "PULLED"), ...imageOf(await this.#options.pulling.pull(record, action)) };
       case "create":
         // The executor makes a container and starts it in one step: here its place on the disk is made ready.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
         this.#options.cards.write(record);
+        await this.#options.launching.makeRoot(record, action);
         metadata.begin(record, action);
         return done(action, "CREATED");
       case "start": {
@@ -80,6 +85,7 @@ export class Effects {
       }
       case "remove":
         await runtime.remove(action.runtimeId);
+        await this.#options.images.releaseRoot(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "update":
         this.#options.cards.write(record);
@@ -122,6 +128,10 @@ export class Effects {
   }
 }
 
+function imageOf(image: ImageRecord | undefined) {
+  return image === undefined ? {} : { image };
+}
+
 function preStopped({ container, generation }: ContainerAction) {
   return { type: "preStopped", container, generation } as const;
 }
@@ -159,6 +169,8 @@ function failureOf(action: Effect, error: ActionError): Happening {
 function errorOf(error: unknown): ActionError {
   const { code, cause } = error as { code?: string; cause?: { message?: string } };
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof PullFailure)
+    return { message, isOutcomeUnknown: false, ...(error.stops === undefined ? {} : { stops: error.stops }) };
   const isTold = cause?.message === undefined || message.includes(cause.message);
   return { message: isTold ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
 }

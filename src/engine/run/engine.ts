@@ -1,5 +1,6 @@
 /** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
 import { type ExecHandle, Fence, type LogUse, type SpawnRequest } from "../../executor/index.ts";
+import { ImageStore } from "../images/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
@@ -32,6 +33,7 @@ import { networksOf, stateKey, taskAt } from "./networks.ts";
 import { type OrphanPolicy, Orphans, type OrphanView } from "./orphans.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
+import { Pulling } from "./pulling.ts";
 import { restore } from "./restore.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings, NodeView } from "./settings.ts";
@@ -55,6 +57,8 @@ export class Engine {
   readonly #log: EngineLog;
   readonly #conditions: Conditions;
   readonly #edits: Edits;
+  readonly #images: ImageStore;
+  readonly #pulling: Pulling;
   readonly #capacity: HostCapacity;
   readonly #hasTaskLimits: boolean;
   readonly #cards: Cards;
@@ -84,6 +88,8 @@ export class Engine {
         orphans: engine.#orphans,
         orphanPolicy: engine.#orphanPolicy,
         networks: engine.#networks,
+        images: engine.#images,
+        pulling: engine.#pulling,
         overcommitted: () => engine.#overcommitted,
         conditions: engine.#conditions,
         log: engine.#log,
@@ -110,6 +116,7 @@ export class Engine {
       orphans = "show",
       pollMs = POLL_MS,
       probe,
+      images = {},
       log = () => {},
     } = settings;
     this.#orphanPolicy = orphans;
@@ -130,9 +137,12 @@ export class Engine {
     this.#orphans = new Orphans(this.#runtime, log);
     this.#networks = networksOf(settings);
     this.#metadata = new MetadataFiles(this.#paths, log);
-    const common = { paths: this.#paths, metadata: this.#metadata, networks: this.#networks, cgroupParent };
+    const { pullPolicy = "default", ...ofImages } = images;
+    this.#images = new ImageStore({ directory: this.#paths.images, ...ofImages });
+    const common = { paths: this.#paths, images: this.#images, metadata: this.#metadata, networks: this.#networks, cgroupParent };
     const launching = new Launching({ ...common, binary: this.#runtime.binary });
-    this.#effects = new Effects({ ...common, runtime: this.#runtime, launching, cards: this.#cards });
+    this.#pulling = new Pulling({ images: this.#images, launching, policy: pullPolicy });
+    this.#effects = new Effects({ ...common, runtime: this.#runtime, launching, pulling: this.#pulling, cards: this.#cards });
     const carryingOut = new CarryingOut({ turns: () => this.#turns, effects: this.#effects, runtime: this.#runtime, log, probe });
     this.#poll = new Poll({ everyMs: pollMs, runtime: this.#runtime, turns: () => this.#turns, log });
     const { records, damaged } = store.load();

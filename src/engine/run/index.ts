@@ -9,7 +9,7 @@ export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";
 export type { OrphanPolicy, OrphanView } from "./orphans.ts";
 export type { Probe, Stage } from "./probe.ts";
-export type { EngineSettings, NodeView } from "./settings.ts";
+export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
 export type { UsageView } from "./usage.ts";
 export type { ContainerView, LedgerView, TaskView } from "./view.ts";

@@ -1,10 +1,11 @@
 /** What a container is made from: looked at before anything is made, and handed to the executor. */
 import { existsSync, statSync } from "node:fs";
 import type { LaunchCommand } from "../../executor/index.ts";
-import { specOf, type TaskRecord } from "../model/index.ts";
+import type { Images } from "../images/index.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
-import { type Incarnation, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
+import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import { readSpecFiles } from "./files.ts";
@@ -15,6 +16,7 @@ export interface LaunchingOptions {
   readonly paths: Paths;
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
+  readonly images: Images;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
   /** Path of the program runt. */
@@ -71,6 +73,7 @@ export class Launching {
       const joined = network === undefined ? {} : { network: network.path };
       return pauseLaunch(record.spec, { ...common, ...joined, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
     }
+    const image = this.#imageOf(record, spec);
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkSources(record.spec, spec);
     const metadata = this.#options.metadata.directory(record, incarnation);
@@ -80,15 +83,36 @@ export class Launching {
       ...(pause === undefined ? {} : { pause }),
       ...(network === undefined ? {} : { network }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
       volume: (name) => paths.volume(record.id, name),
     });
   }
 
+  /** The root file system of one incarnation is made, if it has an image. @throws ImageError */
+  async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation): Promise<void> {
+    const { images } = this.#options;
+    const image = containerIn(record, container)?.image;
+    if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)));
+  }
+
+  /** Its root file system is there already. */
+  #imageOf(record: TaskRecord, spec: ContainerSpec): ImagePlacement | undefined {
+    const { images } = this.#options;
+    const { image, runtimeId } = containerIn(record, spec.name)!;
+    if (image === null) return undefined;
+    const config = images.config(image);
+    return { config, ...images.rootOf(runtimeId, imageVolumes(spec, config)) };
+  }
+
   #pauseRoot(): string {
     return makePauseRoot(this.#options.paths.pause, locatePause(this.#options.binary));
   }
+}
+
+function containerIn(record: TaskRecord, container: string): ContainerRecord | undefined {
+  return record.containers.find(({ name }) => name === container);
 }
 
 /** @throws Error: one of the host is not there, or leads elsewhere */

@@ -27,6 +27,11 @@ export class Paths {
     return join(this.stateDir, "network");
   }
 
+  /** Pulled images, and root file systems that are made of them. */
+  get images(): string {
+    return join(this.stateDir, "images");
+  }
+
   /** Of all of a task's containers, through all their incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);

@@ -1,5 +1,6 @@
 /** From the store to tasks that go on: what is done after a start, step by step. Each step is told when it is done. */
 import type { Fence } from "../../executor/index.ts";
+import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { Cards } from "./cards.ts";
@@ -10,6 +11,7 @@ import type { EngineLog } from "./log.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import { tidyNetworks } from "./networks.ts";
 import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, stopAdopted } from "./orphans.ts";
+import type { Pulling } from "./pulling.ts";
 import { idsOf, type Recovered, recover } from "./recovery.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
@@ -24,6 +26,8 @@ export interface RestoreOptions {
   readonly orphans: Orphans;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
+  readonly images: Images;
+  readonly pulling: Pulling;
   /** What of the host is given to tasks that were let in, and is not there any more; empty: nothing. */
   readonly overcommitted: () => string;
   readonly conditions: Conditions;
@@ -40,6 +44,8 @@ export async function restore(options: RestoreOptions): Promise<void> {
   const stored = [...turns.records.values()];
   const { adopted, unknown } = await takeOrphans(stored, options);
   told("orphans", { adopted: adopted.length, left: options.orphans.ids.length });
+  const strays = await options.images.sweep(new Set([...stored, ...adopted].flatMap(idsOf).concat(unknown)));
+  if (strays.length > 0) log("info", "roots-removed", { ids: strays.join(", ") });
   const left = await tidyNetworks(options.networks, stored, unknown);
   for (const error of left) log("error", "network-left", { message: String(error) });
   told("networks", { left: left.length });
@@ -105,6 +111,7 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
     stopped.catch(() => {});
   }
   for (const { id } of adopted) log("info", orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
+  turns.onCommit(() => options.pulling.cancelUnwanted(turns.records));
   turns.release();
   await opened;
 }

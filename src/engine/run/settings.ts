@@ -1,5 +1,8 @@
 /** What an engine is opened with, and what it says of the host. */
+
+import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
+import type { PullPolicy } from "../spec/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { OrphanPolicy } from "./orphans.ts";
 import type { Probe } from "./probe.ts";
@@ -38,9 +41,15 @@ export interface EngineSettings {
   readonly queue?: Partial<QueuePolicy>;
   /** What becomes of containers that the store does not know; default: they are shown. */
   readonly orphans?: OrphanPolicy;
+  readonly images?: ImageSettings;
   readonly log?: EngineLog;
   /** For tests. */
   readonly probe?: Probe;
+}
+
+export interface ImageSettings extends Omit<ImageStoreOptions, "directory"> {
+  /** Of containers that say nothing; default: default. */
+  readonly pullPolicy?: PullPolicy | undefined;
 }
 
 export interface NodeView {

@@ -3,12 +3,22 @@ import {
   type ContainerExit,
   type ContainerRecord,
   type HostCapacity,
+  type ImageRecord,
   ledgerOf,
   overcommitments,
   renderReason,
   type TaskRecord,
 } from "../model/index.ts";
 import type { Paths } from "./paths.ts";
+
+/** What a container is made from. */
+export interface ImageView {
+  /** As the task names it. */
+  readonly reference: string;
+  /** As its source names the content. */
+  readonly digest: string;
+  readonly via: ImageRecord["via"];
+}
 
 export interface ContainerView {
   readonly name: string;
@@ -26,6 +36,8 @@ export interface ContainerView {
   readonly reason: string | null;
   /** Why it does not have the limits of its spec; null: it has them, or will soon. */
   readonly updateError: string | null;
+  /** null: it has none, or it was not got yet. */
+  readonly image: ImageView | null;
   /** File on the daemon's host. */
   readonly log: string;
 }
@@ -43,6 +55,8 @@ export interface TaskView {
   readonly waiting: readonly string[] | null;
   readonly reason: string | null;
   readonly createdMs: number;
+  /** When the first pull of an image has begun, and the last one has ended; null: none has. */
+  readonly pulls: { readonly startedMs: number; readonly stoppedMs: number | null } | null;
   /** Id of the task in whose place it is. */
   readonly replaces: string | null;
   /** Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now. */
@@ -85,6 +99,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     waiting: waiting?.missing ?? null,
     reason: reason && renderReason(reason),
     createdMs: createdAt.wallMs,
+    pulls: record.pulls && { startedMs: record.pulls.startedAt.wallMs, stoppedMs: record.pulls.stoppedAt?.wallMs ?? null },
     replaces: record.replaces?.task ?? null,
     addresses: record.network?.addresses ?? [],
     containers: record.containers.map((container) => ({
@@ -100,7 +115,12 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       exit: container.exit,
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
+      image: container.image && imageView(container.image),
       log: paths.log(id, container.runtimeId),
     })),
   };
+}
+
+function imageView({ reference, digest, via }: ImageRecord): ImageView {
+  return { reference, digest, via };
 }

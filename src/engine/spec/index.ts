@@ -6,6 +6,8 @@ export { checkTask } from "./check/task.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
 export { type Finding, type FindingCode, type Problem, renderFinding } from "./finding.ts";
+export { type ImageConfig, parseImageConfig } from "./image/config.ts";
+export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";
 export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
@@ -17,6 +19,8 @@ export {
   type HealthCheck,
   type HttpCheck,
   type MountSpec,
+  PULL_POLICIES,
+  type PullPolicy,
   type RestartPolicy,
   type TcpCheck,
 } from "./schema/container.ts";

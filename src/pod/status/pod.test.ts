@@ -45,6 +45,7 @@ function podWith(
     exit: null,
     reason: null,
     updateError: null,
+    image: null,
     log: "",
     ...one,
   });
@@ -65,6 +66,7 @@ function podWith(
     known: "RUNNING",
     admission: "admitted",
     createdMs: T,
+    pulls: null,
     generation: 1,
     reason: null,
     waiting: null,

@@ -25,6 +25,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `waits: ${event.missing.map(printable).join("; ")}`;
     case "container":
       return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}`;
+    case "image":
+      return imageText(event, style);
     case "health":
       return `container ${printable(event.container)} ${event.status}`;
     case "resource":
@@ -32,6 +34,12 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "alarm":
       return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
   }
+}
+
+function imageText({ container, reference, digest, via, error }: Extract<EngineEvent, { type: "image" }>, style: Style): string {
+  const what = `container ${printable(container)} is of ${printable(reference)}, ${digest.slice(0, 19)}`;
+  if (via !== "usingCachedDigest") return what;
+  return style("yellow", `${what}, from before: the source has failed: ${printable(error ?? "")}`);
 }
 
 function state(known: string, style: Style): string {

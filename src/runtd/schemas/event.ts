@@ -1,7 +1,7 @@
 /** Events of the journal. */
 import { z } from "zod";
 import type { EngineEvent, Reason } from "../../engine/index.ts";
-import { containerExit, containerStatus, desired, taskStatus } from "./task.ts";
+import { containerExit, containerStatus, desired, imageVia, taskStatus } from "./task.ts";
 
 export const reason: z.ZodType<Reason> = z
   .strictObject({
@@ -41,6 +41,15 @@ export const engineEvent = z
       known: containerStatus,
       exit: containerExit.nullable(),
       reason: reason.nullable(),
+    }),
+    z.strictObject({
+      type: z.literal("image"),
+      ...ofTask,
+      ...ofContainer,
+      reference: z.string(),
+      digest: z.string(),
+      via: imageVia,
+      error: z.string().nullable().describe("Why the source has failed."),
     }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
     z.strictObject({ type: z.literal("resource"), ...ofTask, resource: z.string(), known: z.enum(["NONE", "CREATED", "REMOVED"]) }),

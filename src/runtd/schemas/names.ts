@@ -9,6 +9,12 @@ export const groupName = z
 const LONGEST_NAME = 512;
 
 /** `{name}` of a path. */
-export const taskParams = z.object({ name: z.string().min(1).max(LONGEST_NAME).describe("Name of a task in the group, or its id; to look at it, also an address of its network.") });
+export const taskParams = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(LONGEST_NAME)
+    .describe("Name of a task in the group, or its id; to look at it, also an address of its network."),
+});
 
 export const inGroup = z.object({ group: groupName.default("default") });

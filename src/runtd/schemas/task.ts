@@ -15,6 +15,12 @@ export const containerExit = z.strictObject({
   endedWallMs: z.number(),
 });
 
+export const imageVia = z
+  .enum(["pulled", "current", "cache", "usingCachedDigest"])
+  .describe(
+    "pulled: it has come then. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed, and what was there before is used.",
+  );
+
 export const containerView = z
   .strictObject({
     name: z.string(),
@@ -31,6 +37,14 @@ export const containerView = z
     exit: containerExit.nullable(),
     reason: z.string().nullable(),
     updateError: z.string().nullable().describe("Why it does not have the limits of its spec; null: it has them, or will soon."),
+    image: z
+      .strictObject({
+        reference: z.string().describe("As the task names it."),
+        digest: z.string().describe("As its source names the content."),
+        via: imageVia,
+      })
+      .nullable()
+      .describe("What it is made from. null: it has none, or it was not got yet."),
     log: z.string().describe("File on the daemon's host."),
   })
   .meta({ id: "Container" }) satisfies z.ZodType<ContainerView>;
@@ -51,6 +65,10 @@ export const taskView = z
       .describe("What it waits for before it can begin: what is short on the host. null: it does not wait."),
     reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
     createdMs: wallMs,
+    pulls: z
+      .strictObject({ startedMs: wallMs, stoppedMs: wallMs.nullable() })
+      .nullable()
+      .describe("When the first pull of an image has begun, and the last one has ended. null: none has."),
     replaces: z.string().nullable().describe("Id of the task in whose place it is."),
     addresses: z
       .array(z.string())

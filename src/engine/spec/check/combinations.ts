@@ -44,11 +44,13 @@ export function checkCombinations({ containers, namespaces, volumes }: TaskSpec)
 }
 
 function source(container: ContainerSpec): Problem[] {
-  const { bundle, rootfs, command } = container;
+  const { bundle, rootfs, image, command, pullPolicy } = container;
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path });
-  if (bundle === undefined && rootfs === undefined) return [wrong("needs a bundle or a rootfs")];
-  if (bundle !== undefined && rootfs !== undefined) return [wrong("has a bundle and a rootfs: give one", "rootfs")];
-  if (bundle === undefined) return command === undefined ? [wrong("with a rootfs it needs a command")] : [];
+  const given = Object.entries({ bundle, rootfs, image }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length === 0) return [wrong("needs an image, a bundle or a rootfs")];
+  if (given.length > 1) return [wrong(`has ${given.join(" and ")}: give one`, given.at(-1)!)];
+  if (image === undefined && pullPolicy !== undefined) return [wrong("without an image there is nothing to pull", "pullPolicy")];
+  if (bundle === undefined) return rootfs !== undefined && command === undefined ? [wrong("with a rootfs it needs a command")] : [];
   return Object.entries(SAID_BY_BUNDLE)
     .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))
     .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
@@ -79,7 +81,7 @@ function metadata({ metadata: directory, mounts: others }: ContainerSpec): Probl
 }
 
 function signal({ stopSignal }: ContainerSpec): Problem[] {
-  if (typeof stopSignal === "number" || signalNumber(stopSignal.replace(/^SIG/, "")) !== undefined) return [];
+  if (stopSignal === undefined || typeof stopSignal === "number" || signalNumber(stopSignal.replace(/^SIG/, "")) !== undefined) return [];
   return [{ code: "unknown-signal", message: `there is no signal ${stopSignal}`, path: ["stopSignal"] }];
 }
 

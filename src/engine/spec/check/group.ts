@@ -65,7 +65,7 @@ function whyNever({ dependency, target, isOwnTask }: Omit<Edge, "task" | "path">
   const { condition, container } = dependency;
   const never = (message: string) => ({ code: "dependency-never", message }) as const;
   if (target === undefined) return { code: "unknown-reference", message: `there is no container ${container}` };
-  if (condition === "HEALTHY" && target.healthCheck === undefined)
+  if (condition === "HEALTHY" && target.healthCheck === undefined && target.image === undefined)
     return never(`${container} has no health check: it never becomes HEALTHY`);
   if (condition !== "SUCCESS" && condition !== "COMPLETE") return undefined;
   if (isOwnTask && target.essential) return never(`${container} is essential: the task stops when it ends`);

@@ -1,5 +1,6 @@
 /** One container of a task. */
 import { z } from "zod";
+import { parseReference } from "../image/reference.ts";
 import { absolutePath, containerName, duration, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
@@ -89,23 +90,47 @@ export const log = z.strictObject({
   maxFiles: z.int().min(1).max(100).optional().describe("Files that are kept, with the one that is written."),
 });
 
+export const PULL_POLICIES = ["always", "once", "prefer-cached", "default"] as const;
+
+const imageReference = z
+  .string()
+  .refine(
+    (value) => parseReference(value) !== undefined,
+    "write oci:DIR[:tag], oci-archive:FILE[:tag], docker-archive:FILE[:name:tag] with an absolute path, or docker://HOST/NAME[:tag|@sha256:...]",
+  )
+  .describe("oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE or docker://HOST/NAME[:tag|@digest]. It says what is not said here.");
+
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
-export const container = z.strictObject({
+/** As it is written. */
+const fields = z.strictObject({
   name: containerName,
   bundle: absolutePath.optional().describe("A directory with an OCI config.json. It says everything about the process."),
   rootfs: absolutePath.optional().describe("A directory that becomes the root file system."),
+  image: imageReference.optional(),
+  pullPolicy: z
+    .enum(PULL_POLICIES)
+    .optional()
+    .describe(
+      "Whether the source is asked. always: each time, and a failure stops the task. once: until a pull has succeeded. prefer-cached: when the image is not there. default: each time, and what is there is used when that fails. Absent: what the host says.",
+    ),
   readonlyRootfs: z.boolean().default(false),
-  command: text.min(1).optional().describe("The program, looked for in the container's PATH."),
+  command: text
+    .min(1)
+    .optional()
+    .describe("The program, looked for in the container's PATH. Of an image it takes the place of its entrypoint and arguments."),
   args: z.array(text).default([]),
   env: z.record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text).default({}),
-  cwd: absolutePath.default("/"),
-  user: text.min(1).default("0").describe('"name" or "uid", either with ":group".'),
+  cwd: absolutePath.optional().describe("Absent: what the image says, else /."),
+  user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
   hostname: z.string().min(1).max(64).optional(),
   essential: z.boolean().default(true).describe("The task stops when it ends."),
   dependsOn: z.array(dependency).default([]),
   restart: restartPolicy.optional(),
-  stopSignal: z.union([z.string().min(1), z.int().min(1).max(64)]).default("SIGTERM"),
+  stopSignal: z
+    .union([z.string().min(1), z.int().min(1).max(64)])
+    .optional()
+    .describe("Absent: what the image says, else SIGTERM."),
   stopTimeout: duration.optional().describe("How long it may take to end after the signal. Absent: what the host says."),
   preStop: preStop.optional().describe("What is run inside it before any container of the task gets its stop signal; at most once."),
   healthCheck: healthCheck.optional(),
@@ -132,6 +157,14 @@ export const container = z.strictObject({
     .describe("A directory in it, with the file metadata.json that tells it about itself: task, container, start, ports. Absent: none."),
 });
 
+/** Where no image can say it, it is said here: so the record of a task has every default. */
+const SAID_WITHOUT_IMAGE = { cwd: "/", user: "0", stopSignal: "SIGTERM" } as const;
+
+export const container = fields.transform(
+  (one) => (one.image === undefined ? { ...SAID_WITHOUT_IMAGE, ...one } : one) as z.output<typeof fields>,
+);
+
+export type PullPolicy = (typeof PULL_POLICIES)[number];
 export type Condition = (typeof CONDITIONS)[number];
 export type Dependency = z.output<typeof dependency>;
 export type RestartPolicy = z.output<typeof restartPolicy>;

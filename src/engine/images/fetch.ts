@@ -1,0 +1,129 @@
+/** skopeo: what a source has under a name, and the copy of it into the store. */
+import { mkdtempSync, readFileSync } from "node:fs";
+import { open, readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
+import { removeScratch } from "../volumes/index.ts";
+import { digestOf, LARGEST_JSON } from "./blob.ts";
+import { ImageError } from "./errors.ts";
+import { DIGEST, jsonOf } from "./manifest.ts";
+import type { Places } from "./places.ts";
+import { runProgram } from "./program.ts";
+
+/** Of Docker's: an OCI configuration has no health check, and would lose it. */
+const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
+
+export interface FetchOptions {
+  readonly signal: AbortSignal;
+  /** A descriptor of a file with credentials. */
+  readonly credentials?: number | undefined;
+}
+
+/** What the source has now. */
+export interface Resolved {
+  /** Of the bytes that it gives for the name. */
+  readonly digest: string;
+  /** Bytes of the layers, as they are packed; undefined: it is an index of several images. */
+  readonly size: number | undefined;
+  readonly isDocker: boolean;
+}
+
+function credentialsOf({ credentials }: FetchOptions) {
+  const args = credentials === undefined ? [] : ["--authfile", "/proc/self/fd/3"];
+  return { args, descriptors: credentials === undefined ? [] : [credentials] };
+}
+
+/** @throws ImageError; the reason of `signal` */
+export async function resolveSource(reference: ImageReference, options: FetchOptions): Promise<Resolved> {
+  const { args, descriptors } = credentialsOf(options);
+  const raw = await runProgram("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
+    ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
+  });
+  const value = jsonOf(raw, renderReference(reference)) as { mediaType?: unknown; layers?: readonly { size?: unknown }[] } | null;
+  const sizes = Array.isArray(value?.layers) ? value.layers.map(({ size }) => Number(size) || 0) : undefined;
+  const digest = digestOf(raw);
+  if (reference.digest !== undefined && reference.digest !== digest)
+    throw new ImageError("image-invalid", `${renderReference(reference)}: the source gives a manifest with the digest ${digest}`);
+  return { digest, size: sizes?.reduce((sum, one) => sum + one, 0), isDocker: value?.mediaType === DOCKER_MANIFEST };
+}
+
+export interface Fetched {
+  readonly manifest: string;
+  readonly manifestSize: number;
+  readonly config: string | null;
+}
+
+export interface CopyOptions extends FetchOptions {
+  readonly places: Places;
+  /** Bytes that have come, now and then. */
+  readonly onProgress: (bytes: number) => void;
+  /** Of what is copied; more is an error. */
+  readonly maxBytes: number;
+}
+
+const LOOK_MS = 250;
+
+/** What was resolved, and nothing newer. Parts that are in the store already are not got again. @throws ImageError; the reason of `signal` */
+export async function copySource(reference: ImageReference, { digest, isDocker }: Resolved, options: CopyOptions): Promise<Fetched> {
+  const { places, signal } = options;
+  const source = renderReference(pinned(reference, digest));
+  const staging = mkdtempSync(join(places.staging, "pull-"));
+  const bound = new AbortController();
+  const end = () => bound.abort(signal.reason);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  const watch = setInterval(() => void look(staging, options, bound), LOOK_MS);
+  try {
+    const { args, descriptors } = credentialsOf(options);
+    const credentials = args.map((one) => (one === "--authfile" ? "--src-authfile" : one));
+    const target = [`oci:${join(staging, "image")}:image`, "--dest-shared-blob-dir", places.blobs];
+    await runProgram("skopeo", ["copy", "--quiet", ...credentials, source, ...target], { signal: bound.signal, descriptors });
+    const { manifests } = jsonOf(readFileSync(join(staging, "image/index.json")), source) as {
+      manifests: { digest: string; size: number }[];
+    };
+    const [manifest] = manifests;
+    if (manifest === undefined || !DIGEST.test(manifest.digest))
+      throw new ImageError("image-invalid", `${source}: no manifest has come of it`);
+    const config = isDocker ? await dockerConfig(source, { ...options, signal: bound.signal }) : null;
+    return { manifest: manifest.digest, manifestSize: manifest.size, config };
+  } finally {
+    clearInterval(watch);
+    signal.removeEventListener("abort", end);
+    await removeScratch(staging);
+  }
+}
+
+/** The configuration as the source has it goes into the store beside the one that skopeo has made of it. */
+async function dockerConfig(source: string, options: CopyOptions): Promise<string> {
+  const { args, descriptors } = credentialsOf(options);
+  const { signal, places } = options;
+  const bytes = await runProgram("skopeo", ["inspect", ...args, "--config", "--raw", source], {
+    signal,
+    descriptors,
+    mostOutput: LARGEST_JSON,
+  });
+  const digest = digestOf(bytes);
+  const fresh = join(places.staging, `config-${process.hrtime.bigint()}`);
+  const file = await open(fresh, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, places.blob(digest));
+  return digest;
+}
+
+/** A source may send more than it has said. */
+async function look(staging: string, { onProgress, maxBytes }: CopyOptions, bound: AbortController): Promise<void> {
+  const bytes = await sizeBelow(join(staging, "image")).catch(() => 0);
+  onProgress(bytes);
+  if (bytes > maxBytes) bound.abort(new ImageError("image-refused", `it is larger than ${maxBytes} bytes, which this host allows`));
+}
+
+async function sizeBelow(directory: string): Promise<number> {
+  const names = await readdir(directory);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(directory, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,6 @@
+/** Images: from a source into a store on this host, and from there into root file systems. */
+export { ImageError, type ImageErrorCode } from "./errors.ts";
+export { ImageStore, type ImageStoreOptions } from "./images.ts";
+export { pullDecision } from "./policy.ts";
+export type { Images, Pin, Progress, PullRequest } from "./port.ts";
+export type { ImageLimits } from "./scan.ts";

@@ -1,0 +1,106 @@
+/** The index of the layout: which names stand for which images. */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { ImageError } from "./errors.ts";
+import { descriptor, jsonOf } from "./manifest.ts";
+
+/** opencontainers/image-spec, annotations.md */
+const NAME = "org.opencontainers.image.ref.name";
+const SOURCE = "org.runt.image.source-digest";
+const CONFIG = "org.runt.image.source-config";
+const PULLED = "org.runt.image.pulled";
+
+const index = z.object({
+  schemaVersion: z.literal(2),
+  manifests: z.array(z.object({ ...descriptor.shape, annotations: z.record(z.string(), z.string()).default({}) })),
+});
+
+/** One name. */
+export interface Entry {
+  /** As a task names it: "docker://HOST/NAME:TAG". */
+  readonly reference: string;
+  /** Digest of what the source calls it: of its manifest, or its index of several. */
+  readonly digest: string;
+  /** Of the manifest in this layout. */
+  readonly manifest: string;
+  readonly manifestSize: number;
+  /** Of the configuration as the source has it, which says more than an OCI one; null: that of the manifest. */
+  readonly config: string | null;
+  readonly pulledMs: number;
+}
+
+const MEDIA_TYPE = "application/vnd.oci.image.manifest.v1+json";
+
+export class Layout {
+  readonly #path: string;
+  #entries: readonly Entry[];
+
+  constructor(directory: string) {
+    this.#path = join(directory, "index.json");
+    this.#entries = existsSync(this.#path) ? this.#read() : [];
+    writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+  }
+
+  /** It names a cache: when it is damaged it is put aside, and images are pulled anew. What runs has its manifest from its task. */
+  #read(): Entry[] {
+    try {
+      return entriesIn(readFileSync(this.#path), this.#path);
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      renameSync(this.#path, `${this.#path}.damaged`);
+      return [];
+    }
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  find(reference: string): Entry | undefined {
+    return this.#entries.find((one) => one.reference === reference);
+  }
+
+  /** It takes the place of what had its name. */
+  put(entry: Entry): void {
+    this.#write([...this.#entries.filter(({ reference }) => reference !== entry.reference), entry]);
+  }
+
+  remove(reference: string): void {
+    this.#write(this.#entries.filter((one) => one.reference !== reference));
+  }
+
+  #write(entries: readonly Entry[]): void {
+    const manifests = entries.map(({ reference, digest, manifest, manifestSize, config, pulledMs }) => ({
+      mediaType: MEDIA_TYPE,
+      digest: manifest,
+      size: manifestSize,
+      annotations: {
+        [NAME]: reference,
+        [SOURCE]: digest,
+        ...(config === null ? {} : { [CONFIG]: config }),
+        [PULLED]: new Date(pulledMs).toISOString(),
+      },
+    }));
+    const fresh = `${this.#path}.new`;
+    const fd = openSync(fresh, "w", 0o600);
+    try {
+      writeFileSync(fd, JSON.stringify({ schemaVersion: 2, manifests }));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(fresh, this.#path);
+    this.#entries = entries;
+  }
+}
+
+function entriesIn(bytes: Buffer, path: string): Entry[] {
+  const { success, data, error } = index.safeParse(jsonOf(bytes, path));
+  if (!success) throw new ImageError("image-invalid", `${path}: ${z.prettifyError(error)}`);
+  return data.manifests.flatMap(({ digest: manifest, size: manifestSize, annotations }): Entry[] => {
+    const { [NAME]: reference, [SOURCE]: digest, [CONFIG]: config = null, [PULLED]: pulled = "" } = annotations;
+    if (reference === undefined || digest === undefined) return [];
+    return [{ reference, digest, manifest, manifestSize, config, pulledMs: Date.parse(pulled) || 0 }];
+  });
+}

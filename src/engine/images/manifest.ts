@@ -1,0 +1,45 @@
+/** The manifest of one image, in the store: opencontainers/image-spec, manifest.md. Pure. */
+import { z } from "zod";
+import { ImageError } from "./errors.ts";
+
+export const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+export const descriptor = z.object({ mediaType: z.string(), digest: z.string().regex(DIGEST), size: z.int().nonnegative() });
+export type Descriptor = z.output<typeof descriptor>;
+
+const manifest = z.object({ schemaVersion: z.literal(2), config: descriptor, layers: z.array(descriptor) });
+
+export interface Manifest {
+  readonly config: Descriptor;
+  /** The lowest first. */
+  readonly layers: readonly Descriptor[];
+}
+
+/** What umoci unpacks. */
+const LAYERS = ["application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"];
+/** So many directories can be named in the options of one mount (a page). */
+const MOST_LAYERS = 110;
+
+/** @throws ImageError image-invalid, image-unsupported */
+export function parseManifest(bytes: Buffer, what: string): Manifest {
+  const { success, data, error } = manifest.safeParse(jsonOf(bytes, what));
+  if (!success) throw new ImageError("image-invalid", `${what}: it is no manifest of an image: ${z.prettifyError(error)}`);
+  if (data.layers.length > MOST_LAYERS)
+    throw new ImageError("image-unsupported", `${what}: it has ${data.layers.length} layers, and ${MOST_LAYERS} are the most`);
+  const unknown = data.layers.find(({ mediaType }) => !LAYERS.includes(mediaType));
+  if (unknown !== undefined)
+    throw new ImageError(
+      "image-unsupported",
+      `${what}: layer ${unknown.digest} is of the media type ${unknown.mediaType}, which cannot be unpacked`,
+    );
+  return data;
+}
+
+/** @throws ImageError image-invalid */
+export function jsonOf(bytes: Buffer, what: string): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw new ImageError("image-invalid", `${what}: it is no JSON`, { cause: error });
+  }
+}

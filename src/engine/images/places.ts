@@ -1,0 +1,48 @@
+/** Where the images are, below the state directory. Nobody but root gets there: setuid programs and devices of images are nobody's to run or open. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+export class Places {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** An OCI image layout: index.json names each image that was pulled, blobs/sha256 has their parts. */
+  get layout(): string {
+    return join(this.#directory, "layout");
+  }
+
+  get blobs(): string {
+    return join(this.layout, "blobs");
+  }
+
+  blob(digest: string): string {
+    return join(this.blobs, "sha256", digest.slice("sha256:".length));
+  }
+
+  /** Of unpacked layers, by their names (chain.ts). */
+  get layers(): string {
+    return join(this.#directory, "layers");
+  }
+
+  /** What is being pulled or unpacked: nothing of it is needed after a crash. */
+  get staging(): string {
+    return join(this.#directory, "staging");
+  }
+
+  /** One for each incarnation of a container. */
+  get roots(): string {
+    return join(this.#directory, "roots");
+  }
+
+  root(id: string): string {
+    return join(this.roots, id);
+  }
+
+  make(): void {
+    for (const path of [this.#directory, this.layers, this.staging, this.roots, join(this.blobs, "sha256")])
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+}

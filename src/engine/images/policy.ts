@@ -1,0 +1,24 @@
+/** Whether the source of an image is asked, and what a failure means. Pure. */
+import type { PullPolicy } from "../spec/index.ts";
+
+export interface PullDecision {
+  readonly asksSource: boolean;
+  /** When the source fails, what is there is used. */
+  readonly fallsBack: boolean;
+  /** When there is nothing to use: the whole task stops, or only the container, as one that could not be created. */
+  readonly failureStops: "task" | "container";
+}
+
+/** @param isCached a pull of this name has succeeded before, and all of the image is still there */
+export function pullDecision(policy: PullPolicy, isCached: boolean): PullDecision {
+  switch (policy) {
+    case "always":
+      return { asksSource: true, fallsBack: false, failureStops: "task" };
+    case "once":
+      return { asksSource: !isCached, fallsBack: false, failureStops: "task" };
+    case "prefer-cached":
+      return { asksSource: !isCached, fallsBack: false, failureStops: "container" };
+    case "default":
+      return { asksSource: true, fallsBack: isCached, failureStops: "container" };
+  }
+}

@@ -1,0 +1,55 @@
+/** The port to images: what the engine asks of a store of them. */
+import type { ImageConfig, PullPolicy } from "../spec/index.ts";
+import type { ImageId } from "./load.ts";
+
+export interface Progress {
+  readonly bytes: number;
+  /** null: the source does not say. */
+  readonly total: number | null;
+}
+
+/** One image, by its content. */
+export interface Pin extends ImageId {
+  readonly reference: string;
+  /** As its source names the content: digest of its manifest, or of its index of several. */
+  readonly digest: string;
+  /** pulled: it has come now. current: the source has nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed. */
+  readonly via: "pulled" | "current" | "cache" | "usingCachedDigest";
+  /** Why the source has failed. */
+  readonly pullError?: string;
+}
+
+export interface PullRequest {
+  readonly reference: string;
+  readonly policy: PullPolicy;
+  /** What was decided before: if it is there, nothing else is asked for. */
+  readonly pin?: Pin;
+  /** Name of the credentials (engine settings). */
+  readonly credentials?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Root {
+  /** Absolute path. */
+  readonly rootfs: string;
+  readonly volumes: readonly { readonly target: string; readonly source: string }[];
+}
+
+export interface Images {
+  /** Get it, check it, unpack it. @throws ImageError; the reason of `signal` */
+  pull(request: PullRequest): Promise<Pin>;
+  /** What it says of its process. @throws ImageError image-invalid */
+  config(image: ImageId): ImageConfig;
+  /**
+   * The root file system of one incarnation, anew. May be repeated while nothing runs there.
+   * @param volumes paths in it that become directories of their own, with what the image has there. @throws ImageError
+   */
+  makeRoot(id: string, image: ImageId, volumes: readonly string[]): Promise<Root>;
+  /** What `makeRoot` has made. */
+  rootOf(id: string, volumes: readonly string[]): Root;
+  /** What is gone is released. @throws ImageError: it is in use */
+  releaseRoot(id: string): Promise<void>;
+  /** At the start: remove what a daemon before has begun, and root file systems other than these. Returns the ids of those. */
+  sweep(roots: ReadonlySet<string>): Promise<readonly string[]>;
+}

@@ -1,0 +1,100 @@
+/** The programs that do the work: each in a process group of its own, so that it can be ended with all that it has started. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { ImageError } from "./errors.ts";
+
+const PACKAGES: Readonly<Record<string, string>> = {
+  skopeo: "skopeo",
+  umoci: "umoci",
+  mount: "mount",
+  umount: "mount",
+  unshare: "util-linux",
+  cp: "coreutils",
+  sync: "coreutils",
+};
+
+export interface ProgramOptions {
+  readonly cwd?: string;
+  /** More of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** It and its children are killed. */
+  readonly signal?: AbortSignal;
+  /** Most bytes of stdout; more is an error. Default: 4 MiB. */
+  readonly mostOutput?: number;
+  /** Descriptors that it has as 3 and so on. */
+  readonly descriptors?: readonly number[];
+}
+
+const MOST_OUTPUT = 4 << 20;
+/** Of stderr, the end is what says why. */
+const MOST_STDERR = 16 << 10;
+
+/** Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
+export async function runProgram(program: string, args: readonly string[], options: ProgramOptions = {}): Promise<Buffer> {
+  const { cwd, env, signal, mostOutput = MOST_OUTPUT, descriptors = [] } = options;
+  signal?.throwIfAborted();
+  const child = spawn(program, [...args], {
+    ...{ cwd, detached: true, env: { ...process.env, ...env } },
+    stdio: ["ignore", "pipe", "pipe", ...descriptors],
+  });
+  const kill = () => killGroup(child);
+  signal?.addEventListener("abort", kill);
+  try {
+    const { stdout, stderr, how } = await ended(child, program, mostOutput);
+    signal?.throwIfAborted();
+    if (how !== undefined) throw new ImageError("pull-failed", `${program} ${how}${stderr === "" ? "" : `: ${stderr}`}`);
+    return stdout;
+  } finally {
+    signal?.removeEventListener("abort", kill);
+  }
+}
+
+interface End {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  /** undefined: it succeeded. */
+  readonly how: string | undefined;
+}
+
+function ended(child: ChildProcess, program: string, mostOutput: number): Promise<End> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let errors = "";
+    child.stdout!.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostOutput) killGroup(child);
+      else chunks.push(chunk);
+    });
+    child.stderr!.on("data", (chunk: Buffer) => {
+      errors = (errors + chunk.toString()).slice(-MOST_STDERR);
+    });
+    child.once("error", (error: NodeJS.ErrnoException) => reject(startError(program, error)));
+    child.once("close", (code, signal) => {
+      const how =
+        size > mostOutput ? `has printed more than ${mostOutput} bytes` : signal ? `was ended by ${signal}` : `has failed (${code})`;
+      resolve({ stdout: Buffer.concat(chunks), stderr: reasonIn(errors), how: code === 0 && size <= mostOutput ? undefined : how });
+    });
+  });
+}
+
+function startError(program: string, error: NodeJS.ErrnoException): ImageError {
+  if (error.code !== "ENOENT") return new ImageError("pull-failed", `${program} could not be started: ${error.message}`, { cause: error });
+  return new ImageError("program-missing", `${program} is not installed: apt-get install ${PACKAGES[program] ?? program}`);
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** skopeo and umoci log lines of key=value; the last one that is fatal says it. Control characters could be commands for a terminal. */
+function reasonIn(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const last = lines.findLast((line) => /level=(?:fatal|error)|⨯|^umount: |^mount: /.test(line)) ?? lines.at(-1) ?? "";
+  const message = /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ?? last.trim();
+  return message.replace(/\p{Cc}/gu, " ");
+}

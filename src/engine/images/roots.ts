@@ -1,0 +1,108 @@
+/**
+ * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
+ * daemon finds it again; what the container writes goes with it.
+ */
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { resolveInRoot } from "../../executor/index.ts";
+import { removeScratch } from "../volumes/index.ts";
+import { copyAttributes } from "./attributes.ts";
+import { ImageError } from "./errors.ts";
+import type { Places } from "./places.ts";
+import { runProgram } from "./program.ts";
+
+/** Devices of an image open nothing: a container has those of its own /dev. */
+const FLAGS = "nodev";
+/** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
+const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
+
+export class Roots {
+  readonly #places: Places;
+
+  constructor(places: Places) {
+    this.#places = places;
+  }
+
+  /** Where it is seen. */
+  path(id: string): string {
+    return join(this.#places.root(id), "merged");
+  }
+
+  /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError */
+  async overlay(id: string, layers: readonly string[]): Promise<string> {
+    const path = await this.#make(id);
+    const { layers: cwd } = this.#places;
+    const top = layers.at(-1);
+    // The root directory of an overlay is the uppermost one.
+    copyAttributes(top === undefined ? join(this.#places.root(id), "empty") : join(cwd, top), join(this.#places.root(id), "upper"));
+    const from = (name: string) => relative(cwd, join(this.#places.root(id), name));
+    // A layer of an image without any is an empty directory.
+    const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
+    const options = `${FLAGS},lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
+    await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE });
+    return path;
+  }
+
+  /** @param layer name of a directory with the whole image. @throws ImageError */
+  async copy(id: string, layer: string): Promise<string> {
+    const path = await this.#make(id);
+    await runProgram("cp", ["--archive", "--reflink=auto", `${join(this.#places.layers, layer)}/.`, path]);
+    return path;
+  }
+
+  /** What is gone is released. @throws ImageError: it is in use */
+  async release(id: string): Promise<void> {
+    const directory = this.#places.root(id);
+    if (!existsSync(directory)) return;
+    while (isMounted(this.path(id), directory)) await runProgram("umount", [this.path(id)]);
+    await removeScratch(directory);
+  }
+
+  /** A directory outside of the root file system, for one of the paths that the image wants as volumes. */
+  volume(id: string, at: number): string {
+    return join(this.#places.root(id), "volumes", String(at));
+  }
+
+  /** With what the image has there, and its owner and mode. @throws ImageError */
+  async fillVolumes(id: string, paths: readonly string[]): Promise<void> {
+    for (const [at, path] of paths.entries()) {
+      makeDirectory(this.volume(id, at));
+      const found = resolveInRoot(this.path(id), path);
+      if (found !== undefined && statSync(found).isDirectory())
+        await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)]);
+    }
+  }
+
+  async #make(id: string): Promise<string> {
+    await this.release(id);
+    for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
+    return this.path(id);
+  }
+}
+
+/** For everybody, whatever the umask of this process. */
+function makeDirectory(path: string): void {
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, 0o755);
+}
+
+function isMounted(path: string, above: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && found.dev !== statSync(above).dev;
+}
+
+/** Whether the file system of the state directory can carry overlays: tried in a mount namespace of its own. */
+export async function canOverlay(places: Places): Promise<boolean> {
+  const directory = join(places.staging, `probe-${process.pid}`);
+  for (const name of ["lower", "upper", "work", "merged"]) mkdirSync(join(directory, name), { recursive: true });
+  try {
+    const mount = ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=lower,upperdir=upper,workdir=work", "merged"];
+    await runProgram("unshare", ["--mount", "--propagation", "private", ...mount], { cwd: directory });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    return false;
+  } finally {
+    await removeScratch(directory);
+  }
+}

@@ -1,0 +1,95 @@
+/** A layer is looked through before it is unpacked: what it would need of the disk, and whether it does what no image may. */
+import { createReadStream } from "node:fs";
+import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { ImageError } from "./errors.ts";
+import type { Descriptor } from "./manifest.ts";
+import { type TarEntry, TarError, TarReader } from "./tar.ts";
+
+/** Of a whole image, unpacked. */
+export interface ImageLimits {
+  readonly maxBytes: number;
+  readonly maxFiles: number;
+}
+
+export const DEFAULT_LIMITS: ImageLimits = { maxBytes: 32 * 2 ** 30, maxFiles: 1_000_000 };
+
+/** What the layers of one image have needed so far. */
+export class Budget {
+  readonly #limits: ImageLimits;
+  bytes = 0;
+  files = 0;
+
+  constructor(limits: ImageLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws ImageError image-refused */
+  add(bytes: number, files: number): void {
+    this.bytes += bytes;
+    this.files += files;
+    if (this.bytes > this.#limits.maxBytes)
+      throw refused(`unpacked it is larger than ${this.#limits.maxBytes} bytes, which this host allows`);
+    if (this.files > this.#limits.maxFiles) throw refused(`it has more than ${this.#limits.maxFiles} files, which this host allows`);
+  }
+}
+
+/** @throws ImageError image-refused, image-unsupported, image-invalid; the reason of `signal` */
+export async function scanLayer(path: string, { mediaType, digest }: Descriptor, budget: Budget, signal: AbortSignal): Promise<void> {
+  const reader = new TarReader((entry) => {
+    budget.add(0, 1);
+    judge(entry, digest);
+  });
+  const counted = new Writable({
+    write(chunk: Buffer, _, done) {
+      try {
+        budget.add(chunk.length, 0);
+        reader.write(chunk);
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+  try {
+    const source = createReadStream(path);
+    if (mediaType.endsWith("+gzip")) await pipeline(source, createGunzip(), counted, { signal });
+    else await pipeline(source, counted, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ImageError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof TarError || code?.startsWith("Z_"))
+      throw new ImageError("image-invalid", `layer ${digest}: ${message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** Of the overlay file system: they would give files a meaning of which the archive says nothing. */
+const OVERLAY_ATTRIBUTE = /^(?:SCHILY|LIBARCHIVE)\.xattr\.(?:trusted|user)\.overlay\./;
+
+function judge({ name, link, type, pax }: TarEntry, digest: string): void {
+  const shown = JSON.stringify(name.slice(0, 200));
+  if (leaves(name)) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
+  if (type === "1" && leaves(link))
+    throw refused(`layer ${digest}: ${shown} is a link to ${JSON.stringify(link.slice(0, 200))}, out of the root file system`);
+  for (const key of pax.keys()) {
+    if (OVERLAY_ATTRIBUTE.test(key)) throw refused(`layer ${digest}: ${shown} has an attribute of the overlay file system`);
+    // Its size is not that of its content: a few bytes could fill the disk.
+    if (key.startsWith("GNU.sparse.")) throw sparse(digest, shown);
+  }
+  if (type === "S") throw sparse(digest, shown);
+}
+
+function leaves(path: string): boolean {
+  return path.split("/").includes("..");
+}
+
+function refused(message: string): ImageError {
+  return new ImageError("image-refused", message);
+}
+
+function sparse(digest: string, shown: string): ImageError {
+  return new ImageError("image-unsupported", `layer ${digest}: ${shown} is a sparse file`);
+}

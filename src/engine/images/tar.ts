@@ -1,0 +1,139 @@
+/** The headers of a tar archive (POSIX pax, GNU), for counting and judging. The contents pass by. */
+
+export interface TarEntry {
+  readonly name: string;
+  readonly link: string;
+  /** "0" file, "1" hard link, "2" symbolic link, "3" and "4" devices, "5" directory, ... */
+  readonly type: string;
+  /** Extended headers of pax. */
+  readonly pax: ReadonlyMap<string, string>;
+}
+
+const BLOCK = 512;
+/** Of one extended header. */
+const LARGEST_HEADER = 1 << 20;
+
+export class TarError extends Error {
+  override readonly name = "TarError";
+}
+
+/** Fed with the bytes in order; calls back for each entry. */
+export class TarReader {
+  readonly #onEntry: (entry: TarEntry) => void;
+  #header = Buffer.alloc(0);
+  #skip = 0n;
+  #extended: { readonly kind: string; readonly size: number; parts: Buffer[]; left: number } | undefined;
+  #pax = new Map<string, string>();
+  #name: string | undefined;
+  #link: string | undefined;
+
+  constructor(onEntry: (entry: TarEntry) => void) {
+    this.#onEntry = onEntry;
+  }
+
+  /** @throws TarError */
+  write(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#extended !== undefined) at = this.#collect(chunk, at);
+      else if (this.#skip > 0n) {
+        const step = this.#skip < BigInt(chunk.length - at) ? Number(this.#skip) : chunk.length - at;
+        this.#skip -= BigInt(step);
+        at += step;
+      } else {
+        const part = chunk.subarray(at, at + BLOCK - this.#header.length);
+        this.#header = Buffer.concat([this.#header, part]);
+        at += part.length;
+        if (this.#header.length === BLOCK) {
+          const header = this.#header;
+          this.#header = Buffer.alloc(0);
+          this.#take(header);
+        }
+      }
+    }
+  }
+
+  #collect(chunk: Buffer, at: number): number {
+    const extended = this.#extended!;
+    const part = chunk.subarray(at, at + extended.left);
+    extended.parts.push(part);
+    extended.left -= part.length;
+    if (extended.left === 0) {
+      const content = Buffer.concat(extended.parts).subarray(0, extended.size);
+      this.#extended = undefined;
+      if (extended.kind === "L") this.#name = textOf(content);
+      else if (extended.kind === "K") this.#link = textOf(content);
+      else this.#pax = paxOf(content);
+    }
+    return at + part.length;
+  }
+
+  #take(header: Buffer): void {
+    if (header.every((byte) => byte === 0)) return;
+    checkSum(header);
+    const type = header[156] === 0 ? "0" : String.fromCharCode(header[156]!);
+    const size = sizeOf(header.subarray(124, 136));
+    if (type === "x" || type === "L" || type === "K" || type === "g") {
+      if (size > LARGEST_HEADER) throw new TarError(`an extended header has ${size} bytes`);
+      const padded = Math.ceil(Number(size) / BLOCK) * BLOCK;
+      if (padded === 0) return;
+      // What a global header says is of no entry here.
+      if (type === "g") this.#skip = BigInt(padded);
+      else this.#extended = { kind: type, size: Number(size), parts: [], left: padded };
+      return;
+    }
+    const pax = this.#pax;
+    const prefix = header.subarray(257, 262).toString() === "ustar" && header[262] === 0 ? textOf(header.subarray(345, 500)) : "";
+    const short = textOf(header.subarray(0, 100));
+    const name = pax.get("path") ?? this.#name ?? (prefix === "" ? short : `${prefix}/${short}`);
+    const link = pax.get("linkpath") ?? this.#link ?? textOf(header.subarray(157, 257));
+    this.#pax = new Map();
+    this.#name = this.#link = undefined;
+    const paxSize = pax.get("size");
+    const content = paxSize === undefined ? size : /^\d{1,18}$/.test(paxSize) ? BigInt(paxSize) : undefined;
+    if (content === undefined) throw new TarError(`the size ${paxSize} is no number`);
+    // Only files have content, whatever the size of others says.
+    if (!"123456".includes(type)) this.#skip = ((content + 511n) / 512n) * 512n;
+    this.#onEntry({ name, link, type, pax });
+  }
+}
+
+function textOf(field: Buffer): string {
+  const end = field.indexOf(0);
+  return field.subarray(0, end === -1 ? field.length : end).toString();
+}
+
+/** Octal, or binary with the highest bit set (GNU). */
+function sizeOf(field: Buffer): bigint {
+  if (field[0]! & 0x80) {
+    const value = field.subarray(1).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+    if (field[0] !== 0x80 || value > 1n << 60n) throw new TarError("a size is no number that can be");
+    return value;
+  }
+  const digits = textOf(field).trim();
+  if (!/^[0-7]*$/.test(digits)) throw new TarError(`the size ${JSON.stringify(digits)} is no number`);
+  return digits === "" ? 0n : BigInt(`0o${digits}`);
+}
+
+function checkSum(header: Buffer): void {
+  const said = Number.parseInt(textOf(header.subarray(148, 156)).trim(), 8);
+  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
+  const signed = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : (byte << 24) >> 24), 0);
+  if (said !== sum && said !== signed) throw new TarError("a header has a wrong checksum");
+}
+
+/** "LENGTH KEY=VALUE\n", again and again. */
+function paxOf(content: Buffer): Map<string, string> {
+  const found = new Map<string, string>();
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(0x20, at);
+    const length = space === -1 ? Number.NaN : Number(content.subarray(at, space).toString());
+    if (!Number.isInteger(length) || length <= space - at || at + length > content.length)
+      throw new TarError("an extended header is damaged");
+    const record = content.subarray(space + 1, at + length - 1).toString();
+    const equals = record.indexOf("=");
+    found.set(record.slice(0, equals), record.slice(equals + 1));
+    at += length;
+  }
+  return found;
+}

@@ -1,0 +1,140 @@
+/**
+ * Layers become directories, once for all images that have them. umoci unpacks; a layer that lies on others is unpacked into an overlay over them, so that
+ * the kernel writes down what it removes of theirs.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { removeScratch } from "../volumes/index.ts";
+import { copyAttributes } from "./attributes.ts";
+import { ImageError } from "./errors.ts";
+import type { Flights } from "./flights.ts";
+import type { Loaded } from "./load.ts";
+import type { Descriptor } from "./manifest.ts";
+import type { Places } from "./places.ts";
+import { runProgram } from "./program.ts";
+import { Budget, type ImageLimits, scanLayer } from "./scan.ts";
+
+export interface UnpackOptions {
+  readonly places: Places;
+  readonly limits: ImageLimits;
+  readonly signal: AbortSignal;
+  /** By names of layers: two images may need the same one at once. */
+  readonly flights: Flights<void>;
+}
+
+/** The mount is in a namespace of its own: it goes with the process, however that ends. */
+const IN_OVERLAY = 'umask 022 && mount -t overlay overlay -o "$1" "$2" && exec umoci --log=error raw unpack --image "$3" "$2"';
+/** Directories that an archive only implies are for everybody, whatever the umask of this process. */
+const ALONE = 'umask 022 && exec umoci --log=error raw unpack --image "$1" "$2"';
+
+/** What of it is not there yet. @throws ImageError; the reason of `signal` */
+export async function unpackLayers({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<void> {
+  const { places, limits, signal } = options;
+  const missing = layers.map((name) => !existsSync(join(places.layers, name)));
+  const budget = new Budget(limits);
+  // Also those that are there count: who pulls an image in parts gets no more than who pulls it at once.
+  if (missing.includes(true)) for (const layer of manifest.layers) await scanLayer(places.blob(layer.digest), layer, budget, signal);
+  for (const [at, layer] of manifest.layers.entries()) {
+    if (missing[at]) await once(layers[at]!, layers.slice(0, at), [[layer, config.diffIds[at]!]], options);
+  }
+}
+
+/** The whole image as one directory, for hosts without overlays. Returns its name among the layers. */
+export async function unpackFlat({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<string> {
+  const { places, limits, signal } = options;
+  const name = `flat-${layers.at(-1) ?? "empty"}`;
+  if (existsSync(join(places.layers, name))) return name;
+  const budget = new Budget(limits);
+  for (const layer of manifest.layers) await scanLayer(places.blob(layer.digest), layer, budget, signal);
+  await once(
+    name,
+    [],
+    manifest.layers.map((layer, at) => [layer, config.diffIds[at]!]),
+    options,
+  );
+  return name;
+}
+
+type Part = readonly [layer: Descriptor, diffId: string];
+
+async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
+  await options.flights.join(name, options.signal, async (signal) => {
+    if (!existsSync(join(options.places.layers, name))) await unpackInto(name, below, parts, { ...options, signal });
+  });
+}
+
+/** @param below names of the layers it lies on, the lowest first */
+async function unpackInto(
+  name: string,
+  below: readonly string[],
+  parts: readonly Part[],
+  { places, signal }: UnpackOptions,
+): Promise<void> {
+  const directory = mkdtempSync(join(places.staging, "unpack-"));
+  try {
+    const [content, work, merged] = ["content", "work", "merged"].map((one) => join(directory, one)) as [string, string, string];
+    for (const path of [content, work, merged]) mkdirSync(path);
+    chmodSync(content, 0o755);
+    const image = `${makeLayout(join(directory, "image"), parts, places)}:image`;
+    try {
+      await assertUmoci(signal);
+      if (below.length === 0) await runProgram("sh", ["-c", ALONE, "sh", image, content], { signal });
+      else {
+        // The root directory is what the layer below has made of it, unless this one says otherwise.
+        copyAttributes(join(places.layers, below.at(-1)!), content);
+        const from = (path: string) => relative(places.layers, path);
+        const options = `lowerdir=${[...below].reverse().join(":")},upperdir=${from(content)},workdir=${from(work)}`;
+        const args = ["--mount", "--propagation", "private", "sh", "-c", IN_OVERLAY, "sh", options, merged, image];
+        await runProgram("unshare", args, { cwd: places.layers, signal });
+      }
+    } catch (error) {
+      throw unpackError(error, parts, places);
+    }
+    await runProgram("sync", ["--file-system", content], { signal });
+    renameSync(content, join(places.layers, name));
+  } finally {
+    await removeScratch(directory);
+  }
+}
+
+/** Within the shell its absence would be a status of the shell. */
+async function assertUmoci(signal: AbortSignal): Promise<void> {
+  await runProgram("umoci", ["--version"], { signal });
+}
+
+/** What could not be unpacked is not kept: the next pull gets it anew. */
+function unpackError(error: unknown, parts: readonly Part[], places: Places): unknown {
+  if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
+  for (const [{ digest }] of parts) rmSync(places.blob(digest), { force: true });
+  return new ImageError(
+    "image-invalid",
+    `layer ${parts.map(([{ digest }]) => digest).join(", ")} could not be unpacked: ${error.message}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** A layout of one image that has just these layers. umoci holds each against its digests. */
+function makeLayout(directory: string, parts: readonly Part[], places: Places): string {
+  const blobs = join(directory, "blobs/sha256");
+  mkdirSync(blobs, { recursive: true });
+  const put = (mediaType: string, value: unknown): Descriptor => {
+    const text = JSON.stringify(value);
+    const hex = createHash("sha256").update(text).digest("hex");
+    writeFileSync(join(blobs, hex), text);
+    return { mediaType, digest: `sha256:${hex}`, size: Buffer.byteLength(text) };
+  };
+  for (const digest of new Set(parts.map(([layer]) => layer.digest)))
+    symlinkSync(places.blob(digest), join(blobs, digest.slice("sha256:".length)));
+  const config = put("application/vnd.oci.image.config.v1+json", {
+    ...{ os: "linux", architecture: "any", config: {} },
+    rootfs: { type: "layers", diff_ids: parts.map(([, diffId]) => diffId) },
+  });
+  const manifest = put("application/vnd.oci.image.manifest.v1+json", { schemaVersion: 2, config, layers: parts.map(([layer]) => layer) });
+  const manifests = [{ ...manifest, annotations: { "org.opencontainers.image.ref.name": "image" } }];
+  writeFileSync(join(directory, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
+  writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+  return directory;
+}

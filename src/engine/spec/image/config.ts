@@ -1,0 +1,97 @@
+/** The configuration of an image (opencontainers/image-spec, config.md; HealthCheck is Docker's), as far as it says something about the process. Pure. */
+import { z } from "zod";
+import type { HealthCheck } from "../schema/container.ts";
+
+const NS_PER_MS = 1_000_000;
+const text = z
+  .string()
+  .max(1 << 20)
+  .refine((value) => !value.includes("\0"));
+const strings = z
+  .array(text)
+  .max(10_000)
+  .nullish()
+  .transform((value) => value ?? []);
+const nanoseconds = z
+  .number()
+  .nonnegative()
+  .nullish()
+  .transform((value) => value ?? 0);
+
+const process = z.object({
+  Env: strings,
+  Entrypoint: strings,
+  Cmd: strings,
+  User: text.nullish(),
+  WorkingDir: text.nullish(),
+  StopSignal: z.union([text, z.number()]).nullish(),
+  Volumes: z.record(text, z.unknown()).nullish(),
+  Healthcheck: z
+    .object({
+      Test: strings,
+      Interval: nanoseconds,
+      Timeout: nanoseconds,
+      StartPeriod: nanoseconds,
+      Retries: z.int().nonnegative().nullish(),
+    })
+    .nullish(),
+});
+
+const config = z.object({
+  architecture: z.string(),
+  os: z.string(),
+  config: process.nullish(),
+  rootfs: z.object({ type: z.literal("layers"), diff_ids: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)) }),
+});
+
+export interface ImageConfig {
+  readonly os: string;
+  /** As Go names it: amd64, arm64. */
+  readonly architecture: string;
+  /** "NAME=value" */
+  readonly env: readonly string[];
+  readonly entrypoint: readonly string[];
+  readonly cmd: readonly string[];
+  readonly user: string | null;
+  readonly cwd: string | null;
+  readonly stopSignal: string | null;
+  /** Absolute paths. */
+  readonly volumes: readonly string[];
+  readonly healthCheck: HealthCheck | null;
+  /** Of the unpacked layers, the lowest first. */
+  readonly diffIds: readonly string[];
+}
+
+/** What Docker takes when an image says nothing of it. */
+const HEALTH = { interval: 30_000, timeout: 30_000, retries: 3 } as const;
+const MOST_RETRIES = 100;
+
+/** @throws z.ZodError: it is no configuration of an image */
+export function parseImageConfig(value: unknown): ImageConfig {
+  const { os, architecture, rootfs, config: found } = config.parse(value);
+  const { Env, Entrypoint, Cmd, User, WorkingDir, StopSignal, Volumes, Healthcheck } = found ?? process.parse({});
+  return {
+    ...{ os, architecture, env: Env, entrypoint: Entrypoint, cmd: Cmd, diffIds: rootfs.diff_ids },
+    user: User || null,
+    cwd: WorkingDir ? `/${WorkingDir.replace(/^\/+/, "")}` : null,
+    stopSignal: StopSignal === undefined || StopSignal === null || StopSignal === "" ? null : String(StopSignal),
+    volumes: Object.keys(Volumes ?? {}).filter((path) => path.startsWith("/") && !path.split("/").includes("..")),
+    healthCheck: Healthcheck ? healthCheckOf(Healthcheck) : null,
+  };
+}
+
+type Found = NonNullable<z.output<typeof process>["Healthcheck"]>;
+
+/** NONE and an empty test switch it off. */
+function healthCheckOf({ Test: [kind, ...rest], Interval, Timeout, StartPeriod, Retries }: Found): HealthCheck | null {
+  const command = kind === "CMD" ? rest : kind === "CMD-SHELL" ? ["/bin/sh", "-c", rest.join(" ")] : [];
+  if (command.length === 0) return null;
+  const ms = (ns: number, absent: number) => (ns === 0 ? absent : Math.max(1, Math.round(ns / NS_PER_MS)));
+  return {
+    command,
+    interval: ms(Interval, HEALTH.interval),
+    timeout: ms(Timeout, HEALTH.timeout),
+    startPeriod: ms(StartPeriod, 0),
+    retries: Math.min(Retries || HEALTH.retries, MOST_RETRIES),
+  };
+}
