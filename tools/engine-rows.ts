@@ -36,6 +36,8 @@ export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   E34: "A stop cannot be taken back, and many at once are one.",
   E35: "Accepting a task does not wait for its start; many at once are accepted quickly.",
   E36: "What holds the shared namespaces needs no image.",
+  E37: "Whether the source of an image is asked follows from the policy and from what is there.",
+  E38: "What a failed pull means follows from the policy; when what was there before is used, this is told.",
   E45: "What was pulled is written down with its digest, and outlives a restart.",
   E47: "The name of a container is fixed before it is made, and used again after a crash.",
   E48: "What a container is made from says all that its task says, and is valid.",
