@@ -2,10 +2,11 @@ import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
-import { addFileOption, type FileOption, textOf } from "./file.ts";
+import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
+import { addFileOption, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
-type Options = FileOption & ApplyOptions;
+type Options = FileOption & ApplyOptions & ComposeFlags;
 
 const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
   removed: "is being removed",
@@ -22,15 +23,19 @@ export const apply = verb<Options>({
   examples: [
     ["apply -f web.yaml", "start what web.yaml says"],
     ["apply -f web.yaml --prune", "and remove what it says no longer"],
+    ["apply -f compose.yaml -p shop", "start the services of a Compose file as group shop"],
   ],
   define(command) {
     addFileOption(command);
     addApplyOptions(command);
+    addComposeOptions(command);
   },
   async run({ client, group }, _, options) {
-    const { source, text } = textOf(options);
+    const file = await fileToApply(options, group);
+    if (file === undefined) return EXIT.failed;
+    const { source, ...body } = file;
     const answer = await orFindings(source, () =>
-      client.call<{ applied: Applied[] }>("POST", "/v1/apply", { text, group, ...applyOptionsOf(options) }),
+      client.call<{ applied: Applied[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );
     for (const { name, change } of answer?.applied ?? [])
       console.log(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);

@@ -9,7 +9,7 @@ export interface FileOption {
 const STDIN = 0;
 
 export function addFileOption(command: Command): void {
-  command.requiredOption("-f, --file <file>", "tasks or pods, as YAML or JSON; - is the standard input");
+  command.requiredOption("-f, --file <file>", "tasks, pods or Compose services, as YAML or JSON; - is the standard input");
 }
 
 /** @throws what readFileSync throws */

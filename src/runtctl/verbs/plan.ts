@@ -4,10 +4,11 @@ import { EXIT } from "../errors.ts";
 import { printable, type Style, type StyleName, styleFor } from "../output/style.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
-import { addFileOption, type FileOption, textOf } from "./file.ts";
+import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
+import { addFileOption, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
-interface Options extends FileOption, ApplyOptions {
+interface Options extends FileOption, ApplyOptions, ComposeFlags {
   readonly output?: "json";
   readonly exitCode?: true;
 }
@@ -34,14 +35,17 @@ export const plan = verb<Options>({
   define: (command) => {
     addFileOption(command);
     addApplyOptions(command);
+    addComposeOptions(command);
     command
       .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
       .option("--exit-code", "end with 4 when applying would change something");
   },
   async run({ client, group }, _, options) {
-    const { source, text } = textOf(options);
+    const file = await fileToApply(options, group);
+    if (file === undefined) return EXIT.failed;
+    const { source, ...body } = file;
     const answer = await orFindings(source, () =>
-      client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { text, group, ...applyOptionsOf(options) }),
+      client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { ...body, ...applyOptionsOf(options) }),
     );
     if (answer === undefined) return EXIT.failed;
     const { tasks } = answer;

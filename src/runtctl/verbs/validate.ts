@@ -1,14 +1,20 @@
 import { EXIT } from "../errors.ts";
 import { podHost } from "../pod-host.ts";
 import { verb } from "../verb.ts";
-import { addFileOption, type FileOption, textOf } from "./file.ts";
+import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
+import { addFileOption, type FileOption } from "./file.ts";
 
-export const validate = verb<FileOption>({
+export const validate = verb<FileOption & ComposeFlags>({
   name: "validate",
   summary: "every error of a file, with line and column; needs no daemon",
-  define: addFileOption,
+  define(command) {
+    addFileOption(command);
+    addComposeOptions(command);
+  },
   async run(_, __, options) {
-    const { source, text } = textOf(options);
+    const file = await fileToApply(options, "");
+    if (file === undefined) return EXIT.failed;
+    const { source, text } = file;
     const { renderFinding } = await import("../../engine/index.ts");
     const { parseFile } = await import("../../pod/index.ts");
     const { tasks, findings } = parseFile(text, podHost());

@@ -1,0 +1,173 @@
+/** A Compose file -> tasks, one for each service. */
+import {
+  checkGroup,
+  checkTask,
+  type Finding,
+  type ParsedFile,
+  type Problem,
+  parsedFile,
+  type ReadDocument,
+  shapeProblems,
+  type TaskInput,
+  type TaskSpec,
+  taskSchema,
+} from "../../engine/spec/index.ts";
+import { withoutNulls } from "../nulls.ts";
+import { type Environment, interpolate } from "./interpolate.ts";
+import { composeFile, type ServiceInput } from "./schema.ts";
+import { taskOf } from "./service.ts";
+
+export interface ComposeOptions {
+  /** For variables of the file, and for those whose value is not given in it. */
+  readonly environment: Environment;
+  /** Absolute: where paths of the file count from. */
+  readonly directory: string;
+  /** Profiles that are switched on. */
+  readonly profiles: readonly string[];
+}
+
+export interface ComposeFile extends ParsedFile {
+  /** What is to be applied, as task files have it. Empty when there are findings. */
+  readonly inputs: readonly TaskInput[];
+  /** Of the project; undefined: the file names none. */
+  readonly name: string | undefined;
+}
+
+export function tasksOfCompose(document: ReadDocument, options: ComposeOptions): ComposeFile {
+  const failed = (findings: readonly Finding[]): ComposeFile => ({ ...parsedFile([], findings), inputs: [], name: undefined });
+  if (document.findings.length > 0) return failed(document.findings);
+  const problems: Problem[] = [];
+  const value = withoutExtensions(filled(withoutNullFields(extended(document.value, problems)), options.environment, [], problems));
+  const parsed = composeFile.safeParse(value);
+  if (!parsed.success || problems.length > 0) {
+    return failed([...problems, ...(parsed.success ? [] : shapeProblems(parsed.error))].map(document.place));
+  }
+  const active = Object.entries(parsed.data.services).filter(([, { profiles = [] }]) => isActive(profiles, options.profiles));
+  const tasks: TaskSpec[] = [];
+  const inputs = active.map(([name, service]) => inputOf(name, service, options, problems));
+  // What was refused here already is not told again in the engine's words.
+  if (problems.length > 0) return failed(problems.map(document.place));
+  for (const [index, input] of inputs.entries()) {
+    const name = active[index]![0];
+    const checked = taskSchema.safeParse(input);
+    const found = checked.success ? checkTask(checked.data) : shapeProblems(checked.error);
+    problems.push(...found.map((one) => ({ ...one, path: ["services", name, ...fieldOf(one.path)] })));
+    if (checked.success) tasks.push(checked.data);
+  }
+  if (problems.length === 0) {
+    for (const { task, ...problem } of checkGroup(tasks))
+      problems.push({ ...problem, path: ["services", tasks[task]!.name, "depends_on"] });
+  }
+  if (problems.length > 0) return failed(problems.map(document.place));
+  return { ...parsedFile(tasks, []), inputs, name: parsed.data.name };
+}
+
+function inputOf(name: string, service: ServiceInput, { environment, directory }: ComposeOptions, problems: Problem[]): TaskInput {
+  const refuse = (message: string, path: readonly (string | number)[]) => {
+    problems.push({ code: "combination", message, path: ["services", name, ...path] });
+  };
+  if (service["x-runt-rootfs"] === undefined) {
+    refuse("images are not supported yet: give its root file system as x-runt-rootfs of the service", ["image"]);
+  }
+  return taskOf(name, service, { environment, directory, refuse });
+}
+
+function isActive(profiles: readonly string[], wanted: readonly string[]): boolean {
+  return profiles.length === 0 || profiles.some((one) => wanted.includes(one));
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  rootfs: "x-runt-rootfs",
+  cwd: "working_dir",
+  capabilities: "cap_add",
+  healthCheck: "healthcheck",
+  stopSignal: "stop_signal",
+  mounts: "volumes",
+};
+
+/** Of the service, from a path of its task. */
+function fieldOf(path: Problem["path"]): Problem["path"] {
+  const [list, , field] = path;
+  if (list === "network") return ["ports"];
+  return typeof field === "string" ? [FIELDS[field] ?? field] : [];
+}
+
+/** Each service with `extends` on top of the one that it names, of the same file. Source: Compose specification, "extends". */
+function extended(value: unknown, problems: Problem[]): unknown {
+  const services = fieldsOf(fieldsOf(value)["services"]);
+  const resolve = (name: string, behind: readonly string[]): Readonly<Record<string, unknown>> => {
+    const { extends: base, ...own } = fieldsOf(services[name]);
+    if (base === undefined) return own;
+    const target = typeof base === "string" ? base : fieldsOf(base)["service"];
+    const refuse = (message: string) => {
+      problems.push({ code: "unknown-reference", message, path: ["services", name, "extends"] });
+      return own;
+    };
+    if (typeof base !== "string" && fieldsOf(base)["file"] !== undefined) return refuse("only services of the same file can be extended");
+    if (typeof target !== "string" || !(target in services)) return refuse(`there is no service ${String(target)}`);
+    if ([...behind, name].includes(target)) return refuse(`services extend each other: ${[...behind, name, target].join(" -> ")}`);
+    return merged(resolve(target, [...behind, name]), own);
+  };
+  if (Object.keys(services).length === 0) return value;
+  return { ...fieldsOf(value), services: Object.fromEntries(Object.keys(services).map((name) => [name, resolve(name, [])])) };
+}
+
+const REPLACED: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
+
+/** Maps are merged, lists follow each other, everything else is that of the upper one. */
+function merged(below: Readonly<Record<string, unknown>>, above: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const out: Record<string, unknown> = { ...below };
+  for (const [key, value] of Object.entries(above)) {
+    const old = below[key];
+    if (Array.isArray(old) && Array.isArray(value) && !REPLACED.has(key)) out[key] = [...old, ...value];
+    else if (isMap(old) && isMap(value)) out[key] = merged(old, value);
+    else out[key] = value;
+  }
+  return out;
+}
+
+/** Every value with its variables; keys stay. */
+function filled(value: unknown, environment: Environment, path: readonly (string | number)[], problems: Problem[]): unknown {
+  if (typeof value === "string") {
+    try {
+      return interpolate(value, environment);
+    } catch (error) {
+      problems.push({ code: "syntax", message: (error as Error).message, path });
+      return value;
+    }
+  }
+  if (Array.isArray(value)) return value.map((one, index) => filled(one, environment, [...path, index], problems));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, environment, [...path, key], problems)]));
+}
+
+/** In an environment a variable without a value means something. */
+function withoutNullFields(value: unknown): unknown {
+  const stripped = withoutNulls(value);
+  const services = fieldsOf(fieldsOf(value)["services"]);
+  if (Object.keys(services).length === 0) return stripped;
+  const restored = Object.entries(fieldsOf(fieldsOf(stripped)["services"])).map(([name, one]) => {
+    const { environment } = fieldsOf(services[name]);
+    return [name, isMap(one) && isMap(environment) ? { ...one, environment } : one];
+  });
+  return { ...fieldsOf(stripped), services: Object.fromEntries(restored) };
+}
+
+/** Fields that begin with "x-" are the user's, but for our own. */
+function withoutExtensions(value: unknown): unknown {
+  const top = fieldsOf(value);
+  const kept = (fields: Readonly<Record<string, unknown>>, own?: string) =>
+    Object.fromEntries(Object.entries(fields).filter(([key]) => !key.startsWith("x-") || key === own));
+  const services = top["services"];
+  if (!isMap(services)) return isMap(value) ? kept(top) : value;
+  const clean = Object.entries(services).map(([name, one]) => [name, isMap(one) ? kept(one, "x-runt-rootfs") : one]);
+  return { ...kept(top), services: Object.fromEntries(clean) };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isMap(value) ? value : {};
+}

@@ -1,0 +1,94 @@
+/** Volumes and ports of a service. */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { Environment } from "./interpolate.ts";
+import type { ServiceInput } from "./schema.ts";
+
+/** What a service is translated with. */
+export interface ServicePlace {
+  readonly environment: Environment;
+  /** Absolute: where paths of the file count from. */
+  readonly directory: string;
+  /** @param path within the service */
+  readonly refuse: (message: string, path: readonly (string | number)[]) => void;
+}
+
+type Volume = NonNullable<TaskInput["volumes"]>[number];
+type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
+type Mapping = NonNullable<NonNullable<TaskInput["network"]>["ports"]>[number];
+
+export function mountsOf(
+  { volumes: given = [] }: ServiceInput,
+  { directory, refuse }: ServicePlace,
+): { volumes: Volume[]; mounts: Mount[] } {
+  const volumes: Volume[] = [];
+  const mounts = given.flatMap((one, index): Mount[] => {
+    const { source, target, readOnly } = longForm(one);
+    const path = ["volumes", index];
+    if (source === undefined) {
+      const name = `anonymous-${index}`;
+      volumes.push({ name });
+      return [{ volume: name, target, readOnly }];
+    }
+    if (!/^[./~]/.test(source)) {
+      refuse(`the named volume ${source} is not kept: write a directory of the host, like ./${source}`, path);
+      return [];
+    }
+    if (source.startsWith("~")) {
+      refuse("write the path in full: whose home is meant is not known", path);
+      return [];
+    }
+    return [{ source: absolute(directory, source), target, readOnly }];
+  });
+  return { volumes, mounts };
+}
+
+function longForm(one: NonNullable<ServiceInput["volumes"]>[number]) {
+  if (typeof one !== "string") return { source: one.source, target: one.target, readOnly: one.read_only ?? false };
+  const [first = "", second, options = ""] = one.split(":");
+  if (second === undefined) return { source: undefined, target: first, readOnly: false };
+  return { source: first, target: second, readOnly: options.split(",").includes("ro") };
+}
+
+/** Without "." and ".." in it; above the root there is nothing. */
+function absolute(directory: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${directory}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
+const PORT = /^(?:(?:(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):)?(\d+):)?(\d+)(?:\/(tcp|udp))?$/i;
+
+export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refuse }: ServicePlace): Mapping[] {
+  if (ports.length > 0 && mode !== undefined) refuse(`with network_mode ${mode} there is nothing to publish`, ["ports"]);
+  return ports.flatMap((one, index): Mapping[] => {
+    const found = typeof one === "object" ? fromLong(one) : fromShort(String(one));
+    if (found === undefined) refuse('write a port like "8080:80" or "127.0.0.1:53:53/udp", and no ranges', ["ports", index]);
+    return found === undefined || mode !== undefined ? [] : [found];
+  });
+}
+
+/** undefined: it has another form. A port of the host that is not named cannot be chosen. */
+function fromShort(text: string): Mapping | undefined {
+  const [, address, host, container, protocol = "tcp"] = PORT.exec(text) ?? [];
+  if (host === undefined || container === undefined) return undefined;
+  return {
+    container: Number(container),
+    host: Number(host),
+    protocol: protocol.toLowerCase() === "udp" ? "udp" : "tcp",
+    ...(address === undefined ? {} : { address: address.replace(/[[\]]/g, "") }),
+  };
+}
+
+function fromLong(one: Exclude<NonNullable<ServiceInput["ports"]>[number], string | number>): Mapping | undefined {
+  const host = Number(one.published);
+  if (!Number.isInteger(host)) return undefined;
+  return {
+    container: one.target,
+    host,
+    protocol: one.protocol ?? "tcp",
+    ...(one.host_ip === undefined ? {} : { address: one.host_ip }),
+  };
+}

@@ -1,0 +1,195 @@
+import { expect, test } from "vitest";
+import { parseTasks, renderFinding } from "../../engine/spec/index.ts";
+import { parseCompose } from "./parse.ts";
+
+const read = (text: string, { environment = {} as Record<string, string>, profiles = [] as string[] } = {}) =>
+  parseCompose(text, { environment, profiles, directory: "/srv/app" })!;
+/** "line:column pointer message" of every finding. */
+const told = (text: string) => read(text).findings.map((one) => renderFinding(one, "f"));
+const one = (fields: string) => `services:\n  web:\n    x-runt-rootfs: /r\n    command: serve\n${fields}`;
+const only = (text: string, options = {}) => {
+  const { tasks, findings } = read(text, options);
+  expect(findings).toEqual([]);
+  expect(tasks).toHaveLength(1);
+  return tasks[0]!;
+};
+const container = (fields: string, options = {}) => only(one(fields), options).containers[0]!;
+
+test("each service is a task with one container, and what is sent to the daemon is the same", () => {
+  const text = `name: shop\nservices:\n  db: { x-runt-rootfs: /db, command: [postgres, -D, /d] }\n  web:\n    x-runt-rootfs: /web\n    entrypoint: /bin/run\n    command: serve --port 80\n`;
+  const { tasks, inputs, name } = read(text);
+  expect(name).toBe("shop");
+  expect(tasks.map(({ name: task, containers: [only] }) => [task, only!.name, only!.rootfs, only!.command, only!.args])).toEqual([
+    ["db", "db", "/db", "postgres", ["-D", "/d"]],
+    ["web", "web", "/web", "/bin/run", ["serve", "--port", "80"]],
+  ]);
+  expect(parseTasks(inputs.map((input) => JSON.stringify(input)).join("\n---\n")).tasks).toEqual(tasks);
+});
+
+/** Compose specification, "environment", "working_dir", "user", "hostname", "read_only", "cap_add", "labels". */
+test("what a program sees: environment as map and list, directory, user, name, rights", () => {
+  const fields =
+    '    environment: { PORT: 80, DEBUG: true, OUTSIDE: , NOBODY: }\n    working_dir: /srv\n    user: 5\n    hostname: box\n    read_only: true\n    cap_add: [NET_ADMIN]\n    cap_drop: [ALL]\n    labels: ["a=b"]\n';
+  expect(container(fields, { environment: { OUTSIDE: "x" } })).toMatchObject({
+    env: { PORT: "80", DEBUG: "true", OUTSIDE: "x" },
+    cwd: "/srv",
+    user: "5",
+    hostname: "box",
+    readonlyRootfs: true,
+    capabilities: { add: ["CAP_NET_ADMIN"], drop: ["ALL"] },
+    annotations: { a: "b" },
+  });
+  expect(container('    environment: ["A=1", "B=x=y", OUTSIDE, NOBODY]\n', { environment: { OUTSIDE: "x" } }).env).toEqual({
+    A: "1",
+    B: "x=y",
+    OUTSIDE: "x",
+  });
+});
+
+/** Compose specification, "Interpolation". */
+test("variables have defaults, and one that has to be there is told at its place", () => {
+  expect(container(`    working_dir: "\${DIR:-/srv}/$$x"\n`).cwd).toBe("/srv/$x");
+  expect(told(one(`    working_dir: \${DIR:?say where}\n`))).toEqual([
+    "f:5:5: /services/web/working_dir: the variable DIR is not set: say where",
+  ]);
+});
+
+/** Compose specification, "depends_on". */
+test("depends_on as list and with conditions", () => {
+  const text = (condition: string) =>
+    `services:\n  job: { x-runt-rootfs: /r, command: x, healthcheck: { test: [CMD, ok] } }\n  web: { x-runt-rootfs: /r, command: x, depends_on: ${condition} }\n`;
+  const dependsOn = (condition: string) => read(text(condition)).tasks[1]!.containers[0]!.dependsOn;
+  expect(dependsOn("[job]")).toEqual([{ container: "job/job", condition: "START" }]);
+  expect(dependsOn("{ job: { condition: service_healthy } }")).toEqual([{ container: "job/job", condition: "HEALTHY" }]);
+  expect(dependsOn("{ job: { condition: service_completed_successfully } }")).toEqual([{ container: "job/job", condition: "SUCCESS" }]);
+  expect(told(text("[nobody]"))).toEqual(["f:3:41: /services/web/depends_on: there is no container nobody/nobody"]);
+});
+
+/** Compose specification, "restart", "healthcheck", "stop_grace_period", "stop_signal". */
+test("restart, health, and how it is stopped", () => {
+  expect(container("").restart).toBeUndefined();
+  expect(container("    restart: always\n").restart).toMatchObject({ enabled: true, ignoredExitCodes: [] });
+  expect(container("    restart: on-failure:3\n").restart).toMatchObject({ ignoredExitCodes: [0], maximumCount: 3 });
+  expect(only(one("    restart: unless-stopped\n")).start).toBe("always");
+  expect(container("    healthcheck: { test: curl -f x, interval: 1m30s, retries: 2, start_period: 5s }\n").healthCheck).toEqual({
+    command: ["/bin/sh", "-c", "curl -f x"],
+    interval: 90_000,
+    timeout: 30_000,
+    retries: 2,
+    startPeriod: 5000,
+  });
+  expect(container("    healthcheck: { test: [NONE] }\n").healthCheck).toBeUndefined();
+  expect(container("    stop_signal: SIGINT\n    stop_grace_period: 3s\n")).toMatchObject({ stopSignal: "SIGINT", stopTimeout: 3000 });
+  expect(container("").stopTimeout).toBe(10_000);
+});
+
+/** Compose Deploy specification, "resources"; Compose specification, "mem_limit", "cpus", "pids_limit". */
+test("limits, in the words of before and in those of deploy", () => {
+  const limits = { cpus: 0.5, memory: 64 * 2 ** 20, memoryReservation: 2 ** 20, pids: 9 };
+  expect(
+    container("    deploy: { resources: { limits: { cpus: '0.5', memory: 64M, pids: 9 }, reservations: { memory: 1m } } }\n"),
+  ).toMatchObject(limits);
+  expect(container("    cpus: 0.5\n    mem_limit: 64mb\n    mem_reservation: 1024k\n    pids_limit: 9\n")).toMatchObject(limits);
+});
+
+/** Compose specification, "volumes", "ports", "network_mode". */
+test("directories of the host, scratch volumes, and ports of the host", () => {
+  const task = only(
+    one(
+      "    volumes: [./data:/data:ro, ../up:/up, /cache, { type: bind, source: /etc, target: /e, read_only: true }]\n    ports: ['8080:80', '127.0.0.1:53:53/udp', { target: 1, published: '2' }]\n",
+    ),
+  );
+  expect(task.volumes).toEqual([{ name: "anonymous-2" }]);
+  expect(task.containers[0]!.mounts).toEqual([
+    { source: "/srv/app/data", target: "/data", readOnly: true },
+    { source: "/srv/up", target: "/up", readOnly: false },
+    { volume: "anonymous-2", target: "/cache", readOnly: false },
+    { source: "/etc", target: "/e", readOnly: true },
+  ]);
+  expect(task.network).toMatchObject({
+    mode: "bridge",
+    ports: [
+      { container: 80, host: 8080, protocol: "tcp" },
+      { container: 53, host: 53, protocol: "udp", address: "127.0.0.1" },
+      { container: 1, host: 2, protocol: "tcp" },
+    ],
+  });
+  expect(only(one("    network_mode: host\n    pid: host\n    ipc: host\n")).namespaces).toEqual({
+    pid: "host",
+    ipc: "host",
+    network: "host",
+    uts: "host",
+  });
+});
+
+/** Compose specification, "profiles", "extends", "Fragments", "Extension". */
+test("profiles, extends, anchors and extensions", () => {
+  const text = `x-base: &base { x-runt-rootfs: /r, command: x }
+services:
+  base:
+    <<: *base
+    environment: { A: "1", B: "1" }
+    cap_add: [NET_ADMIN]
+    profiles: [never]
+  web:
+    extends: { service: base }
+    environment: { B: "2" }
+    cap_add: [SYS_TIME]
+    command: y z
+    profiles: [shop]
+    x-note: nothing
+`;
+  expect(read(text).tasks).toEqual([]);
+  const { tasks } = read(text, { profiles: ["shop"] });
+  expect(tasks.map(({ name }) => name)).toEqual(["web"]);
+  expect(tasks[0]!.containers[0]).toMatchObject({
+    command: "y",
+    args: ["z"],
+    env: { A: "1", B: "2" },
+    capabilities: { add: ["CAP_NET_ADMIN", "CAP_SYS_TIME"] },
+  });
+  expect(told(one("    extends: nobody\n"))).toEqual(["f:5:5: /services/web/extends: there is no service nobody"]);
+  expect(told(one("    extends: { file: other.yaml, service: a }\n"))).toEqual([
+    "f:5:5: /services/web/extends: only services of the same file can be extended",
+  ]);
+  expect(told(`${one("    extends: b\n")}  b: { extends: web }\n`)[0]).toContain("services extend each other: b -> web -> b");
+});
+
+/** What is not done, and what nobody knows: each told by its name at its place. */
+test.each([
+  ["build: .", "build", "is not supported: images are not built"],
+  ["env_file: .env", "env_file", "is not supported: "],
+  ["networks: [a]", "networks", "is not supported: "],
+  ["secrets: [a]", "secrets", "is not supported: "],
+  ["configs: [a]", "configs", "is not supported: "],
+  ["tmpfs: /t", "tmpfs", "is not supported: "],
+  ["privileged: true", "privileged", "is not supported: "],
+  ["privileged: false", "privileged", "is not supported: "],
+  ["comand: x", "comand", 'the field "comand" is not supported'],
+  ["devices: [/dev/fuse]", "devices", 'the field "devices" is not supported'],
+  ["init: true", "init", 'the field "init" is not supported'],
+  ["network_mode: bridge", "network_mode", "only none and host are supported"],
+  ["restart: sometimes", "restart", "is no, always, unless-stopped or on-failure[:N]"],
+  ["stop_grace_period: soon", "stop_grace_period", "write a duration"],
+  ["mem_limit: lots", "mem_limit", "write a size"],
+  ["volumes: [data:/d]", "volumes/0", "the named volume data is not kept"],
+  ["volumes: [~/d:/d]", "volumes/0", "whose home is meant is not known"],
+  ["ports: ['80']", "ports/0", "write a port like"],
+  ["ports: ['8000-8010:80']", "ports/0", "write a port like"],
+  ["command: sh 'x", "command", "a quote is not closed"],
+])("%s is refused by name", (field, pointer, message) => {
+  const text = `services:\n  web:\n    x-runt-rootfs: /r\n    entrypoint: [x]\n    ${field}\n`;
+  const found = read(text).findings.find((finding) => finding.pointer === `/services/web/${pointer}`);
+  expect(found && { line: found.line, message: found.message }).toEqual({ line: 5, message: expect.stringContaining(message) });
+});
+
+test("what is said beside services is refused as well; other files are no Compose files", () => {
+  expect(told(`${one("")}volumes: { data: {} }\nnetwork: {}\n`)).toEqual([
+    "f:5:1: /volumes: is not supported: named volumes are not kept: write a directory of the host",
+    'f:6:1: /network: the field "network" is not supported',
+  ]);
+  expect(told("services:\n  web: { image: nginx }\n")).toEqual([
+    "f:2:10: /services/web/image: images are not supported yet: give its root file system as x-runt-rootfs of the service",
+  ]);
+  expect(parseCompose("name: t\ncontainers: []\n", { environment: {}, profiles: [], directory: "/" })).toBeUndefined();
+});

@@ -1,0 +1,14 @@
+/** The text of a Compose file. */
+import { readDocuments } from "../../engine/spec/index.ts";
+import { type ComposeFile, type ComposeOptions, tasksOfCompose } from "./file.ts";
+
+/** undefined: it is no Compose file, which has services. "<<" takes the fields of another map, as Compose has it. */
+export function parseCompose(text: string, options: ComposeOptions): ComposeFile | undefined {
+  const documents = readDocuments(text, "service", { merge: true });
+  const [document] = documents;
+  const value = document?.value;
+  if (document === undefined || typeof value !== "object" || value === null || !("services" in value)) return undefined;
+  if (documents.length === 1) return tasksOfCompose(document, options);
+  const second = documents[1]!.place({ code: "shape", message: "a Compose file is one document", path: [] });
+  return { tasks: [], findings: [second], inputs: [], name: undefined };
+}

@@ -1,0 +1,48 @@
+/** Compose files: translated here, where the variables and the directory of whoever applies them are known. */
+import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
+import { type FileOption, textOf } from "./file.ts";
+
+export interface ComposeFlags {
+  readonly project?: string;
+  readonly profile: readonly string[];
+}
+
+export function addComposeOptions(command: Command): void {
+  command
+    .option("-p, --project <name>", "of a Compose file: group of its services; default: its name, else the group")
+    .option("--profile <name>", "of a Compose file: its services with this profile, too; may be repeated", and, []);
+}
+
+function and(name: string, before: readonly string[]): readonly string[] {
+  return [...before, name];
+}
+
+export interface FileToApply {
+  readonly source: string;
+  /** As the daemon takes it. */
+  readonly text: string;
+  readonly group: string;
+}
+
+/** undefined: it is a Compose file with errors, which have been printed. @throws what readFileSync throws */
+export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
+  const { source, text } = textOf(options);
+  const { parseCompose } = await import("../../pod/index.ts");
+  const compose = parseCompose(text, {
+    environment: process.env,
+    directory: options.file === "-" ? process.cwd() : dirname(resolve(options.file)),
+    profiles: [...options.profile, ...(process.env["COMPOSE_PROFILES"] ?? "").split(",").filter(Boolean)],
+  });
+  if (compose === undefined) return { source, text, group: options.project ?? group };
+  if (compose.findings.length > 0) {
+    const { renderFinding } = await import("../../engine/index.ts");
+    for (const finding of compose.findings) console.error(renderFinding(finding, source));
+    return undefined;
+  }
+  return {
+    source,
+    text: compose.inputs.map((one) => JSON.stringify(one)).join("\n---\n"),
+    group: options.project ?? compose.name ?? group,
+  };
+}
