@@ -106,7 +106,8 @@ void log_keeper_start(struct log_keeper *keeper, const struct record *record) {
   keeper->begun = -1;
   sys_close(begun[1]);
   // The pipe also ends when the pump dies before it has begun.
-  while (sys_read(begun[0], &none, sizeof none) == -EINTR) {}
+  while (sys_read(begun[0], &none, sizeof none) == -EINTR) {
+  }
   sys_close(begun[0]);
 }
 

@@ -17,16 +17,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int failed(const char* what, const char* where) {
+static int failed(const char *what, const char *where) {
   dprintf(STDERR_FILENO, "%s %s: %s\n", what, where, strerror(errno));
   return 1;
 }
 
 /* 0: it is no address. */
-static socklen_t address_of(const char* text, uint16_t port, struct sockaddr_storage* address) {
+static socklen_t address_of(const char *text, uint16_t port, struct sockaddr_storage *address) {
   memset(address, 0, sizeof(*address));
-  struct sockaddr_in* const v4 = (struct sockaddr_in*)address;
-  struct sockaddr_in6* const v6 = (struct sockaddr_in6*)address;
+  struct sockaddr_in *const v4 = (struct sockaddr_in *)address;
+  struct sockaddr_in6 *const v6 = (struct sockaddr_in6 *)address;
   if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;
     v4->sin_port = htons(port);
@@ -38,7 +38,7 @@ static socklen_t address_of(const char* text, uint16_t port, struct sockaddr_sto
   return sizeof(*v6);
 }
 
-static bool write_all(int fd, const char* bytes, ssize_t left) {
+static bool write_all(int fd, const char *bytes, ssize_t left) {
   while (left > 0) {
     const ssize_t done = write(fd, bytes, (size_t)left);
     if (done < 0) return false;
@@ -68,7 +68,7 @@ static int relay(int connection) {
   }
 }
 
-int connect_in_namespace(bool is_relay, const char* path, const char* address, const char* port) {
+int connect_in_namespace(bool is_relay, const char *path, const char *address, const char *port) {
   const int space = open(path, O_RDONLY | O_CLOEXEC);
   if (space < 0 || setns(space, CLONE_NEWNET) != 0) return failed("enter", path);
   struct sockaddr_storage target;
@@ -78,6 +78,6 @@ int connect_in_namespace(bool is_relay, const char* path, const char* address, c
     return failed("connect to", address);
   }
   const int connection = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0 || connect(connection, (struct sockaddr*)&target, length) != 0) return failed("connect to", address);
+  if (connection < 0 || connect(connection, (struct sockaddr *)&target, length) != 0) return failed("connect to", address);
   return is_relay ? relay(connection) : 0;
 }

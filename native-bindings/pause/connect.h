@@ -4,6 +4,6 @@
 #include <stdbool.h>
 
 /* Returns the exit status; what is wrong is on stderr. */
-int connect_in_namespace(bool is_relay, const char* path, const char* address, const char* port);
+int connect_in_namespace(bool is_relay, const char *path, const char *address, const char *port);
 
 #endif
