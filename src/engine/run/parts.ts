@@ -1,0 +1,128 @@
+/** What an engine consists of, made of its settings and of what its store has; nothing is done yet. */
+import { Fence } from "../../executor/index.ts";
+import { ImageStore, type Images } from "../images/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
+import type { Store } from "../store/index.ts";
+import { capacityOf } from "./capacity.ts";
+import { Cards } from "./cards.ts";
+import { CarryingOut } from "./carrying-out.ts";
+import { bootId, systemClock } from "./clock.ts";
+import { hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
+import { Conditions } from "./conditions.ts";
+import { Edits } from "./edits.ts";
+import { Effects } from "./effects.ts";
+import { postExit } from "./exits.ts";
+import { Launching } from "./launching.ts";
+import type { EngineLog } from "./log.ts";
+import { MetadataFiles } from "./metadata.ts";
+import { NetworkNames } from "./network-names.ts";
+import { NetworkWatch } from "./network-watch.ts";
+import { networksOf, stateKey } from "./networks.ts";
+import { type OrphanPolicy, Orphans } from "./orphans.ts";
+import { Paths } from "./paths.ts";
+import { Poll } from "./poll.ts";
+import { Pulling } from "./pulling.ts";
+import { ContainerRuntime } from "./runtime.ts";
+import type { EngineSettings } from "./settings.ts";
+import { Turns } from "./turn.ts";
+
+const LAUNCH_TIMEOUT_MS = 120_000;
+const POLL_MS = 2 * 60_000;
+
+export interface EngineParts {
+  readonly store: Store;
+  readonly paths: Paths;
+  readonly turns: Turns;
+  readonly edits: Edits;
+  readonly runtime: ContainerRuntime;
+  readonly fence: Fence | undefined;
+  readonly conditions: Conditions;
+  readonly cards: Cards;
+  readonly orphans: Orphans;
+  readonly orphanPolicy: OrphanPolicy;
+  readonly networks: TaskNetworks;
+  readonly networkWatch: NetworkWatch;
+  readonly images: Images;
+  readonly pulling: Pulling;
+  readonly metadata: MetadataFiles;
+  readonly poll: Poll;
+  readonly capacity: HostCapacity;
+  readonly hasTaskLimits: boolean;
+  readonly log: EngineLog;
+}
+
+/** `store`: that of the settings' state directory, open. @throws ExecutorError runtime-not-found, runtime-version; StoreError unreadable */
+export function partsOf(settings: EngineSettings, store: Store): EngineParts {
+  const { stateDir, cgroupParent, taskLimits = true, images: imageSettings = {}, probe, log = () => {} } = settings;
+  const paths = new Paths(stateDir);
+  const conditions = new Conditions(log);
+  const cards = new Cards(paths);
+  const networks = networksOf(settings);
+  const metadata = new MetadataFiles(paths, log);
+  const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
+  const runtime = new ContainerRuntime(
+    { stateDir: paths.executors, binary: settings.runtime, launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS, fence },
+    {
+      onExit: (id, process) => void postExit(turns, runtime, id, process),
+      onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
+    },
+  );
+
+  const { pullPolicy = "default", ...ofImages } = imageSettings;
+  const images = new ImageStore({ directory: paths.images, ...ofImages });
+  const common = { paths, images, metadata, networks, cgroupParent };
+  const launching = new Launching({ ...common, binary: runtime.binary });
+  const pulling = new Pulling({ images, launching, policy: pullPolicy });
+  const effects = new Effects({ ...common, runtime, launching, pulling, cards });
+  const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
+
+  const { records, damaged } = store.load();
+  conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
+  const capacity = capacityOf(settings.capacity);
+  const turns: Turns = new Turns(
+    {
+      store,
+      clock: systemClock,
+      options: { ...DEFAULT_OPTIONS, ...settings.options },
+      capacity,
+      queue: { ...DEFAULT_QUEUE, ...settings.queue },
+      facts: () => edits.facts,
+      carryOut: (order) => carryingOut.begin(order),
+      onStore: (error) => {
+        conditions.store(error);
+        if (error === undefined) store.keepReserve();
+      },
+      probe,
+    },
+    tasksIn(records, store.path),
+    succeededIn(records),
+  );
+  const names = new NetworkNames(networks, log);
+  turns.onCommit(() => names.refresh([...turns.records.values()]));
+  const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
+  const facts = { epoch: epoch + 1, bootId: bootId(), revision };
+  const edits: Edits = new Edits(turns, { capacity, cgroupParent, hasTaskLimits: taskLimits }, facts);
+
+  return {
+    store,
+    paths,
+    turns,
+    edits,
+    runtime,
+    fence,
+    conditions,
+    cards,
+    orphans: new Orphans(runtime, log),
+    orphanPolicy: settings.orphans ?? "show",
+    networks,
+    networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
+    images,
+    pulling,
+    metadata,
+    poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),
+    capacity,
+    hasTaskLimits: taskLimits,
+    log,
+  };
+}
