@@ -118,8 +118,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E48",
     fault: "the working directory of a container is dropped",
     file: "src/engine/plan/launch.ts",
-    from: "    cwd: container.cwd,\n",
-    to: "",
+    from: "return { cmd: command!, args, env, cwd, user };",
+    to: `return { cmd: command!, args, env, cwd: "/", user };`,
     test: "test/engine/process.test.ts",
   },
   {
@@ -166,7 +166,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E76",
     fault: "every container is stopped by SIGKILL",
     file: "src/engine/model/dispatch.ts",
-    from: `const signal = spec?.stopSignal ?? "SIGKILL";`,
+    from: `const signal = spec === undefined ? "SIGKILL" : (spec.stopSignal ?? container.image?.stopSignal ?? "SIGTERM");`,
     to: `const signal = "SIGKILL";`,
     test: "test/engine/order.test.ts",
   },
@@ -223,7 +223,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "T1",
     fault: "what the host is configured to now counts for a task that is there",
-    file: `${RUN}/engine.ts`,
+    file: `${RUN}/parts.ts`,
     from: "tasksIn(records, store.path),",
     to: "tasksIn(records, store.path).map((one) => (taskLimits ? one : { ...one, cgroup: null })),",
     test: LIMITS,
