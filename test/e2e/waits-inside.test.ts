@@ -1,10 +1,10 @@
 /** Whatever the container does, every verb ends: its file systems, its processes, its filter, its terminal. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AT_ONCE_MS, appears, heedsTerm, isAlive, useBackground } from "../support/background.ts";
+import { AT_ONCE_MS, appears, heedsTerm, isAlive, type Running, useBackground } from "../support/background.ts";
 import { mountDead } from "../support/dead-fuse.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
@@ -98,11 +98,16 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
     /** It sees and may signal everything in its namespace. */
     const STOPPER = `while :; do for p in /proc/[0-9]*; do p=\${p#/proc/}; [ $p -gt 1 ] && [ $p != $$ ] && kill -STOP $p; done; done 2> /dev/null`;
 
+    /** Its program was stopped, not what becomes the program: as long as that is stopped, exec lasts. */
+    const hasBegun = ({ pid }: Running) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[1] === "monitor";
+
     /** An exec that was not quicker than the other. */
     const caught = async (name: string) => {
       for (;;) {
         const executing = begin(["exec", name, "true"]);
-        if ((await Promise.race([executing.ended, sleep(1_000, undefined)])) === undefined) return executing;
+        if ((await Promise.race([executing.ended, sleep(1_000, undefined)])) !== undefined) continue;
+        if (!hasBegun(executing)) return executing;
+        executing.process.kill("SIGKILL");
       }
     };
 
