@@ -16,7 +16,7 @@ bool record_take(struct record *record, const struct monitor_options *options) {
       .oom_path = options->oom,
       .oom_before = options->oom_before,
       .ready = options->ready,
-      .kept = {-1, -1},
+      .kept = {options->stdout_reader, options->stderr_reader},
   };
   return record->path == NULL || (record->text != NULL && record->own >= 0);
 }
@@ -35,8 +35,9 @@ static bool is_fifo(int fd, struct stat *out) { return sys_fstat(fd, out) >= 0 &
 static void keep_outputs(struct record *record) {
   struct stat output, error;
   bool has_output = is_fifo(1, &output);
-  if (has_output) record->kept[0] = reopen(1, O_RDONLY | O_NONBLOCK);
-  if (!is_fifo(2, &error)) return;
+  // What the runtime could open is there already.
+  if (has_output && record->kept[0] < 0) record->kept[0] = reopen(1, O_RDONLY | O_NONBLOCK);
+  if (record->kept[1] >= 0 || !is_fifo(2, &error)) return;
   // stdout and stderr are the same pipe: one reading end is enough.
   if (has_output && output.st_ino == error.st_ino && output.st_dev == error.st_dev) return;
   record->kept[1] = reopen(2, O_RDONLY | O_NONBLOCK);

@@ -1,6 +1,6 @@
 /** --output-log: a log of what a container prints, by the command line alone. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
@@ -43,6 +43,26 @@ describe.skipIf(!isRoot || !isRunt)("--output-log (needs root)", () => {
     expect(logFiles(log)).toEqual([`${log}.1`, log]);
     for (const file of logFiles(log)) expect(statSync(file).size).toBeLessThanOrEqual(65_536);
     expect(printed(log, "stdout")).toMatch(/\n3999 a+\n$/);
+  });
+
+  test("whoever has made the FIFOs is gone before the monitor is there: what is printed meanwhile is in the log", async () => {
+    const [name, record, log, fifo, seen] = [id(), place(), place(), place(), place()];
+    mkdirSync(seen);
+    execFileSync("mkfifo", [`${fifo}.out`, `${fifo}.err`]);
+    const prints = bundle((config) => {
+      shell(config, "echo first; echo early >&2; touch /seen/printed; echo last");
+      config.mounts.push({ destination: "/seen", type: "bind", source: seen, options: ["bind", "rw"] });
+      // The monitor begins only behind this hook.
+      const waits = `until [ -e ${seen}/printed ]; do sleep 0.01; done`;
+      config.hooks = { poststart: [{ path: "/bin/sh", args: ["sh", "-c", waits], timeout: 20 }] };
+    });
+    const words = [RUNTIME, "--root", root, "run", "-d", "--exit-record", record, "--output-log", log, "-b", prints, name];
+    // Writing ends without a reader: opening one of them waits for a reader, and here that is the shell itself.
+    const command = `exec 3<>${fifo}.out 4<>${fifo}.err; exec ${quoted(words)} 1>${fifo}.out 2>${fifo}.err 3<&- 4<&- </dev/null`;
+    expect(spawnSync("sh", ["-c", command], { timeout: 20_000 * SLOW }).status).toBe(0);
+    await expect.poll(() => phaseOf(record), { timeout: 15_000 * SLOW, interval: 5 }).toBe("exited");
+    expect(printed(log, "stdout")).toBe("first\nlast\n");
+    expect(printed(log, "stderr")).toBe("early\n");
   });
 
   test("what cannot be is refused before anything is made", async () => {

@@ -14,6 +14,7 @@ import type { MonitorRecord } from "./monitor.ts";
 import { terminalSizes } from "./on-demand.ts";
 import { onFailure } from "./on-failure.ts";
 import { checkOutputLog, type OutputLog } from "./output-log.ts";
+import { openOutputReaders } from "./output-readers.ts";
 
 /** What create or run is asked for, as far as the record needs it. */
 interface RecordedRequest {
@@ -61,6 +62,7 @@ export function record<Request extends RecordedRequest>(
   const ready = host.detach();
   host.setChildSubreaper(true);
   const sizes = request.resizeFifo === undefined ? undefined : terminalSizes().openSizes(request.resizeFifo);
+  const readers = openOutputReaders();
   const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, bootId: bootId(), monitor: self() };
   const first = claim(path, { ...begun, phase: EXIT_PHASE.creating });
   // From here on a signal is for the container: the monitor picks up what arrives meanwhile.
@@ -89,10 +91,12 @@ export function record<Request extends RecordedRequest>(
       record: path,
       "record-text": JSON.stringify(made).slice(0, -1),
       "record-fd": own,
+      "stdout-reader": readers.stdout,
+      "stderr-reader": readers.stderr,
       ...oomOptions(execution, steps.memoryPressure),
       ready,
     },
-    fds: [ready, own, ...(sizes === undefined ? [] : [sizes])],
+    fds: [ready, own, ...(sizes === undefined ? [] : [sizes]), ...Object.values(readers).filter((fd) => fd !== -1)],
   });
 }
 

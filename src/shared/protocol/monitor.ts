@@ -27,6 +27,9 @@ export const MONITOR_OPTIONS = {
   record: "text",
   "record-text": "text",
   "record-fd": "descriptor",
+  /** Reading ends of the container's output, where that is a pipe. Without them the monitor opens its own. */
+  "stdout-reader": "descriptor",
+  "stderr-reader": "descriptor",
   /** A file with the line `oom_kill N`, and the number before the container. */
   oom: "text",
   "oom-before": "count",
