@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { Directories } from "./directories.ts";
 import { ImageError } from "./errors.ts";
 import type { Descriptor } from "./manifest.ts";
 import { type TarEntry, TarError, TarReader } from "./tar.ts";
@@ -37,9 +38,10 @@ export class Budget {
 
 /** @throws ImageError image-refused, image-unsupported, image-invalid; the reason of `signal` */
 export async function scanLayer(path: string, { mediaType, digest }: Descriptor, budget: Budget, signal: AbortSignal): Promise<void> {
+  const directories = new Directories();
   const reader = new TarReader((entry) => {
-    budget.add(0, 1);
     judge(entry, digest);
+    budget.add(0, 1 + directories.impliedBy(entry.name));
   });
   const counted = new Writable({
     write(chunk: Buffer, _, done) {
@@ -69,8 +71,16 @@ export async function scanLayer(path: string, { mediaType, digest }: Descriptor,
 /** Of the overlay file system: they would give files a meaning of which the archive says nothing. */
 const OVERLAY_ATTRIBUTE = /^(?:SCHILY|LIBARCHIVE)\.xattr\.(?:trusted|user)\.overlay\./;
 
+/** PATH_MAX */
+const LONGEST_NAME = 4096;
+/** Of "", "." and "..": what is removed is not below the directory of the entry, but that or the one above, also that of the root file system. */
+const ODD_WHITEOUTS = [".wh.", ".wh..", ".wh..."];
+
 function judge({ name, link, type, pax }: TarEntry, digest: string): void {
   const shown = JSON.stringify(name.slice(0, 200));
+  if (name.length > LONGEST_NAME) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
+  if (name.split("/").some((part) => ODD_WHITEOUTS.includes(part)))
+    throw refused(`layer ${digest}: ${shown} removes a directory that it is in`);
   if (leaves(name)) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
   if (type === "1" && leaves(link))
     throw refused(`layer ${digest}: ${shown} is a link to ${JSON.stringify(link.slice(0, 200))}, out of the root file system`);

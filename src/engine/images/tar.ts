@@ -1,4 +1,7 @@
-/** The headers of a tar archive (POSIX pax, GNU), for counting and judging. The contents pass by. */
+/**
+ * The headers of a tar archive (POSIX pax, GNU), for counting and judging. The contents pass by. Where the formats leave a choice, this reads as Go's
+ * archive/tar does, which umoci unpacks with: what one of them takes for content and the other for a header would not be judged.
+ */
 
 export interface TarEntry {
   readonly name: string;
@@ -71,22 +74,23 @@ export class TarReader {
   #take(header: Buffer): void {
     if (header.every((byte) => byte === 0)) return;
     checkSum(header);
-    const type = header[156] === 0 ? "0" : String.fromCharCode(header[156]!);
     const size = sizeOf(header.subarray(124, 136));
-    if (type === "x" || type === "L" || type === "K" || type === "g") {
+    const flag = String.fromCharCode(header[156]!);
+    if (flag === "x" || flag === "L" || flag === "K" || flag === "g") {
       if (size > LARGEST_HEADER) throw new TarError(`an extended header has ${size} bytes`);
       const padded = Math.ceil(Number(size) / BLOCK) * BLOCK;
-      if (padded === 0) return;
       // What a global header says is of no entry here.
-      if (type === "g") this.#skip = BigInt(padded);
-      else this.#extended = { kind: type, size: Number(size), parts: [], left: padded };
+      if (flag === "g") this.#skip = BigInt(padded);
+      else if (padded > 0) this.#extended = { kind: flag, size: Number(size), parts: [], left: padded };
+      // It takes the place of one before, also when it says nothing.
+      else if (flag === "x") this.#pax = new Map();
       return;
     }
     const pax = this.#pax;
-    const prefix = header.subarray(257, 262).toString() === "ustar" && header[262] === 0 ? textOf(header.subarray(345, 500)) : "";
-    const short = textOf(header.subarray(0, 100));
-    const name = pax.get("path") ?? this.#name ?? (prefix === "" ? short : `${prefix}/${short}`);
-    const link = pax.get("linkpath") ?? this.#link ?? textOf(header.subarray(157, 257));
+    // An empty text of pax says that what the header has holds.
+    const name = this.#name || pax.get("path") || shortName(header);
+    const link = this.#link || pax.get("linkpath") || textOf(header.subarray(157, 257));
+    const type = flag !== "\0" ? flag : name.endsWith("/") ? "5" : "0";
     this.#pax = new Map();
     this.#name = this.#link = undefined;
     const paxSize = pax.get("size");
@@ -103,6 +107,27 @@ function textOf(field: Buffer): string {
   return field.subarray(0, end === -1 ? field.length : end).toString();
 }
 
+/** A prefix is of POSIX; star has less room for it, and GNU times of access and change at its place. */
+function shortName(header: Buffer): string {
+  const short = textOf(header.subarray(0, 100));
+  const magic = header.subarray(257, 265).toString("latin1");
+  const isPosix = magic.startsWith("ustar\0");
+  const isStar = isPosix && header.subarray(508, 512).toString("latin1") === "tar\0";
+  // Some writers put a prefix there although they call themselves GNU.
+  const isGnuWithPrefix = magic === "ustar  \0" && ![345, 357].every((at) => isNumber(header.subarray(at, at + 12)));
+  const prefix = isPosix || isGnuWithPrefix ? textOf(header.subarray(345, isStar ? 476 : 500)) : "";
+  return prefix === "" ? short : `${prefix}/${short}`;
+}
+
+function isNumber(field: Buffer): boolean {
+  return (field[0]! & 0x80) !== 0 || /^[0-7]*$/.test(trimmed(field));
+}
+
+/** Without the spaces and zero bytes around it. */
+function trimmed(field: Buffer): string {
+  return field.toString("latin1").replace(/^[ \0]+|[ \0]+$/g, "");
+}
+
 /** Octal, or binary with the highest bit set (GNU). */
 function sizeOf(field: Buffer): bigint {
   if (field[0]! & 0x80) {
@@ -110,7 +135,7 @@ function sizeOf(field: Buffer): bigint {
     if (field[0] !== 0x80 || value > 1n << 60n) throw new TarError("a size is no number that can be");
     return value;
   }
-  const digits = textOf(field).trim();
+  const digits = trimmed(field);
   if (!/^[0-7]*$/.test(digits)) throw new TarError(`the size ${JSON.stringify(digits)} is no number`);
   return digits === "" ? 0n : BigInt(`0o${digits}`);
 }

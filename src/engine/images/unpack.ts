@@ -30,11 +30,10 @@ const ALONE = 'umask 022 && exec umoci --log=error raw unpack --image "$1" "$2"'
 
 /** What of it is not there yet. @throws ImageError; the reason of `signal` */
 export async function unpackLayers({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<void> {
-  const { places, limits, signal } = options;
+  const { places } = options;
   const missing = layers.map((name) => !existsSync(join(places.layers, name)));
-  const budget = new Budget(limits);
   // Also those that are there count: who pulls an image in parts gets no more than who pulls it at once.
-  if (missing.includes(true)) for (const layer of manifest.layers) await scanLayer(places.blob(layer.digest), layer, budget, signal);
+  if (missing.includes(true)) await scanLayers(manifest.layers, options);
   for (const [at, layer] of manifest.layers.entries()) {
     if (missing[at]) await once(layers[at]!, layers.slice(0, at), [[layer, config.diffIds[at]!]], options);
   }
@@ -42,11 +41,10 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
 
 /** The whole image as one directory, for hosts without overlays. Returns its name among the layers. */
 export async function unpackFlat({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<string> {
-  const { places, limits, signal } = options;
+  const { places } = options;
   const name = `flat-${layers.at(-1) ?? "empty"}`;
   if (existsSync(join(places.layers, name))) return name;
-  const budget = new Budget(limits);
-  for (const layer of manifest.layers) await scanLayer(places.blob(layer.digest), layer, budget, signal);
+  await scanLayers(manifest.layers, options);
   await once(
     name,
     [],
@@ -54,6 +52,19 @@ export async function unpackFlat({ manifest, config, layers }: Loaded, options: 
     options,
   );
   return name;
+}
+
+async function scanLayers(layers: readonly Descriptor[], { places, limits, signal }: UnpackOptions): Promise<void> {
+  const budget = new Budget(limits);
+  for (const layer of layers) {
+    try {
+      await scanLayer(places.blob(layer.digest), layer, budget, signal);
+    } catch (error) {
+      // skopeo takes what has the name of a blob for it: what is damaged would never be got anew.
+      if (error instanceof ImageError && error.code === "image-invalid") rmSync(places.blob(layer.digest), { force: true });
+      throw error;
+    }
+  }
 }
 
 type Part = readonly [layer: Descriptor, diffId: string];
