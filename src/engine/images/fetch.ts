@@ -6,6 +6,7 @@ import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { digestOf, LARGEST_JSON } from "./blob.ts";
 import { ImageError } from "./errors.ts";
+import { listedIn } from "./listed.ts";
 import { DIGEST, jsonOf } from "./manifest.ts";
 import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
@@ -26,6 +27,8 @@ export interface Resolved {
   /** Bytes of the layers, as they are packed; undefined: it is an index of several images. */
   readonly size: number | undefined;
   readonly isDocker: boolean;
+  /** Digests that the manifest of the copy may have: its own, or those an index names. undefined: the copy is written anew, in the terms of OCI. */
+  readonly copies: readonly string[] | undefined;
 }
 
 function credentialsOf({ credentials }: FetchOptions) {
@@ -36,15 +39,34 @@ function credentialsOf({ credentials }: FetchOptions) {
 /** @throws ImageError; the reason of `signal` */
 export async function resolveSource(reference: ImageReference, options: FetchOptions): Promise<Resolved> {
   const { args, descriptors } = credentialsOf(options);
+  const listed = reference.transport === "oci" ? listedIn(reference.place) : undefined;
   const raw = await runProgram("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
     ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
   });
-  const value = jsonOf(raw, renderReference(reference)) as { mediaType?: unknown; layers?: readonly { size?: unknown }[] } | null;
-  const sizes = Array.isArray(value?.layers) ? value.layers.map(({ size }) => Number(size) || 0) : undefined;
+  const value = jsonOf(raw, renderReference(reference)) as { mediaType?: unknown; layers?: unknown; manifests?: unknown } | null;
+  const sizes = Array.isArray(value?.layers) ? value.layers.map((layer: { size?: unknown } | null) => Number(layer?.size) || 0) : undefined;
   const digest = digestOf(raw);
+  // skopeo opens what an index names, and does not ask whether that is it.
+  if (listed !== undefined && !listed.includes(digest))
+    throw new ImageError(
+      "image-invalid",
+      `${renderReference(reference)}: its index names no manifest with the digest ${digest}, and its content has that`,
+    );
   if (reference.digest !== undefined && reference.digest !== digest)
     throw new ImageError("image-invalid", `${renderReference(reference)}: the source gives a manifest with the digest ${digest}`);
-  return { digest, size: sizes?.reduce((sum, one) => sum + one, 0), isDocker: value?.mediaType === DOCKER_MANIFEST };
+  const isDocker = value?.mediaType === DOCKER_MANIFEST;
+  return {
+    digest,
+    size: sizes?.reduce((sum, one) => sum + one, 0),
+    isDocker,
+    copies: isDocker ? undefined : copiesOf(digest, value?.manifests),
+  };
+}
+
+function copiesOf(digest: string, manifests: unknown): readonly string[] | undefined {
+  if (!Array.isArray(manifests)) return [digest];
+  if (manifests.some((one) => one?.mediaType === DOCKER_MANIFEST)) return undefined;
+  return manifests.map((one) => String(one?.digest));
 }
 
 export interface Fetched {
@@ -64,7 +86,11 @@ export interface CopyOptions extends FetchOptions {
 const LOOK_MS = 250;
 
 /** What was resolved, and nothing newer. Parts that are in the store already are not got again. @throws ImageError; the reason of `signal` */
-export async function copySource(reference: ImageReference, { digest, isDocker }: Resolved, options: CopyOptions): Promise<Fetched> {
+export async function copySource(
+  reference: ImageReference,
+  { digest, isDocker, copies }: Resolved,
+  options: CopyOptions,
+): Promise<Fetched> {
   const { places, signal } = options;
   const source = renderReference(pinned(reference, digest));
   const staging = mkdtempSync(join(places.staging, "pull-"));
@@ -84,6 +110,7 @@ export async function copySource(reference: ImageReference, { digest, isDocker }
     const [manifest] = manifests;
     if (manifest === undefined || !DIGEST.test(manifest.digest))
       throw new ImageError("image-invalid", `${source}: no manifest has come of it`);
+    if (copies?.includes(manifest.digest) === false) throw new ImageError("image-invalid", `${source}: it was changed while it was copied`);
     const config = isDocker ? await dockerConfig(source, { ...options, signal: bound.signal }) : null;
     return { manifest: manifest.digest, manifestSize: manifest.size, config };
   } finally {

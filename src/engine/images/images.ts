@@ -122,10 +122,19 @@ export class ImageStore implements Images {
   async #ready(pin: Pin, signal: AbortSignal): Promise<Pin> {
     const loaded = loadImage(this.#places, pin);
     assertFits(loaded, pin.reference);
+    this.#assertSizes(loaded);
     await this.#unpack(loaded, signal);
     const now = new Date();
     utimesSync(this.#places.blob(pin.manifest), now, now);
     return pin;
+  }
+
+  /** umoci looks at digests only. What is unpacked already may be gone as a blob. @throws ImageError image-invalid */
+  #assertSizes({ manifest }: Loaded): void {
+    for (const { digest, size } of manifest.layers) {
+      const found = statSync(this.#places.blob(digest), { throwIfNoEntry: false })?.size ?? size;
+      if (found !== size) throw new ImageError("image-invalid", `layer ${digest} has ${found} bytes, and its manifest says ${size}`);
+    }
   }
 
   #unpackOptions(signal: AbortSignal): UnpackOptions {
