@@ -1,5 +1,5 @@
 /** Where the images are, below the state directory. Nobody but root gets there: setuid programs and devices of images are nobody's to run or open. */
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 export class Places {
@@ -44,5 +44,7 @@ export class Places {
   make(): void {
     for (const path of [this.#directory, this.layers, this.staging, this.roots, join(this.blobs, "sha256")])
       mkdirSync(path, { recursive: true, mode: 0o700 });
+    // It may have been there already, as the place of a disk of its own.
+    chmodSync(this.#directory, 0o700);
   }
 }

@@ -27,6 +27,8 @@ export interface ProgramOptions {
 const MOST_OUTPUT = 4 << 20;
 /** Of stderr, the end is what says why. */
 const MOST_STDERR = 16 << 10;
+/** Of what a task shows: names in an image may be as long as they like. */
+const LONGEST_REASON = 1000;
 
 /** Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions = {}): Promise<Buffer> {
@@ -82,7 +84,10 @@ function startError(program: string, error: NodeJS.ErrnoException): ImageError {
   return new ImageError("program-missing", `${program} is not installed: apt-get install ${PACKAGES[program] ?? program}`);
 }
 
-function killGroup({ pid }: ChildProcess): void {
+/** Whoever has left the group may hold the pipes: nothing more is read from them, so that nobody waits for it. */
+function killGroup({ pid, stdout, stderr }: ChildProcess): void {
+  stdout?.destroy();
+  stderr?.destroy();
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
@@ -96,5 +101,5 @@ function reasonIn(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const last = lines.findLast((line) => /level=(?:fatal|error)|⨯|^umount: |^mount: /.test(line)) ?? lines.at(-1) ?? "";
   const message = /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ?? last.trim();
-  return message.replace(/\p{Cc}/gu, " ");
+  return message.replace(/\p{Cc}/gu, " ").slice(0, LONGEST_REASON);
 }

@@ -2,7 +2,7 @@
  * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
  * daemon finds it again; what the container writes goes with it.
  */
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { removeScratch } from "../volumes/index.ts";
@@ -47,6 +47,7 @@ export class Roots {
   async copy(id: string, layer: string): Promise<string> {
     const path = await this.#make(id);
     await runProgram("cp", ["--archive", "--reflink=auto", `${join(this.#places.layers, layer)}/.`, path]);
+    await runProgram("mount", ["--options", `bind,${FLAGS}`, path, path]);
     return path;
   }
 
@@ -54,7 +55,7 @@ export class Roots {
   async release(id: string): Promise<void> {
     const directory = this.#places.root(id);
     if (!existsSync(directory)) return;
-    while (isMounted(this.path(id), directory)) await runProgram("umount", [this.path(id)]);
+    while (isMounted(this.path(id))) await runProgram("umount", [this.path(id)]);
     await removeScratch(directory);
   }
 
@@ -86,9 +87,19 @@ function makeDirectory(path: string): void {
   chmodSync(path, 0o755);
 }
 
-function isMounted(path: string, above: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.dev !== statSync(above).dev;
+/** A directory may be mounted at its own place: then it is of the same file system as the one above it. */
+function isMounted(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const real = realpathSync(path);
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .some((line) => pointOf(line) === real);
+}
+
+/** proc_pid_mountinfo(5) writes white space and backslashes as octal numbers. */
+function pointOf(line: string): string {
+  const [, , , , point = ""] = line.split(" ");
+  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 /** Whether the file system of the state directory can carry overlays: tried in a mount namespace of its own. */
