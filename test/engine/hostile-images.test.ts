@@ -1,11 +1,12 @@
 /** Images that an enemy has made: the task says what is wrong with them, nothing outside of the store is touched, and the next image runs. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { altered, behindOddSize, inOldDirectory, part, pax } from "./hostile-files.ts";
 import { changed, layerOf, nested, selfish, withIndex } from "./hostile-layouts.ts";
-import { baseLayer, type ImageText, type TarFile, tar, writeLayout } from "./image-files.ts";
-import { http, isRoot, until, useEngine } from "./support.ts";
+import { hostileScene } from "./hostile-scene.ts";
+import { type TarFile, tar } from "./image-files.ts";
+import { isRoot, useEngine } from "./support.ts";
 
 const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
 const MOST_BYTES = 16 << 20;
@@ -19,61 +20,7 @@ const END = Buffer.alloc(1024);
 
 describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo and umoci)", () => {
   const scene = useEngine();
-  let count = 0;
-  const witness = () => join(scene.directory, "witness");
-  const images = () => join(scene.stateDir, "images");
-  const layout = (image: Partial<ImageText> = {}): string => {
-    const directory = join(scene.directory, `layout-${++count}`);
-    writeLayout(directory, { layers: [baseLayer()], ...image });
-    return directory;
-  };
-  /** Of the base, with this on top of it. */
-  const above = (...layers: Buffer[]) => layout({ layers: [baseLayer(), ...layers] });
-  const task = async (name: string) => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
-  const apply = (name: string, directory: string, script = "true", fields: object = {}) =>
-    http(scene.socket, "POST", "/v1/apply", {
-      text: JSON.stringify({
-        name,
-        containers: [
-          { name: "main", image: `oci:${directory}:v1`, command: "/bin/sh", args: ["-c", script], stopTimeout: "5s", ...fields },
-        ],
-      }),
-    });
-  const stopped = async (name: string) => {
-    await until(async () => (await task(name)).known === "STOPPED");
-    return task(name);
-  };
-  const remove = async (name: string) => {
-    expect((await http(scene.socket, "DELETE", `/v1/tasks/${name}`)).status).toBeLessThan(300);
-    await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${name}`)).status === 404);
-  };
-  /** What a script prints in a container of this image. */
-  const said = async (directory: string, script: string, fields: object = {}): Promise<string[]> => {
-    await apply("good", directory, script, fields);
-    const record = await stopped("good");
-    const lines = readFileSync(record.containers[0].log, "utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => line.split(" ").slice(3).join(" "));
-    expect({ reason: record.reason, lines }).toMatchObject({ reason: expect.stringMatching(/exited with 0$/) });
-    await remove("good");
-    return lines;
-  };
-  const makeWitness = () => {
-    rmSync(witness(), { recursive: true, force: true });
-    mkdirSync(witness());
-    writeFileSync(join(witness(), "secret"), "secret", { mode: 0o600 });
-  };
-  const assertUntouched = () => {
-    expect(readdirSync(witness())).toEqual(["secret"]);
-    const { mode, uid, nlink } = statSync(join(witness(), "secret"));
-    expect({ mode: mode & 0o7777, uid, nlink, text: readFileSync(join(witness(), "secret"), "utf8") }).toEqual({
-      ...{ mode: 0o600, uid: 0, nlink: 1, text: "secret" },
-    });
-    expect(readdirSync(images()).sort()).toEqual(["layers", "layout", "roots", "staging"]);
-    expect(readdirSync(join(images(), "staging"))).toEqual([]);
-    expect(readdirSync(join(images(), "roots"))).toEqual([]);
-  };
+  const { witness, images, layout, above, apply, stopped, remove, said, makeWitness, assertUntouched } = hostileScene(scene);
   type Case = readonly [what: string, directory: string, reason: RegExp];
   /** All at once: each stops for its reason. Afterwards a good one runs. */
   const assertRefused = async (cases: readonly Case[]) => {
@@ -85,11 +32,8 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
     assertUntouched();
     expect(await said(above(tar([{ name: "fine", content: "fine" }])), "cat /fine")).toEqual(["fine"]);
   };
-  const daemon = (before?: string, further: readonly string[] = []) =>
-    scene.daemon({
-      args: [...further, "--image-max-size", String(MOST_BYTES), "--image-max-files", String(MOST_FILES)],
-      ...(before === undefined ? {} : { before }),
-    });
+  const daemon = (...further: string[]) =>
+    scene.daemon({ args: [...further, "--image-max-size", String(MOST_BYTES), "--image-max-files", String(MOST_FILES)] });
 
   test("layers that lead out, hide something, or are more than they seem", async () => {
     makeWitness();
@@ -187,7 +131,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
     makeWitness();
     mkdirSync(images(), { recursive: true });
     chmodSync(images(), 0o755);
-    await daemon(undefined, ["--image-roots", "copy"]);
+    await daemon("--image-roots", "copy");
     expect(statSync(images()).mode & 0o777).toBe(0o700);
     const odd = above(
       tar([
