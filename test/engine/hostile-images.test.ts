@@ -125,6 +125,10 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
     assertUntouched();
     // It is the root of the store that keeps everybody else from setuid programs, whoever has made it.
     expect(statSync(images()).mode & 0o777).toBe(0o700);
+    // What is only unusual is as good as any: layers that are not packed, and an index around the image.
+    const plain = { pack: (archive: Buffer) => archive, mediaType: "application/vnd.oci.image.layer.v1.tar" };
+    for (const one of [layout(plain), nested(layout(plain), 1), nested(layout(), 1)])
+      expect(await said(one, "echo runs")).toEqual(["runs"]);
   });
 
   test("the same without overlays, on a directory that was there before", async () => {

@@ -161,7 +161,8 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile sources of images (needs root
     makeWitness();
     const bin = join(scene.directory, "without");
     mkdirSync(bin);
-    for (const name of ["skopeo", "sh", "mount", "umount", "unshare", "cp", "sync"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    for (const name of ["skopeo", "sh", "mount", "umount", "unshare", "cp", "sync", "mkfifo"])
+      symlinkSync(`/usr/bin/${name}`, join(bin, name));
     await scene.daemon({ before: `export PATH=${bin}` });
     await apply("without", layout());
     expect((await stopped("without")).reason).toMatch(/umoci is not installed: apt-get install umoci$/);

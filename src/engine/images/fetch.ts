@@ -43,7 +43,12 @@ export async function resolveSource(reference: ImageReference, options: FetchOpt
   const raw = await runProgram("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
     ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
   });
-  const value = jsonOf(raw, renderReference(reference)) as { mediaType?: unknown; layers?: unknown; manifests?: unknown } | null;
+  const value = jsonOf(raw, renderReference(reference)) as {
+    mediaType?: unknown;
+    layers?: unknown;
+    manifests?: unknown;
+    schemaVersion?: unknown;
+  } | null;
   const sizes = Array.isArray(value?.layers) ? value.layers.map((layer: { size?: unknown } | null) => Number(layer?.size) || 0) : undefined;
   const digest = digestOf(raw);
   // skopeo opens what an index names, and does not ask whether that is it.
@@ -59,7 +64,7 @@ export async function resolveSource(reference: ImageReference, options: FetchOpt
     digest,
     size: sizes?.reduce((sum, one) => sum + one, 0),
     isDocker,
-    copies: isDocker ? undefined : copiesOf(digest, value?.manifests),
+    copies: isDocker || value?.schemaVersion !== 2 ? undefined : copiesOf(digest, value?.manifests),
   };
 }
 
@@ -103,7 +108,9 @@ export async function copySource(
     const { args, descriptors } = credentialsOf(options);
     const credentials = args.map((one) => (one === "--authfile" ? "--src-authfile" : one));
     const target = [`oci:${join(staging, "image")}:image`, "--dest-shared-blob-dir", places.blobs];
-    await runProgram("skopeo", ["copy", "--quiet", ...credentials, source, ...target], { signal: bound.signal, descriptors });
+    // Otherwise layers that are not packed would be, and the image be another one.
+    const preserve = copies === undefined ? [] : ["--preserve-digests"];
+    await runProgram("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal: bound.signal, descriptors });
     const { manifests } = jsonOf(readFileSync(join(staging, "image/index.json")), source) as {
       manifests: { digest: string; size: number }[];
     };
