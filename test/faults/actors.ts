@@ -1,6 +1,6 @@
 /** Others who are at work on the same cgroup, container or id while a verb is struck, and who must come to no harm by it, or to a good end. */
 import { spawn } from "node:child_process";
-import { readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { CGROUPS } from "../support/cgroups.ts";
 import { enterPlace, HIERARCHIES, makePlace } from "../support/places.ts";
@@ -27,6 +27,18 @@ function must(is: boolean, what: string): void {
 function container(): { readonly status: string; readonly pid: number } | undefined {
   const { status, stdout } = world.product("state", world.ID);
   return status === 0 ? JSON.parse(stdout) : undefined;
+}
+
+/**
+ * The container of a `run` that may have been killed: its init has begun the program, or ended with the runtime that it waited for.
+ * A busy machine takes its time for that.
+ */
+function settled(): ReturnType<typeof container> {
+  const found = container();
+  if (!found?.pid) return found;
+  const isInit = () => readlinkSync(`/proc/${found.pid}/exe`).includes("runt-init");
+  until(() => hasEnded(found.pid) || !attempt(() => must(isInit(), "it has begun the program")));
+  return container();
 }
 
 /** Continues the stopped process. Returns whether it ends. */
@@ -112,7 +124,7 @@ export function startOldMonitor(deletes: boolean): Companion {
         if (removed.status !== 0) return [`the second delete --force: ${removed.stderr.trim()}`];
         if (made.status !== 0) return [`the id cannot be used again: ${made.stderr.trim()}`];
       }
-      const before = container();
+      const before = settled();
       if (!wake(pid)) return ["the old monitor does not end"];
       const after = container();
       const same = before?.pid === after?.pid && before?.status === after?.status;
