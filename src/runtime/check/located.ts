@@ -41,8 +41,18 @@ export function locate(
       },
     };
   });
-  placed.sort((a, b) => a.offset - b.offset || LEVELS.indexOf(a.finding.severity) - LEVELS.indexOf(b.finding.severity));
+  // Most checks go through the document from its beginning.
+  if (placed.some((_, index) => index > 0 && inFile(placed[index - 1]!, placed[index]!) > 0)) placed.sort(inFile);
   return placed.map(({ finding }) => finding);
+}
+
+interface Placed {
+  readonly offset: number;
+  readonly finding: LocatedFinding;
+}
+
+function inFile(a: Placed, b: Placed): number {
+  return a.offset - b.offset || LEVELS.indexOf(a.finding.severity) - LEVELS.indexOf(b.finding.severity);
 }
 
 function shorten(value: JsonValue | undefined): string | undefined {
@@ -77,7 +87,7 @@ function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Findi
   const seen = new Set<string>();
   /** Pointers of errors of earlier stages; these and everything around them; codes of earlier stages with everything around them. */
   const [refused, around, said] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const stage of stages) {
+  stages.forEach((stage, number) => {
     const first = kept.length;
     for (const finding of stage) {
       const { code, pointer, severity } = finding;
@@ -87,6 +97,7 @@ function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Findi
       seen.add(key);
       kept.push(finding);
     }
+    if (stages.slice(number + 1).every((later) => later.length === 0)) return;
     for (const { code, pointer, severity } of kept.slice(first)) {
       if (severity === "error") refused.add(pointer);
       for (const at of ancestors(pointer)) {
@@ -94,7 +105,7 @@ function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Findi
         if (severity === "error") around.add(at);
       }
     }
-  }
+  });
   return kept;
 }
 

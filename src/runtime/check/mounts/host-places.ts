@@ -39,7 +39,7 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
     } else if (place.status === "missing") {
       // A caller without rights cannot write to a root filesystem of another user, and nobody to a read-only one.
-      const readOnly = readOnlyReason(place, files.root.isWritable("/"));
+      const readOnly = readOnlyReason(place, files);
       if (maker !== undefined && isForeign(place, files, maker))
         report.error(
           "mount-point-denied",
@@ -64,8 +64,8 @@ function nameOf({ kind }: FileFacts): string {
 }
 
 /** Why nothing can be made there. */
-function readOnlyReason({ parent, layer }: NotFound, rootIsWritable: boolean): string | undefined {
-  if (layer.index === -1) return rootIsWritable ? undefined : "the root filesystem lies on a read-only one";
+function readOnlyReason({ parent, layer }: NotFound, { root }: ContainerFiles): string | undefined {
+  if (layer.index === -1) return root.isWritable("/") ? undefined : "the root filesystem lies on a read-only one";
   const readOnly = layer.options.lastIndexOf("ro") > layer.options.lastIndexOf("rw") || layer.options.includes("rro");
   return readOnly ? `${parent} is in the read-only mount of ${layer.at}` : undefined;
 }

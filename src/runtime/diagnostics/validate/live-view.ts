@@ -34,6 +34,8 @@ export function recordedView(facts: Partial<HostFacts>, bundle: string | undefin
 
 function filesOf(bundle: string | undefined): Omit<BundleView, "facts" | "live"> {
   const trees = new Map<string, Tree | undefined>();
+  // Several checks ask for the source of one mount.
+  const seen = new Map<string, ReturnType<BundleView["stat"]>>();
   return {
     ...(bundle !== undefined && { bundle }),
     tree(directory) {
@@ -41,16 +43,24 @@ function filesOf(bundle: string | undefined): Omit<BundleView, "facts" | "live">
       return trees.get(directory);
     },
     stat(path) {
-      try {
-        const found = host.stat(path);
-        return found && fileFacts(found);
-      } catch (error) {
-        return host.isErrno(error, "ELOOP", "ENAMETOOLONG", "EINVAL") ? undefined : "unknown";
-      }
+      const known = seen.get(path);
+      if (known !== undefined || seen.has(path)) return known;
+      const facts = statOf(path);
+      seen.set(path, facts);
+      return facts;
     },
     namespace: namespaceAt,
     text: readText,
   };
+}
+
+function statOf(path: string): ReturnType<BundleView["stat"]> {
+  try {
+    const found = host.stat(path);
+    return found && fileFacts(found);
+  } catch (error) {
+    return host.isErrno(error, "ELOOP", "ENAMETOOLONG", "EINVAL") ? undefined : "unknown";
+  }
 }
 
 /** proc_pid_ns(5): what a link of /proc/PID/ns, or a bind mount of it, says of itself. */

@@ -30,6 +30,7 @@ export function treeBelow(directory: string): Tree | undefined {
   const itself = host.O.PATH | host.O.NOFOLLOW;
   // The same few directories are on the way of most paths.
   const seen = new Map<string, FileFacts | undefined>();
+  const writable = new Map<string, boolean>();
   return {
     look(path): FileFacts | undefined {
       const known = seen.get(path);
@@ -56,6 +57,12 @@ export function treeBelow(directory: string): Tree | undefined {
       const flags = host.O.RDONLY | host.O.NOFOLLOW | host.O.NONBLOCK | host.O.NOCTTY;
       return withFile(path, flags, (fd) => host.pread(fd, offset, length)) ?? EMPTY;
     },
-    isWritable: (path) => withFile(path, host.O.PATH, (fd) => host.access(`/proc/self/fd/${fd}`, host.ACCESS.WRITE)) === true,
+    isWritable(path) {
+      const known = writable.get(path);
+      if (known !== undefined) return known;
+      const answer = withFile(path, host.O.PATH, (fd) => host.access(`/proc/self/fd/${fd}`, host.ACCESS.WRITE)) === true;
+      writable.set(path, answer);
+      return answer;
+    },
   };
 }
