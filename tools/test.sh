@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
 # Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme.
-# Those before an argument "&" run beside those after it, whose output comes at the end.
+# An argument "&" begins another group of lanes. The groups run side by side; the output of all but the first comes at the end.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
 # host's controllers are those of v1, it has none, and tests of limits are skipped.
@@ -75,17 +75,18 @@ lane() {
 first() { for lane; do [ "$lane" != "&" ] || break; lane "$lane"; done; }
 
 rest=0
+group=0
+beside=
 for lane; do
     rest=$((rest + 1))
     [ "$lane" = "&" ] || continue
-    (shift $rest; first "$@"; exit $failed) > build/test/beside.log 2>&1 &
-    beside=$!
+    group=$((group + 1))
+    (shift $rest; first "$@"; exit $failed) > build/test/beside-$group.log 2>&1 &
+    beside="$beside $!"
 done
 first "$@"
-if [ -n "${beside:-}" ]; then
-    wait "$beside" || failed=1
-    cat build/test/beside.log
-fi
+for process in $beside; do wait "$process" || failed=1; done
+for number in $(seq $group); do cat "build/test/beside-$number.log"; done
 
 # The failures and second tries are repeated at the end, where they are seen.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi
