@@ -1,4 +1,4 @@
-/** Pods of Kubernetes and Compose files as tasks of the engine, and tasks that were pods as pods. Pure. */
+/** Translates Kubernetes pods and Compose files into tasks of the engine, and tasks back into pods. Pure. */
 export type { ComposeFile, ComposeOptions } from "./compose/file.ts";
 export { parseCompose } from "./compose/parse.ts";
 export type { PodHost } from "./manifest/translation.ts";

@@ -1,4 +1,4 @@
-/** A field that is null is one that is not given: so Kubernetes and Compose read them. */
+/** Removes fields that are null: Kubernetes and Compose treat null as "not given". */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

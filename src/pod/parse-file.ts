@@ -1,9 +1,9 @@
-/** The text of a file that is applied: tasks, or pods as Kubernetes writes them. */
+/** Parses a file for `apply`: tasks, or Kubernetes pods. */
 import { type ParsedFile, readDocuments, tasksIn } from "../engine/spec/index.ts";
 import { podsIn } from "./manifest/file.ts";
 import type { PodHost } from "./manifest/translation.ts";
 
-/** Pods are known by apiVersion or kind, which no task has. Every finding with line and column, as parseTasks. */
+/** A document with `apiVersion` or `kind` is a pod; tasks have neither. Each finding has line and column, as with parseTasks. */
 export function parseFile(text: string, host: PodHost): ParsedFile {
   const documents = readDocuments(text, "task");
   return documents.some(({ value }) => isObject(value)) ? podsIn(documents, host) : tasksIn(documents);

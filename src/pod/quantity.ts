@@ -1,6 +1,6 @@
 /** Quantities of Kubernetes: "100m", "1.5Gi", "1e3". Exact, however many digits they have. */
 
-/** numerator / denominator; the denominator is more than 0. */
+/** numerator / denominator; the denominator is positive. */
 interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -14,7 +14,7 @@ export function isQuantity(text: string): boolean {
   return FORM.test(text);
 }
 
-/** In units of 1 / `parts`, rounded up: 1000 for thousandths of a CPU, 1 for bytes. @throws RangeError: it is no quantity, or cannot be counted exactly */
+/** In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, 1 for bytes. @throws RangeError when the text is no quantity, or when the number has no exact double */
 export function quantityIn(text: string | number, parts = 1): number {
   const { numerator, denominator } = read(String(text));
   const value = Number(ceiling(numerator * BigInt(parts), denominator));
@@ -22,7 +22,7 @@ export function quantityIn(text: string | number, parts = 1): number {
   return value;
 }
 
-/** How often `divisor` goes into it, rounded up, as resourceFieldRef has it. @throws RangeError */
+/** The quantity divided by `divisor`, rounded up, as resourceFieldRef defines it. @throws RangeError */
 export function quantityPer(text: string | number, divisor: string | number): string {
   const a = read(String(text));
   const b = read(String(divisor));
@@ -41,7 +41,7 @@ function read(text: string): Quantity {
     : { numerator: count * 10n ** BigInt(power), denominator: 1n };
 }
 
-/** Away from zero only upwards. */
+/** Rounds towards positive infinity. */
 function ceiling(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;

@@ -1,8 +1,8 @@
-/** Requests and limits: of a container, of a pod, and the class that follows from them. */
+/** Requests and limits of a container and of a pod, and the quality-of-service class that follows from them. */
 import { quantityIn } from "./quantity.ts";
 import type { ResourcesInput } from "./schema/container.ts";
 
-/** Thousandths of a CPU and bytes; absent: not given. */
+/** CPU in thousandths, memory in bytes; absent when not given. */
 export interface Amounts {
   readonly cpu?: number;
   readonly memory?: number;
@@ -10,7 +10,7 @@ export interface Amounts {
 
 export interface ContainerResources {
   readonly limits: Amounts;
-  /** What is not requested is requested as it is limited. */
+  /** Without a request, the limit counts as the request. */
   readonly requests: Amounts;
 }
 
@@ -26,20 +26,20 @@ function amountsOf(given: { cpu?: string | number | undefined; memory?: string |
   };
 }
 
-/** Weight of that many thousandths of a CPU: 1024 for one. The kernel takes no less than 2. */
+/** cpu.shares for thousandths of a CPU: 1024 for one CPU. The kernel's minimum is 2. */
 export function sharesOf(milliCpu: number): number {
   return Math.max(2, Math.trunc((milliCpu * 1024) / 1000));
 }
 
 export interface PodParts<T> {
   readonly containers: readonly T[];
-  /** In their order; `isSidecar`: it goes on beside those after it. */
+  /** In starting order. `isSidecar`: the container keeps running beside those that start after it. */
   readonly init: readonly { readonly value: T; readonly isSidecar: boolean }[];
 }
 
 /**
- * What the pod needs at most at one time: its containers with all sidecars, or one init container with the sidecars before it. undefined: one of them is
- * not limited, so the pod is not.
+ * The most that the pod needs at one time: its containers with all sidecars, or one init container with the sidecars before it. undefined: one of
+ * them has no limit, so the pod has none.
  */
 export function podTotal({ containers, init }: PodParts<number | undefined>): number | undefined {
   let beside = 0;

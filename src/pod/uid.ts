@@ -1,4 +1,4 @@
-/** The uid of a pod: its own, or one that is the same for the same namespace and name. */
+/** The uid of a pod: the one in its document, or a hash of namespace and name. */
 import { createHash } from "node:crypto";
 
 interface Named {
@@ -12,6 +12,6 @@ export function uidOf({ uid, namespace = "default", name }: Named): string {
   const hex = createHash("sha256")
     .update(JSON.stringify([namespace, name]))
     .digest("hex");
-  // RFC 9562, version 8: the bits are what the maker likes.
+  // RFC 9562: in version 8 the implementation chooses the bits.
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
 }

@@ -8,16 +8,16 @@ interface ErrorFacts {
   readonly exitStatus?: number;
 }
 
-/** What the daemon has answered with an error, or that there is none. */
+/** An error answer of the daemon, or a daemon that does not answer. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
-  /** Of the API ("unknown-task", "invalid-spec", ...), or "unreachable". */
+  /** Code of the API ("unknown-task", "invalid-spec", ...), or "unreachable". */
   readonly code: string;
-  /** The body of the answer. */
+  /** Body of the answer. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** What may help; a sentence. */
+  /** A hint for the user: one sentence. */
   readonly hint: string | undefined;
-  /** That this program is to end with; undefined: as errors.ts says. */
+  /** Exit status of this program; undefined: the one from errors.ts. */
   readonly exitStatus: number | undefined;
 
   constructor(code: string, message: string, { body = {}, hint, exitStatus }: ErrorFacts = {}) {
@@ -32,11 +32,11 @@ export class ClientError extends Error {
 export interface Client {
   /** @throws ClientError */
   call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T>;
-  /** The bytes of an answer that may go on for long. @throws ClientError */
+  /** Streams an answer that may last long. @throws ClientError */
   stream(path: string): Promise<AsyncIterable<Buffer>>;
 }
 
-/** How long the daemon may take for an answer: applying and looking return at once, whatever they begin. */
+/** Time-out of an answer. No request waits for the work that it starts, so answers come at once. */
 const TIMEOUT_MS = 30_000;
 
 export function clientOf(sockets: Sockets): Client {
@@ -49,7 +49,7 @@ export function clientOf(sockets: Sockets): Client {
     },
     async stream(path) {
       const response = await sendToOne(sockets, "GET", path, undefined);
-      // It may say nothing for as long as it likes.
+      // A stream may be silent for any time.
       response.socket.setTimeout(0);
       if ((response.statusCode ?? 500) < 400) return response as AsyncIterable<Buffer>;
       const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ export function clientOf(sockets: Sockets): Client {
   };
 }
 
-/** The next socket only when this one is not for this user, and only for reading: the error of a change is about the first. */
+/** Tries the next socket only for reads, and only when this user may not connect to the current one. Changes report the error of the first socket. */
 async function sendToOne([first, ...others]: Sockets, method: string, path: string, body: unknown): Promise<IncomingMessage> {
   try {
     return await send(first, method, path, body);

@@ -1,19 +1,19 @@
-/** ^P ^Q: the keys with which a terminal is taken away from a container, as in Docker. */
+/** ^P ^Q: the keys that detach a terminal from a container, as in Docker. */
 
 const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 export class DetachKeys {
   readonly #detach: () => void;
-  /** ^P was typed and is held back. */
+  /** Whether ^P was typed and held back. */
   #isHalf = false;
 
-  /** @param detach is called when both were typed */
+  /** @param detach called after both keys */
   constructor(detach: () => void) {
     this.#detach = detach;
   }
 
-  /** What of it goes to the container: a ^P that no ^Q follows comes with the next key. */
+  /** Returns the bytes for the container. A ^P without a ^Q behind it is sent with the next key. */
   take(chunk: Buffer): Buffer {
     const bytes: number[] = [];
     for (const byte of chunk) {

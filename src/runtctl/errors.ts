@@ -1,8 +1,8 @@
-/** How the program ends. */
+/** Exit statuses of the program. */
 
 export const EXIT = {
   done: 0,
-  /** The daemon refused it, or it did not work. */
+  /** The daemon refused the request, or it failed. */
   failed: 1,
   /** The command line is wrong: nothing was done. */
   usage: 2,
@@ -12,7 +12,7 @@ export const EXIT = {
   differs: 4,
 } as const;
 
-/** Something is wrong with the command line: nothing was done. */
+/** An error in the command line. Nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -1,4 +1,4 @@
-/** Server-sent events of the daemon, in order. */
+/** Reads the server-sent events of the daemon, in order. */
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineEvent } from "../engine/index.ts";
@@ -7,12 +7,12 @@ import type { Sockets } from "./sockets.ts";
 
 export type Told =
   | { readonly sequence: number; readonly event: EngineEvent }
-  /** Events behind this number are gone, up to the next one. */
+  /** The journal no longer has the events between this number and the next event. */
   | { readonly gap: { readonly after: number; readonly next: number } };
 
 const RETRY_MS = 500;
 
-/** From a sequence number on, without an end: a daemon that is gone is waited for. @throws ClientError: it refuses, or the first one is not there */
+/** Events after a sequence number, without an end. Reconnects to a daemon that went away. @throws ClientError when the first connection fails or is refused */
 export async function* followEvents(sockets: Sockets, after: number): AsyncGenerator<Told, never, undefined> {
   let last = after;
   for (let isFirst = true; ; isFirst = false) {
@@ -48,7 +48,7 @@ async function connected([socketPath, ...others]: Sockets, after: number): Promi
   }
 }
 
-/** Ends when the daemon ends the answer, or goes. */
+/** Ends with the answer, or when the daemon goes away. */
 async function* eventsIn(response: IncomingMessage): AsyncGenerator<Told, void, undefined> {
   let text = "";
   response.setEncoding("utf8");

@@ -1,4 +1,4 @@
-/** Records of a container's log, from the daemon. */
+/** Reads records of a container's log from the daemon. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogRecord, parseRecord } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
@@ -6,13 +6,13 @@ import { linesOf } from "./output/lines.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
 
-/** As the interface takes it; undefined is left out. */
+/** Query parameters; those that are undefined are left out. */
 export type LogRequest = Readonly<Record<"container" | "since" | "tail" | "previous", string | undefined>>;
 
 const RETRY_MS = 200;
 const BLANK = 0x20;
 
-/** What there is now. Resolves when the daemon has answered. @throws ClientError */
+/** The records that exist now. Resolves when the daemon has answered. @throws ClientError */
 export async function readLog({ client, ...session }: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
   const stream = await client.stream(inTask({ client, ...session }, id, "logs", { ...request, format: "records" }));
   return (async function* () {
@@ -21,8 +21,8 @@ export async function readLog({ client, ...session }: Session, id: string, reque
 }
 
 /**
- * Until the container has stopped for good. A daemon that goes away is waited for, and the log goes on where it was: no record comes twice, none is left out.
- * Resolves when the daemon has answered for the first time. @throws ClientError
+ * Records until the container has stopped for good. Reconnects to a daemon that went away, and continues without losing or repeating a record.
+ * Resolves with the first answer of the daemon. @throws ClientError
  */
 export async function followLog(session: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
   const ask = (from: string | undefined) =>
@@ -47,7 +47,7 @@ export async function followLog(session: Session, id: string, request: LogReques
   })();
 }
 
-/** undefined: the task was removed meanwhile. */
+/** undefined when the task was removed meanwhile. */
 async function again<T>(ask: () => Promise<T>): Promise<T | undefined> {
   for (;;) {
     try {

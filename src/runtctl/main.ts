@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The client of runtd. How it ends: errors.ts. */
+/** The client of runtd. Its exit statuses are in errors.ts. */
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
@@ -18,11 +18,11 @@ try {
   process.exitCode = told(error as Error);
 }
 
-/** One line and, where there is one, a hint. Returns the exit status. */
+/** Prints the error in one line, and its hint if there is one. Returns the exit status. */
 function told(error: Error): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    // Without a verb the help was printed.
+    // Commander has printed the help, because there was no verb.
     if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), "See runtctl --help.");
     return EXIT.usage;
   }
@@ -34,7 +34,7 @@ function told(error: Error): number {
     say(error.message, error.hint);
     return error.exitStatus ?? (error.code === "unreachable" ? EXIT.unreachable : EXIT.failed);
   }
-  // What has an errno is about a file; everything else is a defect of this program.
+  // An error with an errno is about a file. Any other error is a defect of this program.
   say((error as NodeJS.ErrnoException).code === undefined ? `${error.stack}` : error.message, undefined);
   return EXIT.failed;
 }

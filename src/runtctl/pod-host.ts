@@ -1,4 +1,4 @@
-/** What pods may ask of this host, as far as it is known without a daemon. */
+/** The facts about this host that pods may refer to, as far as they are known without a daemon. */
 import { availableParallelism, hostname, totalmem } from "node:os";
 import type { PodHost } from "../pod/index.ts";
 

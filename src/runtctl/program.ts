@@ -10,7 +10,7 @@ interface GlobalOptions {
   readonly group: string;
 }
 
-/** @param end is told the exit status of the verb */
+/** @param end called with the exit status of the verb */
 export function programOf(verbs: readonly Verb[], version: string, end: (status: number) => void): Command {
   const program = new Command("runtctl")
     .description("Tasks of runtd: groups of containers on this host.")
@@ -26,7 +26,7 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
       "after",
       "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers, 4 plan --exit-code found differences.\n",
     )
-    // Errors are told by the caller.
+    // The caller prints errors.
     .configureOutput({ outputError: () => {} })
     .exitOverride();
   for (const verb of verbs) add(program, verb, end);

@@ -1,10 +1,10 @@
-/** What every verb is given. */
+/** The context of every verb. */
 import type { Client } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
 
 export interface Session {
   readonly client: Client;
   readonly sockets: Sockets;
-  /** Of the tasks that are named. */
+  /** Group of the tasks that the user names. */
   readonly group: string;
 }

@@ -1,7 +1,7 @@
-/** Where the daemon is. */
+/** Paths of the daemon's sockets. */
 import { join } from "node:path";
 
-/** Tried in this order: whoever may not connect to the first may be allowed to read from the next. */
+/** The order in which sockets are tried: a user who may not use the first may be allowed to read from the next. */
 export type Sockets = readonly [string, ...string[]];
 
 const RUN_DIR = "/run/runtd";
@@ -12,7 +12,7 @@ export interface SocketChoice {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** An option says more than the environment. One that is named is the only one. */
+/** The option wins over the environment. A socket that is named in either is the only one that is tried. */
 export function socketsIn({ socket, runDir, environment }: SocketChoice): Sockets {
   const named = socket ?? (runDir === undefined ? environment["RUNTD_SOCKET"] : undefined);
   if (named !== undefined) return [named];

@@ -1,28 +1,28 @@
-/** A program in a container, on a connection of its own. */
+/** Connects this program's stdio with a program in a container. */
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../shared/frames/index.ts";
 import { ClientError, connectionError } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** The ends of this program. */
+/** Stdio of this program. */
 export interface Local {
   readonly stdin: NodeJS.ReadStream | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** What comes before and behind the output. */
+/** Options of a connection. */
 export interface Talk {
-  /** The first frame; undefined: the daemon begins. */
+  /** The first frame that is sent; undefined: none, the daemon begins. */
   readonly start?: StreamStart;
-  /** What is said when the daemon goes away. */
+  /** Message for a daemon that goes away. */
   readonly broken: string;
-  /** Looks at what is typed: what of it goes on. undefined: all of it. */
+  /** Filters what is typed, and returns the bytes that are sent. undefined: all are sent. */
   readonly typed?: (chunk: Buffer) => Buffer;
 }
 
-/** What a program whose end nobody knows is said to have ended with. */
+/** Exit status for a program whose own status is unknown. */
 const UNKNOWN_STATUS = 255;
 
 export class RemoteProgram {
@@ -38,7 +38,7 @@ export class RemoteProgram {
     return this.#socket.destroyed || this.#socket.write(frameOf(kind, Buffer.from(payload)));
   }
 
-  /** Exit status of the program. @throws ClientError: it could not be started, or the daemon is gone */
+  /** Exit status of the program. @throws ClientError when its start failed or the daemon is gone */
   run({ start, broken, typed = (chunk) => chunk }: Talk): Promise<number> {
     const reader = new FrameReader();
     return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export class RemoteProgram {
           else if (kind === FRAME.failed) reject(failureIn(payload));
         }
       });
-      // What has gone wrong with the socket says no more than that the daemon is gone.
+      // Every error of the socket means that the daemon is gone.
       this.#socket.once("error", () => {});
       this.#socket.once("close", () => reject(new ClientError("stream-broken", text)));
       if (start !== undefined) this.#socket.write(frameOf(FRAME.start, Buffer.from(JSON.stringify(start))));
@@ -80,7 +80,7 @@ export class RemoteProgram {
     stdin.once("end", () => this.send(FRAME.stdinEnd));
   }
 
-  /** Where the output is not taken, the program is held up, and not this one's memory filled. */
+  /** When stdout is slow, this stops reading, which slows the program down instead of filling memory. */
   #print(output: NodeJS.WriteStream, bytes: Uint8Array): void {
     if (output.write(bytes)) return;
     this.#socket.pause();
@@ -88,7 +88,7 @@ export class RemoteProgram {
   }
 }
 
-/** @throws ClientError: the daemon refuses, or is not there */
+/** @throws ClientError when the daemon refuses or does not answer */
 export function upgraded([socketPath]: Sockets, path: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath, path, headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });

@@ -1,14 +1,14 @@
-/** Asking for tasks. */
+/** Requests for tasks. */
 import type { OrphanView, TaskView } from "../engine/index.ts";
 import type { Session } from "./session.ts";
 
-/** @param action what is asked of it, below its path */
+/** @param action the last part of the path: what is asked of the task */
 export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
   const below = action === undefined ? "" : `/${action}`;
   return `/v1/tasks/${encodeURIComponent(name)}${below}?group=${encodeURIComponent(group)}`;
 }
 
-/** A request about a task, with what else it is asked with; undefined is left out. */
+/** Path of a request about a task, with its query. Parameters that are undefined are left out. */
 export function inTask({ group }: Session, name: string, what: string, query: Readonly<Record<string, string | undefined>> = {}): string {
   const pairs = Object.entries({ group, ...query }).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as [string, string]],
@@ -21,13 +21,13 @@ export function taskOf({ client, group }: Session, name: string): Promise<TaskVi
   return client.call<TaskView>("GET", taskPath(name, group));
 }
 
-/** Of the session's group. @throws ClientError */
+/** Tasks of the session's group. @throws ClientError */
 export async function tasksOf({ client, group }: Session): Promise<readonly TaskView[]> {
   const { tasks } = await client.call<{ tasks: TaskView[] }>("GET", "/v1/tasks");
   return tasks.filter((task) => task.group === group);
 }
 
-/** Of the session's group, and those that are of none. @throws ClientError */
+/** Orphans of the session's group, and those without a group. @throws ClientError */
 export async function orphansOf({ client, group }: Session): Promise<readonly OrphanView[]> {
   const { orphans } = await client.call<{ orphans: OrphanView[] }>("GET", "/v1/orphans");
   return orphans.filter((one) => one.group === null || one.group === group);

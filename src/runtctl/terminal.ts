@@ -1,18 +1,18 @@
-/** The terminal that this program runs on, handed to another program and taken back. */
+/** Lends the terminal of this program to another program. */
 import type { ReadStream } from "node:tty";
 
 const ENDING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT"];
 
 export interface Terminal {
   readonly size: { readonly rows: number; readonly columns: number };
-  /** Each key goes to the program, ^C too, until `restore`; the terminal is restored, too, when this process is ended by a signal it can take. */
+  /** Raw mode until `restore`: each key goes to the program, ^C too. A signal that ends this process restores the terminal first, if it can be caught. */
   restore(): void;
 }
 
-/** Of a terminal that does not know its size. */
+/** Size for a terminal that does not know its own. */
 export const USUAL = { rows: 24, columns: 80 };
 
-/** @param resized is told of a new size */
+/** @param resized called with each new size */
 export function takeTerminal(stdin: ReadStream, stdout: NodeJS.WriteStream, resized: (size: Terminal["size"]) => void): Terminal {
   const sizeNow = () => ({ rows: stdout.rows || USUAL.rows, columns: stdout.columns || USUAL.columns });
   const tell = () => resized(sizeNow());

@@ -1,22 +1,22 @@
-/** One verb of the command line. Help, manual page and completion are made of the same definition. */
+/** Defines one verb of the command line. Help, manual page and completion come from the same definition. */
 import type { Command } from "commander";
 import type { Session } from "./session.ts";
 
 export interface Verb<Options = unknown> {
   readonly name: string;
-  /** For lists of verbs: a phrase. */
+  /** Summary for lists of verbs: a phrase. */
   readonly summary: string;
-  /** Paragraphs for its help and the manual. */
+  /** Paragraphs for the help and the manual page. */
   readonly description?: readonly string[];
-  /** Command lines without "runtctl", each with what it does. */
+  /** Examples: command lines without "runtctl", each with its explanation. */
   readonly examples?: readonly (readonly [line: string, what: string])[];
-  /** Its arguments and options. */
+  /** Defines arguments and options. */
   define(command: Command): void;
-  /** Returns the exit status. @throws UsageError, ClientError; what node:fs throws */
+  /** Returns the exit status. @throws UsageError, ClientError, and errors of node:fs */
   run(session: Session, operands: readonly string[], options: Options): Promise<number>;
 }
 
-/** The types of its options are checked here; a table of verbs holds them without. */
+/** Checks the types of the options, and returns the verb as an entry of the table, which does not carry them. */
 export function verb<Options = Record<never, never>>(definition: Verb<Options>): Verb {
   return definition as Verb;
 }

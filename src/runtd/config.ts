@@ -1,4 +1,4 @@
-/** What the daemon is started with. */
+/** Configuration of the daemon, from its command line. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
@@ -6,36 +6,36 @@ import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
 import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
-  /** "-" is the standard input. */
+  /** A path, or "-" for the standard input. */
   readonly file: string;
   readonly group: string;
 }
 
 export interface Configuration {
-  /** Store, executors and logs. */
+  /** Directory of the store, the executors and the logs. */
   readonly stateDir: string;
   readonly isStateDirGiven: boolean;
-  /** Not a daemon: one file to its end. */
+  /** With `--once`: run this file to its end, without a daemon. */
   readonly once: OnceOptions | undefined;
-  /** The sockets. */
+  /** Directory of the two sockets. */
   readonly runDir: string;
-  /** Program of the runtime; undefined: that of the package, RUNT_BINARY, PATH. */
+  /** Path of the program runt; undefined: the package, RUNT_BINARY and PATH are searched. */
   readonly runtime: string | undefined;
-  /** Path of the cgroup below which all tasks are. */
+  /** Path of the cgroup that is the parent of all tasks. */
   readonly cgroupParent: string;
-  /** What tasks may have of the host; what is not said, the kernel says. */
-  /** Milliseconds; undefined: what the engine says. */
+  /** Milliseconds; undefined: the engine's default. */
   readonly launchTimeoutMs: number | undefined;
+  /** Capacity of the host that tasks may use. Values that are not given come from the kernel. */
   readonly capacity: Partial<HostCapacity>;
   readonly queue: Partial<QueuePolicy>;
   readonly orphans: OrphanPolicy;
-  /** Directories of CNI plugins; undefined: what the engine says. */
+  /** Directories of CNI plugins; undefined: the engine's default. */
   readonly cniPath: readonly string[] | undefined;
-  /** Milliseconds; undefined: what the engine says. */
+  /** Milliseconds; undefined: the engine's default. */
   readonly networkTimeoutMs: number | undefined;
   readonly networkCheckMs: number | undefined;
   readonly images: ImageSettings;
-  /** Whether tasks have a cgroup of their own, which their limits need. */
+  /** Whether each task gets a cgroup of its own. Limits of a task need one. */
   readonly taskLimits: boolean;
 }
 
@@ -82,7 +82,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
 
 export const STATE_DIR = "/var/lib/runtd";
 
-/** undefined: the usage was asked for. @throws Error, which says what is wrong with the arguments */
+/** undefined: the caller asked for the usage text. @throws Error with what is wrong with the arguments */
 export function configurationOf(args: readonly string[]): Configuration | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -144,7 +144,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   };
 }
 
-/** @throws Error, when one is not absolute */
+/** @throws Error when a path is not absolute */
 function directoriesOf(name: string, value: string | undefined): string[] | undefined {
   const all = value?.split(":");
   const relative = all?.find((path) => !isAbsolute(path));
@@ -160,7 +160,7 @@ function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?
 
 export function socketsOf({ runDir }: Configuration) {
   return {
-    /** Whoever may connect can do what root can. */
+    /** Everyone who may connect has the rights of root. */
     admin: { path: join(runDir, "admin.sock"), mode: 0o600, group: undefined },
     read: { path: join(runDir, "read.sock"), mode: 0o660, group: "runtd-read" },
   } as const;

@@ -1,8 +1,8 @@
-/** What the command line says of images. */
+/** The options of the command line about images. */
 import { type ImageSettings, PULL_POLICIES } from "../engine/index.ts";
 import { countOf, durationOf, oneOf, sizeOf } from "./values.ts";
 
-/** For node:util's parseArgs. */
+/** Definitions for parseArgs of node:util. */
 export const IMAGE_OPTIONS = {
   "pull-policy": { type: "string" },
   "pull-timeout": { type: "string" },
@@ -14,7 +14,7 @@ export const IMAGE_OPTIONS = {
 
 type Values = { readonly [Name in keyof typeof IMAGE_OPTIONS]?: string };
 
-/** @throws Error, which says what is wrong */
+/** @throws Error with what is wrong */
 export function imageSettingsOf(values: Values): ImageSettings {
   const maxBytes = sizeOf("image-max-size", values["image-max-size"]);
   const maxFiles = countOf("image-max-files", values["image-max-files"]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `runtd`: the daemon, or one file to its end, or its store for another version. */
+/** `runtd`: runs the daemon, or one file to its end (`--once`), or converts the store for another version (`migrate`). */
 import { type Configuration, configurationOf, USAGE } from "./config.ts";
 import { factsOf, log } from "./log.ts";
 import { type MigrateOptions, migrateOptionsOf, runMigrate } from "./migrate.ts";
@@ -28,7 +28,7 @@ if (migration !== undefined) {
 else {
   try {
     if (configuration.once === undefined) await (await import("./serve.ts")).serve(configuration);
-    // Containers of other tasks may still be followed: nobody waits for their end.
+    // Monitors of other tasks may keep the event loop alive. Nobody needs to wait for them.
     else process.exit(await (await import("./once.ts")).runOnce(configuration, configuration.once));
   } catch (error) {
     log("error", "not-started", factsOf(error));

@@ -1,4 +1,4 @@
-/** `runtd migrate --to VERSION`: the store for an older program, or back. */
+/** `runtd migrate --to VERSION`: converts the store for an older program, or back. */
 import { parseArgs } from "node:util";
 import { migrateStore } from "../engine/index.ts";
 import { STATE_DIR } from "./config.ts";
@@ -8,7 +8,7 @@ export interface MigrateOptions {
   readonly to: number;
 }
 
-/** What follows the word migrate. @throws Error, which says what is wrong with the arguments */
+/** Parses the arguments after `migrate`. @throws Error with what is wrong with the arguments */
 export function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -19,7 +19,7 @@ export function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   return { stateDir: values["state-dir"], to: Number(values.to) };
 }
 
-/** Returns the line that says what was done. @throws StoreError, as migrateStore */
+/** Returns a line for the user that says what was done. @throws StoreError like migrateStore */
 export function runMigrate({ stateDir, to }: MigrateOptions): string {
   const { path, from, copy } = migrateStore(stateDir, to);
   return copy === undefined ? `${path} is of version ${to}` : `${path}: from version ${from} to ${to}; what was there before is in ${copy}`;

@@ -1,14 +1,14 @@
-/** systemd is told by runt: Node has no unix datagrams. */
+/** Sends sd_notify(3) messages to systemd. A child process of the program runt sends them, because Node has no unix datagrams. */
 import { spawn } from "node:child_process";
 import { log } from "./log.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Goes on when it is told the program; when whoever would tell it has ended, it ends as well. */
+/** Script of the messenger: it waits for the path of the program, or ends with its parent. */
 const WHEN_TOLD = 'read -r runt && exec "$runt" "$@"';
 
 /**
- * systemd knows a service's processes by their cgroup, and the engine takes this process out of it: the messenger is started before, and waits there. Returns how to
- * send its message by the program runt at this path. Without NOTIFY_SOCKET nothing is done; what goes wrong is logged. sd_notify(3)
+ * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one. So the messenger is started first, and waits
+ * in the service's cgroup. Returns the function that sends the message with the program runt at a path. Without NOTIFY_SOCKET it does nothing; failures are logged.
  */
 export function managerMessage(assignments: readonly string[]): (runtime: string) => Promise<void> {
   if (!process.env["NOTIFY_SOCKET"]) return () => Promise.resolve();
@@ -22,7 +22,7 @@ export function managerMessage(assignments: readonly string[]): (runtime: string
     messenger.once("error", (error) => fail(error.message));
     messenger.once("exit", (code, signal) => (code === 0 ? resolve() : fail(`runt service notify: ${signal ?? code}`)));
   });
-  // It has ended: that is told above.
+  // The messenger has ended. The handler above logs that.
   messenger.stdin.on("error", () => {});
   return (runtime) => {
     messenger.stdin.end(`${runtime}\n`);

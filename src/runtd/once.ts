@@ -1,4 +1,4 @@
-/** `runtd --once -f FILE`: a file of tasks to its end, and no daemon afterwards. */
+/** `runtd --once -f FILE`: runs the tasks of a file to their end, without a daemon. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { readFile } from "./read-file.ts";
 
 const STDIN = 0;
 const FAILED = 1;
-/** Of a container whose end nobody saw. */
+/** Exit status for a container whose own status is unknown. */
 const UNKNOWN = 255;
 const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Returns the exit status: that of the essential container which has ended its task, of the first task that has failed. 128 + signal, when this process
- * was told to end; 1, when nothing was begun. @throws as Engine.open
+ * Returns an exit status: of the first failed task, the status of the essential container that ended it. 128 + signal when a signal ended this
+ * process; 1 when no task was started. @throws like Engine.open
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
@@ -60,7 +60,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   };
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
-    // Others of the group are none of its business; one that has succeeded before may be gone.
+    // Other tasks of the group do not count. A task that succeeded earlier may have been removed.
     const ours = (await engine.apply(readFile(text, engine), group)).filter(({ change }) => change !== "absent");
     ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {
@@ -70,7 +70,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
     if (findings.length === 0) process.stderr.write(`runtd: ${error.message}\n`);
     return FAILED;
   }
-  // It may have come while the tasks were recorded.
+  // The signal may have come while the tasks were being recorded.
   if (endedBy !== undefined) await deleteAll();
   const outputs = new OutputCopy(engine, ids, group);
   const ended = await untilStopped(engine, ids, group);
@@ -86,7 +86,7 @@ interface Ended {
   readonly essential: ReadonlySet<string>;
 }
 
-/** Tasks as they have stopped, in the order of the file; one that was deleted meanwhile is left out. */
+/** The stopped tasks, in the order of the file, without those that were deleted meanwhile. */
 async function untilStopped(engine: Engine, ids: readonly string[], group: string): Promise<readonly Ended[]> {
   const stopped = new Map<string, Ended>();
   await until(engine, () => {
@@ -108,7 +108,7 @@ function essentialIn(engine: Engine, id: string, group: string): ReadonlySet<str
   return new Set(containers.filter(({ essential }) => essential).map(({ name }) => name));
 }
 
-/** The essential container that has ended first has ended the task. */
+/** The essential container that ended first, and so ended the task. */
 function statusOf({ task, essential }: Ended): number {
   const ends = task.containers
     .filter(({ name, stoppedMs, exit }) => essential.has(name) && stoppedMs !== null && exit !== null)
@@ -119,7 +119,7 @@ function statusOf({ task, essential }: Ended): number {
   return FAILED;
 }
 
-/** Looks again after each transaction. */
+/** Checks the condition again after each transaction. */
 function until(engine: Engine, holds: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

@@ -1,11 +1,11 @@
-/** What containers print, on this program's standard output, a line of one container after a line of another. */
+/** Copies the output of containers to standard output, line by line. */
 import { type ContainerView, type Engine, type LogRecord, type TaskView, TextWriter } from "../engine/index.ts";
 import { factsOf, log } from "./log.ts";
 
 export class OutputCopy {
   readonly #copies: Promise<unknown>;
 
-  /** Of one container as it is; of several, each line with the container's name in front. */
+  /** With one container the output is unchanged; with several, each line begins with the container's name. */
   constructor(engine: Engine, ids: readonly string[], group: string) {
     const containers = ids.flatMap((id) => ownContainers(engine.get(id, group)).map(({ name }) => ({ id, name })));
     const copies = containers.map(({ id, name }) => {
@@ -15,20 +15,20 @@ export class OutputCopy {
     this.#copies = Promise.all(copies);
   }
 
-  /** The rest of it. To be called when they have stopped for good. */
+  /** Copies the rest. Call this after all containers have stopped for good. */
   async finish(): Promise<void> {
     await this.#copies;
   }
 }
 
-/** Without the process that holds the namespaces which they share: it prints nothing. */
+/** All containers except the one that only holds shared namespaces, which prints nothing. */
 function ownContainers({ containers }: TaskView): readonly ContainerView[] {
   return containers.filter(({ type }) => type === "normal");
 }
 
 async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string): Promise<void> {
   const text = new TextWriter({ hasTimes: false, prefix });
-  // Parts of a line, by its stream: others may print before it goes on.
+  // Incomplete lines by stream: other containers may print before the rest of a line comes.
   const begun = new Map<string, Buffer[]>();
   for await (const some of records) {
     for (const record of some) {
@@ -43,7 +43,7 @@ async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string
   for (const parts of begun.values()) await print(Buffer.concat([...parts, Buffer.from("\n")]));
 }
 
-/** A slow reader holds up the reading of the file. */
+/** Waits for a slow reader before it reads more of the file. */
 async function print(bytes: Buffer): Promise<void> {
   if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection, for the journal: Node cannot ask the kernel (SO_PEERCRED), so runt does, once for each connection. */
+/** Credentials of the peer of a connection, for the journal. The program runt reads them (SO_PEERCRED), because Node cannot; once for each connection. */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Caller } from "../engine/index.ts";
@@ -15,7 +15,7 @@ export class Peers {
     this.#runtime = runtime;
   }
 
-  /** As it was when it connected. undefined: it is gone, or it could not be asked; then the log says so. */
+  /** The credentials at the time of connect(2). undefined: the connection is gone, or reading them failed, which is logged. */
   of(socket: Socket): Promise<Caller | undefined> {
     let caller = this.#known.get(socket);
     if (caller === undefined) {
@@ -29,7 +29,7 @@ export class Peers {
   }
 
   #ask(socket: Socket): Promise<Caller | undefined> {
-    // The descriptor is handed over within this call: it cannot have become another connection's by then.
+    // spawn passes the descriptor before it returns, so the number still belongs to this connection.
     const fd = (socket as Socket & { readonly _handle?: { readonly fd: number } | null })._handle?.fd ?? -1;
     if (fd < 0) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Text that is applied -> tasks: pods are translated as this host is. */
+/** Parses the text of a file into tasks. Pods are translated with the facts of this host. */
 import { hostname } from "node:os";
 import type { Engine, ParsedFile } from "../engine/index.ts";
 import { parseFile } from "../pod/index.ts";

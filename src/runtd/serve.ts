@@ -1,4 +1,4 @@
-/** The daemon: an engine behind two sockets. Its containers are no children of it, and go on whatever happens to it. */
+/** The daemon: an engine behind two sockets. Its containers are not its children, so they survive it. */
 import { rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
 
-/** Waits for a program runt that is not there yet. `probe`: for tests. @throws StoreError, ExecutorError, SocketInUseError */
+/** Waits until the program runt exists. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
-  // Sockets and files are nobody else's until their mode says otherwise.
+  // New sockets and files are private until their mode is set.
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } = configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
@@ -66,7 +66,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     for (const server of servers) server.close();
     for (const { path } of Object.values(sockets)) rmSync(path, { force: true });
     engine.close();
-    // What is being done for a task goes on without this process; the next one looks it up.
+    // Actions in progress continue without this process. The next daemon finds their results.
     process.exit(0);
   };
   process.once("SIGTERM", end);

@@ -1,4 +1,4 @@
-/** The two sockets of the daemon: who may connect is decided by the mode and the group of the file. */
+/** The two sockets of the daemon. Mode and group of each file decide who may connect. */
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { connect } from "node:net";
@@ -6,11 +6,11 @@ import { connect } from "node:net";
 export interface SocketFile {
   readonly path: string;
   readonly mode: number;
-  /** It gets this group if the host has it. undefined, and else: the daemon's. */
+  /** Group of the socket. Without it, or if the host does not have it: the daemon's group. */
   readonly group: string | undefined;
 }
 
-/** Everyone may enter the directory; the files in it say who may connect. */
+/** Mode of the directory: everyone may enter it, because the sockets have modes of their own. */
 const DIRECTORY_MODE = 0o755;
 
 export class SocketInUseError extends Error {
@@ -19,14 +19,14 @@ export class SocketInUseError extends Error {
 }
 
 /**
- * Listen. A socket that a killed daemon has left is replaced; one where somebody answers is not.
- * @throws SocketInUseError; Error: there is a file of another kind
+ * Listens. Replaces the socket of a killed daemon, but not one that answers.
+ * @throws SocketInUseError; Error when there is another kind of file
  */
 export async function listenOn(server: Server, { path, mode, group }: SocketFile): Promise<void> {
   await removeLeftOver(path);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The umask of the daemon is 077: until the next lines nobody else may connect.
+    // The daemon's umask is 077, so nobody else can connect before the next lines.
     server.listen(path, () => {
       server.off("error", reject);
       resolve();
@@ -61,7 +61,7 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
-/** From group(5) of the host. */
+/** Id of a group of the host, from group(5). */
 function groupId(name: string): number | undefined {
   const line = readFileSync("/etc/group", "utf8")
     .split("\n")

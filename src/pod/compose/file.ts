@@ -18,18 +18,18 @@ import { composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
 
 export interface ComposeOptions {
-  /** For variables of the file, and for those whose value is not given in it. */
+  /** The environment of the caller: the values of "${NAME}" in the file, and of variables that the file names without a value. */
   readonly environment: Environment;
-  /** Absolute: where paths of the file count from. */
+  /** Relative paths in the file start here. Absolute. */
   readonly directory: string;
-  /** Profiles that are switched on. */
+  /** Active profiles. */
   readonly profiles: readonly string[];
 }
 
 export interface ComposeFile extends ParsedFile {
-  /** What is to be applied, as task files have it. Empty when there are findings. */
+  /** The tasks, as a task file would list them. Empty when there are findings. */
   readonly inputs: readonly TaskInput[];
-  /** Of the project; undefined: the file names none. */
+  /** Name of the project; undefined when the file has none. */
   readonly name: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
   const active = Object.entries(parsed.data.services).filter(([, { profiles = [] }]) => isActive(profiles, options.profiles));
   const tasks: TaskSpec[] = [];
   const inputs = active.map(([name, service]) => inputOf(name, service, options, problems));
-  // What was refused here already is not told again in the engine's words.
+  // The engine's schema would report the same errors a second time, in other words.
   if (problems.length > 0) return failed(problems.map(document.place));
   for (const [index, input] of inputs.entries()) {
     const name = active[index]![0];
@@ -85,14 +85,14 @@ const FIELDS: Readonly<Record<string, string>> = {
   mounts: "volumes",
 };
 
-/** Of the service, from a path of its task. */
+/** The service that a path of its task belongs to. */
 function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, , field] = path;
   if (list === "network") return ["ports"];
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
 }
 
-/** Each service with `extends` on top of the one that it names, of the same file. Source: Compose specification, "extends". */
+/** Merges each service with the service that its `extends` names in the same file. Source: Compose specification, "extends". */
 function extended(value: unknown, problems: Problem[]): unknown {
   const services = fieldsOf(fieldsOf(value)["services"]);
   const resolve = (name: string, behind: readonly string[]): Readonly<Record<string, unknown>> => {
@@ -114,7 +114,7 @@ function extended(value: unknown, problems: Problem[]): unknown {
 
 const REPLACED: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
 
-/** Maps are merged, lists follow each other, everything else is that of the upper one. */
+/** Merges maps, concatenates lists, and takes every other value from the upper one. */
 function merged(below: Readonly<Record<string, unknown>>, above: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const out: Record<string, unknown> = { ...below };
   for (const [key, value] of Object.entries(above)) {
@@ -126,7 +126,7 @@ function merged(below: Readonly<Record<string, unknown>>, above: Readonly<Record
   return out;
 }
 
-/** Every value with its variables; keys stay. */
+/** Replaces variables in every value. Keys stay as they are. */
 function filled(value: unknown, environment: Environment, path: readonly (string | number)[], problems: Problem[]): unknown {
   if (typeof value === "string") {
     try {
@@ -141,7 +141,7 @@ function filled(value: unknown, environment: Environment, path: readonly (string
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, environment, [...path, key], problems)]));
 }
 
-/** In an environment a variable without a value means something. */
+/** A variable without a value has a meaning in an environment, so it is kept there. */
 function withoutNullFields(value: unknown): unknown {
   const stripped = withoutNulls(value);
   const services = fieldsOf(fieldsOf(value)["services"]);
@@ -153,7 +153,7 @@ function withoutNullFields(value: unknown): unknown {
   return { ...fieldsOf(stripped), services: Object.fromEntries(restored) };
 }
 
-/** Fields that begin with "x-" are the user's, but for our own. */
+/** Fields that begin with "x-" belong to the user, except those that this project defines. */
 function withoutExtensions(value: unknown): unknown {
   const top = fieldsOf(value);
   const kept = (fields: Readonly<Record<string, unknown>>, own?: string) =>

@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const NAME = /^[_a-zA-Z][_a-zA-Z0-9]*/;
 const OPERATOR = /^:?[-?+]/;
 
-/** @throws Error: what is wrong with the text, or the message of a variable that has to be there */
+/** @throws Error with what is wrong with the text, or with the message of a required variable that is missing */
 export function interpolate(text: string, environment: Environment): string {
   let out = "";
   let rest = text;
@@ -29,7 +29,7 @@ export function interpolate(text: string, environment: Environment): string {
   return out + rest;
 }
 
-/** Index of the brace that closes the first one. */
+/** Index of the closing brace that belongs to the first opening brace. */
 function closing(text: string): number {
   let depth = 0;
   for (const [index, character] of text.split("").entries()) {

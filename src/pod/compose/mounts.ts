@@ -3,10 +3,10 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import type { Environment } from "./interpolate.ts";
 import type { ServiceInput } from "./schema.ts";
 
-/** What a service is translated with. */
+/** The inputs of the translation of one service. */
 export interface ServicePlace {
   readonly environment: Environment;
-  /** Absolute: where paths of the file count from. */
+  /** Relative paths in the file start here. Absolute. */
   readonly directory: string;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
@@ -49,7 +49,7 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]) {
   return { source: first, target: second, readOnly: options.split(",").includes("ro") };
 }
 
-/** Without "." and ".." in it; above the root there is nothing. */
+/** Resolves "." and "..". A path cannot leave the root. */
 function absolute(directory: string, path: string): string {
   const parts: string[] = [];
   for (const part of (path.startsWith("/") ? path : `${directory}/${path}`).split("/")) {
@@ -70,7 +70,7 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
   });
 }
 
-/** undefined: it has another form. A port of the host that is not named cannot be chosen. */
+/** undefined: the text has another form. The host's port must be named, because the engine does not choose one. */
 function fromShort(text: string): Mapping | undefined {
   const [, address, host, container, protocol = "tcp"] = PORT.exec(text) ?? [];
   if (host === undefined || container === undefined) return undefined;

@@ -155,7 +155,7 @@ services:
   expect(told(`${one("    extends: b\n")}  b: { extends: web }\n`)[0]).toContain("services extend each other: b -> web -> b");
 });
 
-/** What is not done, and what nobody knows: each told by its name at its place. */
+/** Unsupported and unknown fields are each reported by name, at their line and column. */
 test.each([
   ["build: .", "build", "is not supported: images are not built"],
   ["env_file: .env", "env_file", "is not supported: "],

@@ -2,7 +2,7 @@
 import { readDocuments } from "../../engine/spec/index.ts";
 import { type ComposeFile, type ComposeOptions, tasksOfCompose } from "./file.ts";
 
-/** undefined: it is no Compose file, which has services. "<<" takes the fields of another map, as Compose has it. */
+/** undefined: the text is no Compose file, because it has no `services`. The key "<<" merges the fields of another map, as in Compose. */
 export function parseCompose(text: string, options: ComposeOptions): ComposeFile | undefined {
   const documents = readDocuments(text, "service", { merge: true });
   const [document] = documents;

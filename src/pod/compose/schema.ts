@@ -1,4 +1,4 @@
-/** A Compose file, as far as the engine can do what it says. */
+/** The part of the Compose file format that the engine supports. */
 import { z } from "zod";
 import { refused, text } from "../schema/field.ts";
 

@@ -72,7 +72,7 @@ function programOf({ entrypoint, command }: ServiceInput, { refuse }: ServicePla
   return { ...(program === undefined ? {} : { command: program }), args };
 }
 
-/** "NAME" alone takes the value of whoever applies the file, and is left out when there is none. */
+/** "NAME" without "=" takes its value from the caller's environment. Without a value there it is left out. */
 export function pairsOf(given: ServiceInput["environment"], outside: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const pairs: (readonly [string, string | undefined])[] = Array.isArray(given)
     ? given.map((one) => {
@@ -123,7 +123,7 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
 
 const POWER: Readonly<Record<string, number>> = { "": 0, b: 0, k: 1, m: 2, g: 3 };
 
-/** Compose, "Specifying byte values": every unit is one of 1024. */
+/** Compose, "Specifying byte values": units are powers of 1024. */
 function bytesOf(value: string | number): number {
   const [, count, unit = ""] = /^([\d.]+)(\w?)/.exec(String(value).toLowerCase())!;
   return Math.round(Number(count) * 1024 ** POWER[unit]!);

@@ -1,8 +1,8 @@
-/** A command that is one string -> its words, as a shell splits them; nothing is expanded. */
+/** Splits a command that is one string into words, as a shell does. Expands nothing. */
 
 const QUOTED = /^'([^']*)'|^"((?:[^"\\]|\\.)*)"|^\\(.)|^[^\s'"\\]+/s;
 
-/** @throws Error: a quote is not closed */
+/** @throws Error when a quote is not closed */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   let rest = text.trim();

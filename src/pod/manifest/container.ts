@@ -1,4 +1,4 @@
-/** One container of a pod -> one of the task. */
+/** Translates one container of a pod into a container of the task. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { resourcesOf, sharesOf } from "../resources.ts";
 import type { ContainerInput } from "../schema/container.ts";
@@ -11,13 +11,13 @@ import { mountsOf } from "./volumes.ts";
 
 type Container = TaskInput["containers"][number];
 
-/** What a container is among the others. */
+/** The role of a container in its pod. */
 export type Role = "main" | "init" | "sidecar";
 
-/** Of a pod: "runt.dev/rootfs.web: /srv/web" is the root file system of its container web. */
+/** Annotation of a pod: "runt.dev/rootfs.web: /srv/web" gives its container `web` this root file system. */
 export const ROOTFS = "runt.dev/rootfs.";
 
-/** The kernel counts no less. */
+/** The smallest share that the kernel accepts. */
 const LEAST_CPUS = 0.01;
 
 export function containerOf(at: Translation, container: ContainerInput, role: Role, path: Path): Container {
@@ -80,7 +80,7 @@ function limitsOf({ resources }: ContainerInput): Pick<Container, "cpus" | "cpuS
   };
 }
 
-/** 10 s, 20 s, 40 s ... 5 min; after 10 minutes without an end from the beginning. Source: Kubernetes, "Pod Lifecycle". */
+/** Delays of 10 s, 20 s, 40 s ... 5 min, and 10 s again after 10 minutes of running. Source: Kubernetes, "Pod Lifecycle". */
 const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 
 /** Init containers are repeated until they succeed, unless the pod is never to be restarted. */

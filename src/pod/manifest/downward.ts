@@ -1,16 +1,16 @@
-/** What a pod says of itself to its containers (fieldRef, resourceFieldRef). */
+/** The downward API: values of the pod for its containers (fieldRef, resourceFieldRef). */
 import { quantityPer } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { FieldRef, ResourceFieldRef } from "../schema/env.ts";
 import { uidOf } from "../uid.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** Only files may have all of them. */
+/** Where the value goes. Only files can take whole maps: all labels, all annotations. */
 export type Place = "env" | "file";
 
 const ONE = /^metadata\.(labels|annotations)\['([^']+)'\]$/;
 
-/** undefined: it was refused. */
+/** undefined: the reference was refused. */
 export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path, place: Place): string | undefined {
   const { metadata } = at.pod;
   const one = ONE.exec(fieldPath);
@@ -41,7 +41,7 @@ function linesOf(map: Readonly<Record<string, string>>): string {
     .join("");
 }
 
-/** What is not limited is what the host has. */
+/** Without a limit the value is the capacity of the host. */
 export function resourceValue(at: Translation, own: ContainerInput | undefined, ref: ResourceFieldRef, path: Path): string | undefined {
   const { spec } = at.pod;
   const container =

@@ -1,4 +1,4 @@
-/** The environment of a container, with every value it refers to. */
+/** The environment of a container, with all references resolved. */
 import type { ContainerInput } from "../schema/container.ts";
 import { type EnvFromInput, type EnvVarInput, variableName } from "../schema/env.ts";
 import { fieldValue, resourceValue } from "./downward.ts";
@@ -6,7 +6,7 @@ import { expand } from "./expand.ts";
 import { type ObjectKind, textOf } from "./objects.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** In the order of Kubernetes: envFrom first, then env, where each may use those before it. */
+/** The order is that of Kubernetes: envFrom first, then env. Each variable may use the ones before it. */
 export function environmentOf(at: Translation, container: ContainerInput, path: Path): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [index, source] of container.envFrom.entries()) Object.assign(values, allOf(at, source, [...path, "envFrom", index]));
@@ -33,7 +33,7 @@ function allOf(at: Translation, { prefix, configMapRef, secretRef }: EnvFromInpu
   return values;
 }
 
-/** undefined: it has none, or it was refused. */
+/** undefined: the variable has no value, or its reference was refused. */
 function variableValue(
   at: Translation,
   container: ContainerInput,
@@ -61,7 +61,7 @@ function variableValue(
   return text;
 }
 
-/** undefined: it is not there, which was refused if it has to be. */
+/** undefined: the key is missing. Unless it is optional, that was reported. */
 export function entriesOf(at: Translation, kind: ObjectKind, ref: { readonly name: string; readonly optional: boolean }, path: Path) {
   const entries = at.objects.get(kind, at.namespace, ref.name);
   if (entries === undefined && !ref.optional) {

@@ -2,7 +2,7 @@
 
 const REFERENCE = /\$\$|\$\(([^()\s]+)\)/g;
 
-/** "$$" is "$", so "$$(NAME)" stays what it says; a name that nobody has stays as it is, as Kubernetes does it. */
+/** "$$" becomes "$", so "$$(NAME)" becomes the text "$(NAME)". A reference to an unknown name stays as it is, as in Kubernetes. */
 export function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(REFERENCE, (all: string, name: string | undefined) => {
     if (name === undefined) return "$";

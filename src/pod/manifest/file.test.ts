@@ -3,14 +3,14 @@ import { parseFile } from "../index.ts";
 
 const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3 };
 
-/** A pod with one field more: of the pod's spec, or of its container. */
+/** A pod with one additional field, in the pod's spec or in its container. */
 const inPod = (field: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /r }\nspec:\n  containers: [{ name: a, command: [x] }]\n  ${field}\n`;
 const inContainer = (field: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /r }\nspec:\n  containers:\n  - name: a\n    command: [x]\n    ${field}\n`;
 const inVolume = (source: string) => inPod(`volumes: [{ name: v, ${source} }]`);
 
-/** What the engine does not do, and what nobody knows: 39 fields, each told by its name at its line and column. */
+/** 39 unsupported and unknown fields, each reported by name with line and column. */
 test.each([
   [inPod("activeDeadlineSeconds: 5"), "8:3", "/spec/activeDeadlineSeconds", "is not supported: "],
   [inPod("affinity: {}"), "8:3", "/spec/affinity", "is not supported: "],

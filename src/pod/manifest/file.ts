@@ -1,4 +1,4 @@
-/** The documents of a file of pods, with the ConfigMaps and Secrets that they refer to -> tasks. */
+/** Translates the documents of a file (pods, and the ConfigMaps and Secrets that they refer to) into tasks. */
 import type { z } from "zod";
 import {
   checkGroup,
@@ -55,7 +55,7 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
   return tasksOf(pods, objects, host);
 }
 
-/** What is wrong with the kind, in words. */
+/** The message for an unsupported kind. */
 function schemaOf(written: unknown) {
   const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
   const schema = typeof kind === "string" && Object.hasOwn(SCHEMAS, kind) ? SCHEMAS[kind] : undefined;

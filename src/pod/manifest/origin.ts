@@ -1,4 +1,4 @@
-/** Where in the pod stands what a part of its task was made from. */
+/** Maps a path in a task back to the path in the pod that it was translated from. */
 
 import type { Path } from "./translation.ts";
 

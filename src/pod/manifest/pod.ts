@@ -1,4 +1,4 @@
-/** A pod -> a task. */
+/** Translates a pod into a task. */
 import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
 import { podTotal, resourcesOf } from "../resources.ts";
 import type { ContainerInput } from "../schema/container.ts";
@@ -8,13 +8,13 @@ import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
 
 export interface Translated {
-  /** undefined: there are problems. */
+  /** undefined when there are problems. */
   readonly task?: TaskSpec;
-  /** With paths of the pod's document. */
+  /** Their paths are those of the pod's document. */
   readonly problems: readonly Problem[];
 }
 
-/** Annotation of a task: the document it was made from, as JSON. */
+/** Annotation of a task that holds the pod's document as JSON. */
 export const DOCUMENT = "runt.dev/pod";
 
 export interface Member {
@@ -23,7 +23,7 @@ export interface Member {
   readonly path: Path;
 }
 
-/** In the order in which they begin. */
+/** In the order in which they start. */
 export function membersOf({ spec }: Translation["pod"]): Member[] {
   return [
     ...spec.initContainers.map((container, index): Member => {
@@ -34,13 +34,13 @@ export function membersOf({ spec }: Translation["pod"]): Member[] {
   ];
 }
 
-/** @param document the same pod, as it is written */
+/** @param document the pod as its author wrote it, before the schema added defaults */
 export function translate(at: Translation, document: unknown): Translated {
   const members = membersOf(at.pod);
   const input = taskOf(at, members, document);
   const parsed = taskSchema.safeParse(input);
   const found = parsed.success ? checkTask(parsed.data) : shapeProblems(parsed.error);
-  // What was refused here already is not told again in the engine's words.
+  // The engine's schema would report the same errors a second time, in other words.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
   return parsed.success && problems.length === 0 ? { task: parsed.data, problems } : { problems };
@@ -69,7 +69,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : "shared",
-      // A network of the engine's is one for the task in any case.
+      // A network of the engine always belongs to one task.
       network: spec.hostNetwork ? "host" : published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
@@ -82,7 +82,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   };
 }
 
-/** Init containers one after the other; each container after the last of them. */
+/** Init containers start one after the other, and all other containers start after the last of them. */
 function before(members: readonly Member[], index: number): NonNullable<TaskInput["containers"][number]["dependsOn"]> {
   const previous = members.slice(0, index).findLast(({ role }) => role !== "main");
   if (previous === undefined) return [];
@@ -95,7 +95,7 @@ function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
   return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocol === "UDP" ? "udp" : "tcp" }));
 }
 
-/** Ports of the host that lead to the pod. */
+/** Ports of the host that are forwarded to the pod. */
 function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskInput["network"]>["ports"]> {
   return members.flatMap(({ container }) =>
     container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
@@ -113,7 +113,7 @@ function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskIn
   );
 }
 
-/** Every address of the host. */
+/** All addresses of the host. */
 const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 function checkPod(at: Translation): void {

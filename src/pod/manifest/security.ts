@@ -1,4 +1,4 @@
-/** Rights of a container: its own security context over that of its pod. */
+/** Privileges of a container. Its own security context wins over that of its pod. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -18,7 +18,7 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
   return {
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
-    // Kubernetes lets programs gain privileges unless it is told otherwise.
+    // The default of Kubernetes: programs may gain privileges.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,
     readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
     ...(seccomp?.type === "Unconfined" ? { seccomp: "unconfined" as const } : {}),

@@ -1,9 +1,9 @@
-/** What the parts of a pod are translated with. */
+/** The inputs of the translation, shared by all parts of a pod. */
 import type { Problem } from "../../engine/spec/index.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { Objects } from "./objects.ts";
 
-/** Of the host, as a pod may ask for it. */
+/** Facts about the host that a pod may refer to. */
 export interface PodHost {
   readonly name: string;
   readonly cpus: number;

@@ -1,4 +1,4 @@
-/** Volumes that are made of what the file says: configMap, secret, downwardAPI, projected. */
+/** Volumes whose content comes from the file itself: configMap, secret, downwardAPI, projected. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { DownwardFile, KeyItem, VolumeInput } from "../schema/volume.ts";
 import { fieldValue, resourceValue } from "./downward.ts";
@@ -14,7 +14,7 @@ interface Keys {
   readonly optional: boolean;
 }
 
-/** undefined: it is a volume of another kind. */
+/** undefined: the volume is of another kind. */
 export function filesOf(at: Translation, volume: VolumeInput, path: Path): Files | undefined {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) return keyFiles(at, "ConfigMap", configMap, configMap.defaultMode, [...path, "configMap"]);
@@ -40,7 +40,7 @@ export function filesOf(at: Translation, volume: VolumeInput, path: Path): Files
   return files;
 }
 
-/** @param field of `path` that has the name */
+/** @param field the field below `path` that holds the name */
 function keyFiles(at: Translation, kind: ObjectKind, ref: Keys, mode: number, path: Path, field = "name"): Files {
   const entries = entriesOf(at, kind, ref, [...path, field]);
   if (entries === undefined) return {};

@@ -1,4 +1,4 @@
-/** Volumes of a pod, and where its containers have them. */
+/** Volumes of a pod, and the mounts of its containers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { VolumeInput } from "../schema/volume.ts";
@@ -8,7 +8,7 @@ import { filesOf } from "./volume-files.ts";
 type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 
-/** No name of a volume of a pod has such a character. */
+/** A character that no volume name of a pod may contain, so made-up names never clash with real ones. */
 const HOSTS = "etc_hosts";
 
 export function volumesOf(at: Translation): Volume[] {
@@ -24,7 +24,7 @@ export function volumesOf(at: Translation): Volume[] {
 function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | undefined {
   const { name, hostPath } = volume;
   const given = Object.entries(volume).filter(([field, value]) => field !== "name" && value !== undefined);
-  // Kubernetes takes one without a source as an emptyDir.
+  // A volume without a source is an emptyDir in Kubernetes.
   if (given.length > 1) at.refuse(`has ${given.map(([field]) => field).join(" and ")}: give one`, path);
   if (hostPath !== undefined) {
     return { name, host: hostPath.path, ...(hostPath.type === "" ? {} : { hostType: hostPath.type }) };

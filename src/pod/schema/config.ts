@@ -1,4 +1,4 @@
-/** Documents of kind ConfigMap and Secret: what pods of the same file refer to. */
+/** Documents of kind ConfigMap and Secret, which pods of the same file may refer to. */
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { ignored } from "./field.ts";

@@ -1,4 +1,4 @@
-/** Environment: values, and where they come from. */
+/** Environment variables: values, and references to values. */
 import type {
   ConfigMapEnvSource,
   ConfigMapKeySelector,

@@ -1,15 +1,15 @@
-/** Pieces of the schemas: fields that are refused by name, and texts that Kubernetes has rules for. */
+/** Building blocks of the schemas: fields that are refused by name, and texts with a format that Kubernetes defines. */
 import { z } from "zod";
 import { isQuantity } from "../quantity.ts";
 
-/** A field of Kubernetes that this engine does not honour: whoever writes it is told why. */
+/** A Kubernetes field that this engine does not support. The finding says why. */
 export const refused = (why: string) => z.never({ error: `is not supported: ${why}` }).optional();
 
-/** A field of which one value says what happens anyway. */
+/** A field that is accepted only with the one value that describes what the engine does anyway. */
 export const only = <const T extends string | number | boolean>(value: T, why: string) =>
   z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();
 
-/** A field that asks for nothing on one host. */
+/** A field that has no effect on a single host. */
 export const ignored = z.unknown().optional();
 
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");

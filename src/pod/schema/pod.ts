@@ -1,4 +1,4 @@
-/** A document of kind Pod. Each field that Kubernetes 1.30 has is here: the compiler holds the list against its types. */
+/** A document of kind Pod. It has every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
 import type { HostAlias, Pod, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { container, initContainer } from "./container.ts";
@@ -35,7 +35,7 @@ const runs = {
   os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
 };
 
-/** True of a host without a cluster, whatever they say. */
+/** Fields for schedulers of a cluster: a single host satisfies any value. */
 const holdAnyway = {
   automountServiceAccountToken: only(false, "there is no account whose token could be mounted"),
   enableServiceLinks: ignored,
@@ -71,7 +71,7 @@ export const pod = z.strictObject({
   kind: z.literal("Pod"),
   metadata: podMetadata,
   spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere } satisfies Fields<PodSpec>),
-  // What a cluster says of it when it is read from there.
+  // A cluster adds the status to pods that are read from it.
   status: ignored,
 } satisfies Fields<Pod>);
 

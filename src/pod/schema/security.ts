@@ -1,4 +1,4 @@
-/** Rights of a pod and of its containers. */
+/** Security contexts of a pod and of its containers. */
 import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { only, refused } from "./field.ts";

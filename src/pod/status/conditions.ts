@@ -1,4 +1,4 @@
-/** Conditions of a pod, with the times that are known. */
+/** Conditions of a pod, with the times that the engine recorded. */
 import type { PodCondition } from "kubernetes-types/core/v1.js";
 import { hasSucceeded, isReady, isUp } from "./container-status.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
@@ -36,7 +36,7 @@ export function conditionsOf({ task, containers }: PodFacts): PodCondition[] {
 }
 
 interface Facts {
-  /** Absent: it is not recorded when that began. */
+  /** Absent when the start was not recorded. */
   readonly since?: number | undefined;
   readonly reason?: string;
   readonly message?: string;
@@ -52,7 +52,7 @@ function condition(type: string, holds: boolean, { since, reason, message }: Fac
   };
 }
 
-/** When a health check began to succeed is not recorded. */
+/** The engine does not record when a health check began to succeed. */
 function checked(all: readonly ContainerFacts[]): boolean {
   return all.some(({ detail }) => detail.health !== null);
 }

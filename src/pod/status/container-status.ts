@@ -1,12 +1,12 @@
-/** The status of one container, as Kubernetes shows it. */
+/** The status of one container in the format of Kubernetes. */
 import type { ContainerState, ContainerStateTerminated, ContainerStatus } from "kubernetes-types/core/v1.js";
 import { ROOTFS } from "../manifest/container.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
 
-/** What the kubelet says of an end that nobody saw. */
+/** Reason that the kubelet gives when it does not know how a container ended. */
 const NOBODY_SAW = { exitCode: 137, reason: "ContainerStatusUnknown" } as const;
-/** What containerd says of a program that could not be started. */
+/** Reason that containerd gives when a program cannot be started. */
 const NOT_STARTED = { exitCode: 128, reason: "StartError" } as const;
 
 export function containerStatus(facts: ContainerFacts, { pod, containers }: PodFacts): ContainerStatus {
@@ -30,7 +30,7 @@ export function isUp({ view }: ContainerFacts): boolean {
   return view.known === "RUNNING" || view.known === "RESOURCES_PROVISIONED";
 }
 
-/** An init container is ready when it has done what it was for. */
+/** An init container is ready after it has ended with 0. */
 export function isReady(facts: ContainerFacts): boolean {
   if (facts.role === "init") return hasSucceeded(facts);
   const { health } = facts.detail;
@@ -56,7 +56,7 @@ function stateOf(facts: ContainerFacts, all: readonly ContainerFacts[]): Contain
   return { waiting: { reason: isBehindInit ? "PodInitializing" : "ContainerCreating", ...message(detail.reason?.text) } };
 }
 
-/** undefined: it has not run, and nothing was tried. */
+/** undefined: the container has not run, and no start was tried. */
 export function terminated({ view, detail }: ContainerFacts): ContainerStateTerminated | undefined {
   const { exit, startedMs, stoppedMs } = view;
   const times = {

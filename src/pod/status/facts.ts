@@ -1,4 +1,4 @@
-/** What is known of the task that a pod has become. */
+/** The facts about a task from which the status of its pod is computed. */
 import type { TaskDetail, TaskView } from "../../engine/index.ts";
 import { DOCUMENT, type Member, membersOf } from "../manifest/pod.ts";
 import { type PodInput, pod as podSchema } from "../schema/pod.ts";
@@ -8,7 +8,7 @@ export interface TaskFacts {
   readonly detail: TaskDetail;
 }
 
-/** One container of the pod, beside what the engine says of it. */
+/** One container of the pod's document, with the engine's view of it. */
 export interface ContainerFacts extends Member {
   readonly view: TaskView["containers"][number];
   readonly detail: TaskDetail["containers"][number];
@@ -16,12 +16,12 @@ export interface ContainerFacts extends Member {
 
 export interface PodFacts extends TaskFacts {
   readonly pod: PodInput;
-  /** As it was written, without what was null. */
+  /** As its author wrote it, without null fields. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly containers: readonly ContainerFacts[];
 }
 
-/** undefined: the task was not made from a pod, or who asks may not see that. */
+/** undefined: the task was not translated from a pod, or the caller may not see the document. */
 export function podFacts({ task, detail }: TaskFacts): PodFacts | undefined {
   const text = (detail.spec["annotations"] as Readonly<Record<string, string | null>> | undefined)?.[DOCUMENT];
   if (typeof text !== "string") return undefined;

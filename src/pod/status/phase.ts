@@ -1,11 +1,11 @@
-/** How far a pod has come. */
+/** The phase of a pod. */
 import { hasSucceeded } from "./container-status.ts";
 import type { PodFacts } from "./facts.ts";
 
 export type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 
 /**
- * Succeeded only when every container has ended with 0: a sidecar may end as it likes, since it is told to. Source: Kubernetes, "Pod Lifecycle", "Pod phase".
+ * Succeeded: every container has ended with 0. The exit status of a sidecar does not count, because the engine stops it. Source: Kubernetes, "Pod Lifecycle", "Pod phase".
  */
 export function phaseOf({ task, containers }: PodFacts): Phase {
   const main = containers.filter(({ role }) => role === "main");

@@ -109,7 +109,7 @@ test("P28 Pending until all have begun, Running, Succeeded only when every one h
   ).toBe("Failed");
   expect(phase([{ name: "a", ...over(null) }], STOPPED)).toBe("Failed");
   expect(phase([{ name: "a", known: "STOPPED" }], STOPPED)).toBe("Failed");
-  // It waits to be started again: the kubelet says Running.
+  // The container waits for its restart: the kubelet reports Running.
   expect(phase([{ name: "a", ...up, known: "PULLED", restarts: 1, exit: exit(1) }])).toBe("Running");
 });
 

@@ -1,4 +1,4 @@
-/** A task that was made from a pod -> the pod with its status, as Kubernetes shows it. */
+/** Translates a task back into its pod, with the status that Kubernetes would show. */
 import type { PodStatus } from "kubernetes-types/core/v1.js";
 import { qosClass, resourcesOf } from "../resources.ts";
 import { uidOf } from "../uid.ts";
@@ -10,7 +10,7 @@ import { phaseOf } from "./phase.ts";
 
 export type { PodStatus };
 
-/** undefined: the task was not made from a pod. What the user has written is as it was; metadata and status are added to. */
+/** undefined: the task was not translated from a pod. The user's fields stay as they were; metadata and status are filled in. */
 export function podOf(given: TaskFacts): (Readonly<Record<string, unknown>> & { readonly status: PodStatus }) | undefined {
   const facts = podFacts(given);
   if (facts === undefined) return undefined;

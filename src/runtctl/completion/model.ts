@@ -1,10 +1,10 @@
-/** What a shell may offer, from the command line's own definition. */
+/** The completions of each verb, from the definition of the command line. */
 import type { Command, Option } from "commander";
 
 export interface Offer {
-  /** "--follow", "-f". */
+  /** The spellings of the option: "--follow", "-f". */
   readonly words: readonly string[];
-  /** What may stand behind it: nothing; a file; one of these; or something that nobody knows. */
+  /** Value of the option: none, a file, one of these words, or a free text. */
   readonly value: "none" | "file" | "any" | readonly string[];
   readonly description: string;
 }
@@ -13,9 +13,9 @@ export interface VerbModel {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly Offer[];
-  /** Its first operand is the name of a task. */
+  /** Whether the first operand is the name of a task. */
   readonly takesTask: boolean;
-  /** What its first operand may be. */
+  /** The words that the first operand may be. */
   readonly choices: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Completion scripts. Names of tasks are asked of the daemon when somebody completes one; without a daemon there are none. */
+/** Completion scripts for shells. They ask the daemon for the names of tasks; without a daemon they offer none. */
 import type { CompletionModel, Offer, VerbModel } from "./model.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -1,7 +1,7 @@
-/** A bar of so many cells; a cell is filled by eighths. */
+/** A bar with this number of cells, filled in eighths of a cell. */
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** @param share of the whole: 0 to 1, cut to that; NaN is nothing */
+/** @param share from 0 to 1; values outside are cut, and NaN counts as 0 */
 export function bar(share: number, cells: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share || 0)) * cells * 8);
   return ("█".repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!).padEnd(cells);

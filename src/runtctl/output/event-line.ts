@@ -1,14 +1,14 @@
-/** One event in one line. */
+/** Prints one event as one line. */
 import type { ContainerExit, EngineEvent, Reason } from "../../engine/index.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 
-/** Local time, sequence number, task, and what has happened. */
+/** Local time, sequence number, task and description. */
 export function eventLine(sequence: number, event: EngineEvent, style: Style): string {
   const time = new Date(event.wallMs).toTimeString().slice(0, 8);
   return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", event.name), textOf(event, style)].join("  ");
 }
 
-/** What has happened, without the task's name. */
+/** The description of an event, without the task's name. */
 export function textOf(event: EngineEvent, style: Style): string {
   switch (event.type) {
     case "added":

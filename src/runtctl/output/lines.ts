@@ -1,8 +1,8 @@
-/** Lines of a stream of bytes. */
+/** Splits a stream of bytes into lines. */
 
 const NEWLINE = 0x0a;
 
-/** Without their newlines; what stands behind the last one is one, too. */
+/** The lines have no newlines. Bytes after the last newline are a line, too. */
 export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   for await (const chunk of stream) {

@@ -1,4 +1,4 @@
-/** Tasks as rows of a table. */
+/** Converts tasks to rows of a table. */
 import type { ContainerView, OrphanView, TaskView } from "../../engine/index.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
@@ -11,7 +11,7 @@ export interface RowOptions {
   readonly nowMs: number;
 }
 
-/** One for each container. */
+/** One row for each container. */
 export function rowsOf(task: TaskView, { isWide, nowMs }: RowOptions): string[][] {
   return task.containers.map((container) => [
     task.name,
@@ -24,7 +24,7 @@ export function rowsOf(task: TaskView, { isWide, nowMs }: RowOptions): string[][
   ]);
 }
 
-/** It has no record, so there is no more to say of it. */
+/** A row for an orphan: the store has no record of it, so the other cells stay empty. */
 export function orphanRow({ id, name, container, generation, isRunning }: OrphanView, isWide: boolean): string[] {
   return [
     printable(name ?? "-"),
@@ -36,7 +36,7 @@ export function orphanRow({ id, name, container, generation, isRunning }: Orphan
   ];
 }
 
-/** Column of the state, for colours. */
+/** Paints the cells of the column with the state. */
 export function styled(style: Style): (cell: string, column: number) => string {
   return (cell, column) => (column === 2 ? style(stateStyle(cell.trim()), cell) : cell);
 }

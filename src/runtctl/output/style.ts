@@ -1,4 +1,4 @@
-/** Colours, where a person looks: on a terminal, unless NO_COLOR says otherwise (no-color.org). */
+/** Colours, only on a terminal and without NO_COLOR (no-color.org). */
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 
@@ -14,13 +14,13 @@ export function styleFor(output: Pick<NodeJS.WriteStream, "isTTY">, environment:
   return isWanted ? coloured : plain;
 }
 
-/** By what it says: a state of a container or a task. */
+/** The colour for a state of a container or a task. */
 export function stateStyle(state: string): StyleName {
   if (state === "RUNNING" || state === "RESOURCES_PROVISIONED") return "green";
   return state === "STOPPED" ? "dim" : "yellow";
 }
 
-/** Control characters as they are written: what a container says of itself must not reach the terminal as commands. */
+/** Escapes control characters, so that text from a container cannot send commands to the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (one) => `\\x${one.codePointAt(0)!.toString(16).padStart(2, "0")}`);
 }

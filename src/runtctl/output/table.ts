@@ -1,8 +1,8 @@
-/** Rows in columns, as wide as their widest cell. */
+/** Formats rows in columns, each as wide as its widest cell. */
 
 const GAP = 3;
 
-/** Without a newline at the end. The last column is not padded. `paint` gets a cell of a row, padded, and its column; the header is not painted. */
+/** The text has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the header. */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],

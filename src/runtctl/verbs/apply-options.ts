@@ -1,4 +1,4 @@
-/** How a file is to be applied: of the verbs that do it, and that say what would be done. */
+/** Options of the verbs that apply a file or show what applying it would do. */
 import type { Command } from "commander";
 
 export interface ApplyOptions {
@@ -12,7 +12,7 @@ export function addApplyOptions(command: Command): void {
     .option("--rerun", "run one-shots again that have succeeded");
 }
 
-/** As the interface takes them. */
+/** The options in the format of the interface. */
 export function applyOptionsOf({ prune, rerun }: ApplyOptions): { readonly prune: boolean; readonly rerun: boolean } {
   return { prune: prune === true, rerun: rerun === true };
 }

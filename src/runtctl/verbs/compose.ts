@@ -1,4 +1,4 @@
-/** Compose files: translated here, where the variables and the directory of whoever applies them are known. */
+/** Compose files are translated in the client, which knows the user's environment and directory. */
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { type FileOption, textOf } from "./file.ts";
@@ -20,12 +20,12 @@ function and(name: string, before: readonly string[]): readonly string[] {
 
 export interface FileToApply {
   readonly source: string;
-  /** As the daemon takes it. */
+  /** The file in the format of the daemon. */
   readonly text: string;
   readonly group: string;
 }
 
-/** undefined: it is a Compose file with errors, which have been printed. @throws what readFileSync throws */
+/** undefined: the Compose file has errors, which were printed. @throws errors of readFileSync */
 export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
   const { source, text } = textOf(options);
   const { parseCompose } = await import("../../pod/index.ts");

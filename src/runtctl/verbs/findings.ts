@@ -1,8 +1,8 @@
-/** Errors of a file, told with their places. */
+/** Prints the errors of a file with their positions. */
 import type { Finding } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 
-/** What the daemon answers; undefined when it refuses the file, and then its findings have been printed. @throws ClientError */
+/** The answer of the daemon; undefined when it refuses the file, after its findings were printed. @throws ClientError */
 export async function orFindings<T>(source: string, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

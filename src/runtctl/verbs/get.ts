@@ -82,12 +82,12 @@ async function watchFrom(sequence: number, session: Session, name: string | unde
     if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
-    // Without the header, which stands at the top.
+    // Without the header, which was printed at the top.
     if (shown !== undefined) console.log(tableOf([shown], isWide).split("\n").slice(1).join("\n"));
   }
 }
 
-/** It may have been removed since the event. */
+/** undefined when the task was removed after the event. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ClientError) || error.code !== "unknown-task") throw error;
 }

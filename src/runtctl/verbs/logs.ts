@@ -1,4 +1,4 @@
-/** What containers have printed: read through the daemon, whoever may read from it. */
+/** Logs of containers. The daemon reads them, for everyone who may read from its socket. */
 import { InvalidArgumentError } from "commander";
 import { type LogRecord, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
@@ -17,7 +17,7 @@ interface Options {
   readonly previous?: true;
 }
 
-/** Of the containers' names, in turn. */
+/** Colours of container names, used in turn. */
 const COLOURS: readonly StyleName[] = ["cyan", "yellow", "green", "red"];
 
 export const logs = verb<Options>({
@@ -75,7 +75,7 @@ async function printAll(writer: TextWriter, records: AsyncGenerator<LogRecord>):
 
 async function print(writer: TextWriter, record: LogRecord): Promise<void> {
   const stream = record.stream === "stdout" ? process.stdout : process.stderr;
-  // A reader that is slow holds up the reading of the file, and fills no memory.
+  // A slow reader slows the reading of the file down and fills no memory.
   if (!stream.write(writer.render(record))) await new Promise((resolve) => stream.once("drain", resolve));
 }
 

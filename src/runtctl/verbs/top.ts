@@ -51,7 +51,7 @@ export const top = verb<Options>({
   },
 });
 
-/** The other screen of the terminal, without a cursor; what was there before comes back. */
+/** Shows the alternate screen without a cursor, and restores the normal one at the end. */
 const SCREEN = { enter: "\u001b[?1049h\u001b[?25l", leave: "\u001b[?25h\u001b[?1049l", home: "\u001b[H", clearBelow: "\u001b[J" };
 
 async function usageOf({ client, group }: Session): Promise<readonly UsageView[]> {
@@ -64,11 +64,11 @@ async function processorsOf({ client }: Session): Promise<number> {
   return ledger.cpus.capacity;
 }
 
-/** Percent of one processor; undefined: it was not there before, or it is not counted. */
+/** Percent of one processor; undefined without an earlier sample or without accounting. */
 export function cpuPercent(now: UsageView, before: readonly UsageView[]): number | undefined {
   const old = before.find(({ task, container }) => task === now.task && container === now.container);
   if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.atMs <= old.atMs) return undefined;
-  // A new incarnation begins at 0.
+  // The counter of a restarted container begins at 0.
   return Math.max(0, (now.cpuUs - old.cpuUs) / (now.atMs - old.atMs) / 10);
 }
 
@@ -107,7 +107,7 @@ function plainTable(now: readonly UsageView[], before: readonly UsageView[]): st
   );
 }
 
-/** No more lines than the terminal has; each is cleared to its end. */
+/** At most as many lines as the terminal has, each cleared to its end. */
 function fitted(text: string): string {
   const lines = text.split("\n").slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
   return lines.map((line) => `${line}\u001b[K\r\n`).join("");

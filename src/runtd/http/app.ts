@@ -1,4 +1,4 @@
-/** The routes behind one socket. */
+/** The HTTP application behind one socket. */
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -7,7 +7,7 @@ import { refusalOf, refuse } from "./errors.ts";
 import type { Asked, Route } from "./route.ts";
 import type { Services } from "./services.ts";
 
-/** A file of tasks, and the JSON around it. */
+/** Largest body of a request: a file of tasks and the JSON around it. */
 const LARGEST_BODY = 4 * 1024 * 1024;
 
 export function appOf(routes: readonly Route[], services: Services): Hono<{ Bindings: HttpBindings }> {

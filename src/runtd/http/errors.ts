@@ -1,4 +1,4 @@
-/** What the interface answers when it does not do what was asked: a code that does not change, a sentence, and the facts. */
+/** Error answers of the interface: a stable code, a message, and details. */
 import type { Context } from "hono";
 import { EngineError, type EngineErrorCode, StoreError, type StoreErrorCode } from "../../engine/index.ts";
 import { factsOf, log } from "../log.ts";
@@ -26,7 +26,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "nothing-to-roll-back": 409,
 };
 
-/** A store that cannot be read or written may be so again. */
+/** Failures of the store may be temporary, so the client may try again. */
 const STORE_STATUS: Status = 503;
 
 export function statusOf(code: ErrorCode): Status {
@@ -37,7 +37,7 @@ export function refuse(context: Context, code: ErrorCode, message: string, detai
   return context.json({ code, message, ...details }, statusOf(code));
 }
 
-/** A part does not fit: the message says which, and how. */
+/** A part of the request breaks its schema. The message names the part and the rule. */
 export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
 }
@@ -48,7 +48,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What to tell of what was thrown. Only what nobody expects is logged. */
+/** Turns a thrown value into an answer. Only unexpected errors are logged. */
 export function errorOf(error: unknown): Refusal {
   if (error instanceof EngineError || error instanceof StoreError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,11 +1,11 @@
-/** Counters and sums, as text that Prometheus reads (exposition format 0.0.4). */
+/** Metrics in the text format of Prometheus (exposition format 0.0.4). */
 
 export interface Sample {
   readonly name: string;
   readonly type: "counter" | "gauge" | "summary";
   readonly help: string;
   readonly values: readonly {
-    /** Of a summary: what is behind the name. */
+    /** Suffix of a summary's sample: `_sum`, `_count`. */
     readonly suffix?: "_sum" | "_count";
     readonly labels?: Readonly<Record<string, string>>;
     readonly value: number;

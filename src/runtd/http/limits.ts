@@ -1,17 +1,17 @@
-/** What a client may take of the daemon: a slow one, or thousands of them, cost no more than this. */
+/** Bounds for clients: they keep slow clients, and thousands of clients, from exhausting the daemon. */
 import type { ServerOptions } from "node:http";
 
-/** Of one socket. Whoever comes after that is turned away; the other socket has its own. */
+/** Connections of one socket. Further connections are refused. Each socket has its own bound. */
 export const MOST_CONNECTIONS = 1024;
 
-/** Readers of the journal and of logs, on one socket. */
+/** Open event and log streams on one socket. */
 export const MOST_SUBSCRIBERS = 256;
 
-/** Connections that were upgraded: each has a process or a file open. */
+/** Upgraded connections on one socket. Each of them holds a process or a file open. */
 export const MOST_STREAMS = 128;
 
 export const HTTP_LIMITS: ServerOptions = {
-  /** For the head of a request, and for all of it. */
+  /** Time-outs for the head of a request and for the whole request. */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,

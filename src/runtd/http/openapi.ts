@@ -1,4 +1,4 @@
-/** The OpenAPI document of a table of routes: made of the schemas that the routes check with. */
+/** Generates the OpenAPI document from the routes and the schemas that they check with. */
 import { z } from "zod";
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from "zod-openapi";
 import { engineEvent, gapEvent } from "../schemas/event.ts";
@@ -10,9 +10,9 @@ const errorBody = z
   .looseObject({ code: z.string().describe("It does not change."), message: z.string().describe("For people.") })
   .meta({ id: "Error", description: "Why it was not done. More fields are the facts." });
 
-/** What every request may be answered. */
+/** Error answers that every request may get. */
 const COMMON: readonly ErrorCode[] = ["invalid-argument", "internal"];
-/** What a change may be answered on the socket for reading. */
+/** Error answer of changes on the read-only socket. */
 const CHANGES: readonly ErrorCode[] = ["read-only"];
 
 export function documentOf(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {

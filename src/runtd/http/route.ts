@@ -1,4 +1,4 @@
-/** One request of the interface: what it takes, what it answers, and what it does. The OpenAPI document is made of the same schemas. */
+/** A route of the interface: schemas of its request and answers, and its handler. The OpenAPI document is generated from the same schemas. */
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Caller } from "../../engine/index.ts";
@@ -13,9 +13,9 @@ export interface Asked<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Of a change: who has connected. undefined: the kernel would not say. */
+  /** For changes: the credentials of the peer; undefined when they are unknown. */
   readonly caller: Caller | undefined;
-  /** For what the schemas do not say: headers, the stream itself. */
+  /** The raw request, for headers and the stream. */
   readonly context: Context;
 }
 
@@ -25,45 +25,45 @@ interface Part {
 
 interface Request<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType> {
   readonly method: Method;
-  /** As OpenAPI writes it: "/v1/tasks/{name}". */
+  /** Path in the notation of OpenAPI: "/v1/tasks/{name}". */
   readonly path: string;
-  /** admin: it changes something, and is on admin.sock only. */
+  /** "admin": the request changes something, so only admin.sock has it. */
   readonly access: "read" | "admin";
-  /** Its name in clients that are made of the document: "deleteTask". */
+  /** The operationId, which generated clients use as the name: "deleteTask". */
   readonly operation: string;
   /** A sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;
   readonly query?: Q;
-  /** JSON. */
+  /** Schema of the JSON body. */
   readonly body?: B;
-  /** What it may answer besides, and the errors that every request may get. */
+  /** Further answers, beside the errors that every request may get. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Nobody changes an answer. */
+/** A type whose members are read-only at every depth: handlers do not change answers. */
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T;
 
-/** Its answer is one JSON value. */
+/** A route that answers with one JSON value. */
 export interface JsonRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType, A extends z.ZodType>
   extends Request<P, Q, B> {
   readonly answer: { readonly status: 200 | 202; readonly description: string; readonly schema: A };
   readonly handle: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Fixed<z.input<A>> | Promise<Fixed<z.input<A>>>;
 }
 
-/** Its answer is text, or goes on. */
+/** A route that answers with text or with a stream. */
 export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType> extends Request<P, Q, B> {
   readonly answer: { readonly status: 200; readonly description: string; readonly type: string };
   readonly respond: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
 }
 
-/** The connection is upgraded, and carries frames (shared/frames) from then on. */
+/** A route that upgrades the connection, which carries frames afterwards (shared/frames). */
 export interface StreamRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>> extends Request<P, Q, z.ZodUndefined> {
   readonly method: "get";
   readonly access: "admin";
   readonly answer: { readonly status: 101; readonly description: string };
-  /** Looks at the request before it is answered; what it returns begins when the connection is upgraded. Throws as `handle`. */
+  /** Checks the request before the answer. The returned function runs after the connection was upgraded. Throws like `handle`. */
   readonly open: (asked: Omit<Asked<z.output<P>, z.output<Q>, undefined>, "context" | "body">) => (stream: FrameStream) => Promise<void>;
 }
 
@@ -71,7 +71,7 @@ type AnyObject = z.ZodObject<Part>;
 export type Route = JsonRoute<AnyObject, AnyObject, z.ZodType, z.ZodType> | TextRoute<AnyObject, AnyObject, z.ZodType> | AnyStreamRoute;
 export type AnyStreamRoute = StreamRoute<AnyObject, AnyObject>;
 
-/** The types of a route are checked here; a table of routes holds them without. */
+/** Checks the types of a route, and returns it as an entry of the table, which does not carry them. */
 export function jsonRoute<
   A extends z.ZodType,
   P extends AnyObject = z.ZodObject<Record<never, never>>,

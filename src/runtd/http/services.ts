@@ -1,4 +1,4 @@
-/** What the routes of one socket work with. */
+/** The dependencies of the routes of one socket. */
 import type { Engine } from "../../engine/index.ts";
 import type { Peers } from "../peers.ts";
 import type { Slots } from "./slots.ts";
@@ -8,10 +8,10 @@ export interface Services {
   readonly engine: Engine;
   readonly peers: Peers;
   readonly timings: Timings;
-  /** Readers of the journal and of logs. */
+  /** Slots of event and log streams. */
   readonly subscribers: Slots;
-  /** Connections that were upgraded. */
+  /** Slots of upgraded connections. */
   readonly streams: Slots;
-  /** May change something. */
+  /** Whether requests on this socket may change something. */
   readonly isAdmin: boolean;
 }

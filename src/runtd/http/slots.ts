@@ -1,4 +1,4 @@
-/** A bound on things that are open at once. */
+/** Bounds how many things are open at once. */
 export class Slots {
   readonly most: number;
   #taken = 0;
@@ -11,7 +11,7 @@ export class Slots {
     return this.#taken >= this.most;
   }
 
-  /** Taken until the function that it returns is called, which may be called again; there must be one. */
+  /** Takes a slot and returns the function that gives it back, which may be called more than once. A slot must be free. */
   take(): () => void {
     let isTaken = true;
     this.#taken++;
@@ -21,7 +21,7 @@ export class Slots {
     };
   }
 
-  /** Taken until the action is over; there must be one. */
+  /** Takes a slot for the time of the action. A slot must be free. */
   async during(action: () => Promise<void>): Promise<void> {
     const free = this.take();
     try {

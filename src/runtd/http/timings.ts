@@ -1,4 +1,4 @@
-/** How often each operation was asked for, and how long the answers took. */
+/** Counts the requests of each operation and sums up their durations. */
 
 export class Timings {
   readonly #sums = new Map<string, { count: number; seconds: number }>();

@@ -1,4 +1,4 @@
-/** Connections that a request takes over. */
+/** Upgrades: a request takes over its connection. */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -15,7 +15,7 @@ type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<strin
 export function addUpgrades(server: Server, routes: readonly Route[], services: Services): void {
   const streams = routes.filter((route) => "open" in route);
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Whoever is gone cannot be told anything.
+    // The client is gone, so there is nobody to answer.
     socket.on("error", () => socket.destroy());
     const refuse: Refuse = (code, message, details = {}) => refuseOn(socket, code, { code, message, ...details });
     void accept(request, refuse).then((begin) => {
@@ -54,7 +54,7 @@ function matching(routes: readonly AnyStreamRoute[], method: string, path: strin
   return undefined;
 }
 
-/** What is no valid encoding is taken as it stands, as by the router of other requests. */
+/** Leaves an invalid percent-encoding as it is, like the router of other requests. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** The journal as server-sent events: `id` is the sequence number, and whoever comes back goes on after the last one it has. */
+/** The journal as server-sent events. `id` is the sequence number; a client that reconnects continues after the last one it received. */
 
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { z } from "zod";
@@ -32,7 +32,7 @@ export const followEvents = textRoute({
 });
 
 /**
- * A slow reader holds up nobody: the journal is read when the reader has taken what was written before, and nothing is queued for it.
+ * A slow reader blocks nobody: nothing is queued for it. The journal is read again after the reader has taken what was written before.
  */
 async function follow(stream: SSEStreamingApi, engine: Engine, start: number): Promise<void> {
   let after = start;

@@ -1,4 +1,4 @@
-/** Every request that the daemon answers, a file a subject. */
+/** All routes of the daemon, one file for each subject. */
 import type { Route } from "../http/route.ts";
 import { applyFile } from "./apply.ts";
 import { attachToTask } from "./attach.ts";

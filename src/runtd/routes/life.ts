@@ -1,4 +1,4 @@
-/** Requests about a task that goes on to be there. */
+/** Requests that change the life of an existing task. */
 import { z } from "zod";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";

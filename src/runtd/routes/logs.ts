@@ -1,4 +1,4 @@
-/** What a container has printed, as a stream. */
+/** The log of a container, as a stream. */
 import { z } from "zod";
 import { type LogRecord, renderRecord, TextWriter } from "../../engine/index.ts";
 import { refuse } from "../http/errors.ts";
@@ -57,7 +57,7 @@ function placedRecord(record: LogRecord): Buffer {
   return Buffer.concat([Buffer.from(`${record.next ?? "-"} `), renderRecord(record)]);
 }
 
-/** One of the readers from its first look on: nobody may ever look. */
+/** Takes a slot at the first read, because an answer that nobody reads must not hold one. */
 async function* bytesOf(
   records: AsyncGenerator<readonly LogRecord[]>,
   render: (record: LogRecord) => Buffer,
@@ -71,7 +71,7 @@ async function* bytesOf(
   }
 }
 
-/** The next bytes are read when the reader has taken those before. */
+/** Reads the next bytes only after the client has taken the previous ones. */
 function streamOf(source: AsyncGenerator<Uint8Array, void, undefined>, leave: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -3,7 +3,7 @@ import { documentOf } from "../http/openapi.ts";
 import { jsonRoute, type Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
-/** The request that tells of the others, and of itself. */
+/** The request that answers with the OpenAPI document of all routes, itself included. */
 export function describing(routes: readonly Route[]): Route {
   let document: ReturnType<typeof documentOf> | undefined;
   const self: Route = jsonRoute({

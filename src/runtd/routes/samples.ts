@@ -1,4 +1,4 @@
-/** What the daemon says of itself in numbers. */
+/** The metrics of the daemon. */
 import type { Engine } from "../../engine/index.ts";
 import type { Sample } from "../http/exposition.ts";
 import type { Timings } from "../http/timings.ts";
@@ -45,7 +45,7 @@ function counted(states: readonly string[]) {
   return [...new Set(states)].sort().map((state) => ({ labels: { state }, value: states.filter((one) => one === state).length }));
 }
 
-/** Of each container that is there; a restart begins anew. */
+/** Metrics of each existing container. A restart resets them. */
 function logSamples(engine: Engine): Sample[] {
   const uses = engine.logUses();
   const of = (name: string, help: string, field: "lines" | "bytes" | "droppedLines" | "droppedBytes"): Sample => ({

@@ -5,7 +5,7 @@ import { engineEvent } from "./event.ts";
 
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T;
 
-/** An event of the engine that the schema does not describe does not compile here. */
+/** Compile-time check: every event of the engine fits the schema. */
 const described = (event: EngineEvent): Fixed<z.output<typeof engineEvent>> => event;
 
 test("an event with a reason that has a reason", () => {

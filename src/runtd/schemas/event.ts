@@ -57,7 +57,7 @@ export const engineEvent = z
   ])
   .meta({ id: "Event" }) satisfies z.ZodType<EngineEvent>;
 
-/** Instead of events that are gone. */
+/** Stands in for events that were removed from the journal. */
 export const gapEvent = z
   .strictObject({ after: z.int().describe("The last number before them."), next: z.int().describe("The first number behind them.") })
   .meta({ id: "Gap" });

@@ -7,7 +7,7 @@ export const fileOfTasks = z.strictObject({
   group: groupName.default("default"),
 });
 
-/** The same, with how it is to be applied. */
+/** The same, with the options of `apply`. */
 export const fileToApply = fileOfTasks.extend({
   prune: z.boolean().default(false).describe("Remove tasks of the group that are not in the file."),
   rerun: z.boolean().default(false).describe("Run one-shots again that have succeeded."),

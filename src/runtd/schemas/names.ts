@@ -1,14 +1,14 @@
 /** Names in paths and queries. */
 import { z } from "zod";
 
-/** It becomes part of ids. */
+/** The name of a group becomes part of container ids. */
 export const groupName = z
   .string()
   .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends");
 
 const LONGEST_NAME = 512;
 
-/** `{name}` of a path. */
+/** The parameter `{name}` of a path. */
 export const taskParams = z.object({
   name: z
     .string()

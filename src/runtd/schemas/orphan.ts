@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { OrphanView } from "../../engine/index.ts";
 
-/** What runs, or has run, and is unknown to the store. */
+/** Executors that exist on the host but not in the store. */
 export const orphanView = z
   .strictObject({
     id: z.string().describe("Of the container, in the runtime."),

@@ -1,4 +1,4 @@
-/** What a client sends on an upgraded connection. */
+/** Frames that a client sends on an upgraded connection. */
 import { z } from "zod";
 import { ExecutorError, type SpawnRequest, type TerminalSize } from "../../engine/index.ts";
 import { FRAME, type Frame, type StreamStart } from "../../shared/frames/index.ts";
@@ -40,7 +40,7 @@ export function sizeOf(payload: Uint8Array): TerminalSize {
   return size.parse(jsonOf(payload));
 }
 
-/** undefined: it is none. */
+/** undefined: the payload is no JSON. */
 function jsonOf(payload: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(payload).toString());

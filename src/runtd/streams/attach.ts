@@ -1,14 +1,14 @@
-/** A container that runs, on a connection: its output goes there, and what comes is its standard input. */
+/** Connects a client with a running container: the client gets its output and writes its standard input. */
 import { type Attachment, ExecutorError, type LogRecord, TextWriter } from "../../engine/index.ts";
 import { FRAME, type Frame } from "../../shared/frames/index.ts";
 import { factsOf, log } from "../log.ts";
 import { sizeOf } from "../schemas/stream.ts";
 import type { FrameStream } from "./frame-stream.ts";
 
-/** What a shell says of a program that could not be begun with. */
+/** The exit status that a shell uses for a program it cannot execute. */
 const NOT_ATTACHED = 126;
 
-/** Until the container has ended, or the client is gone: then the container goes on. */
+/** Runs until the container ends or the client goes away. The container survives the client. */
 export async function attachOn(stream: FrameStream, attach: () => Promise<Attachment>): Promise<void> {
   try {
     const attachment = await attach();
@@ -40,14 +40,14 @@ function obey({ kind, payload }: Frame, { stdin, resize }: Attachment, stream: F
         stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
       }
       return;
-    // Its standard input stays open for whoever comes next.
+    // Standard input stays open for the next client.
     case FRAME.stdinEnd:
       return;
     case FRAME.resize:
       try {
         resize(sizeOf(payload));
       } catch (error) {
-        // It has no terminal, or has just ended.
+        // The container has no terminal, or has just ended.
         if (!(error instanceof ExecutorError && error.code === "wrong-state")) throw error;
       }
       return;

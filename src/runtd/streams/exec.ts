@@ -1,4 +1,4 @@
-/** A further process in a container, on a connection. */
+/** Runs another process in a container and connects it with a client. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecHandle, ExecutorError, ProgramError, RuntimeError, type SpawnRequest } from "../../engine/index.ts";
 import { FRAME, type Frame } from "../../shared/frames/index.ts";
@@ -6,12 +6,12 @@ import { factsOf, log } from "../log.ts";
 import { sizeOf, startOf } from "../schemas/stream.ts";
 import type { FrameStream } from "./frame-stream.ts";
 
-/** How long a program may go on after its client is gone and it has been told so. */
+/** Time between SIGHUP and SIGKILL for a program whose client is gone. */
 const HANGUP_GRACE_MS = 10_000;
-/** What a shell says of a program that it could not start for another reason. */
+/** The exit status that a shell uses for a program that it cannot start for another reason. */
 const NOT_STARTED = 126;
 
-/** Until the program has ended, or could not be started. */
+/** Runs until the program has ended or its start has failed. */
 export async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Promise<ExecHandle>): Promise<void> {
   const frames = new Inbox(stream);
   try {
@@ -37,14 +37,14 @@ async function untilEnd(handle: ExecHandle, stream: FrameStream): Promise<void> 
   stream.send(FRAME.end, JSON.stringify({ exitCode }));
 }
 
-/** As when a terminal is closed: SIGHUP, and after a grace SIGKILL for all that it has started. */
+/** Like closing a terminal: SIGHUP, and after the grace period SIGKILL for the program and all its descendants. */
 async function hangUp(handle: ExecHandle, ended: Promise<unknown>): Promise<void> {
   try {
     await handle.signal("SIGHUP");
     const isOver = await Promise.race([ended.then(() => true), sleep(HANGUP_GRACE_MS, false, { ref: false })]);
     if (!isOver) await handle.kill();
   } catch (error) {
-    // It had ended by itself.
+    // The program ended by itself meanwhile.
     if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
   }
 }
@@ -71,7 +71,7 @@ function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream)
   }
 }
 
-/** A program may end before what its client has sent has arrived. */
+/** Writes to a program that may have ended already: input that arrives too late is dropped. */
 function whileItRuns(action: () => void): void {
   try {
     action();
@@ -88,7 +88,7 @@ function failureOf(error: unknown): { readonly code: string; readonly message: s
   return { code: isTyped ? error.code : "internal", message, exitStatus: NOT_STARTED };
 }
 
-/** Keeps what arrives before somebody takes it. */
+/** Buffers frames until there is a receiver. */
 class Inbox {
   readonly #waiting: Frame[] = [];
   #take: ((frame: Frame) => void) | undefined;

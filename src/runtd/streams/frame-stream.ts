@@ -1,11 +1,11 @@
-/** The daemon's end of an upgraded connection. */
+/** The daemon's side of an upgraded connection. */
 import type { Readable, Duplex as Socket } from "node:stream";
 import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
 
 export class FrameStream {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
-  /** Resolves when the client is gone, in whatever way. */
+  /** Resolves when the client is gone, for whatever reason. */
   readonly gone: Promise<void>;
 
   isGone = false;
@@ -22,7 +22,7 @@ export class FrameStream {
     });
   }
 
-  /** What the client sends, from now on. Breaks the connection when it is no frame. */
+  /** Delivers the client's frames from now on. Destroys the connection at malformed data. */
   onFrame(take: (frame: Frame) => void): void {
     this.#socket.on("data", (chunk: Buffer) => {
       try {
@@ -33,18 +33,18 @@ export class FrameStream {
     });
   }
 
-  /** False: it is not taken fast enough. */
+  /** Returns false when the client reads too slowly. */
   send(kind: FrameKind, payload: Uint8Array | string = ""): boolean {
     if (this.#socket.destroyed || this.#socket.writableEnded) return true;
     return this.#socket.write(frameOf(kind, typeof payload === "string" ? Buffer.from(payload) : payload));
   }
 
-  /** Everything that is read, as frames; a slow client holds up whoever prints, and nothing is kept for it. Resolves at its end. */
+  /** Sends all of a stream as frames. A slow client slows the writer down; nothing is buffered. Resolves at the end of the stream. */
   async sendAll(kind: FrameKind, source: Readable): Promise<void> {
     for await (const chunk of source) if (!this.send(kind, chunk as Buffer)) await this.#drained();
   }
 
-  /** The same for what is there already; settles when more can be taken. */
+  /** Sends bytes that are there already. Resolves when the client can take more. */
   async sendNow(kind: FrameKind, bytes: Uint8Array): Promise<void> {
     if (!this.send(kind, bytes)) await this.#drained();
   }
