@@ -1,4 +1,4 @@
-/** Tasks: groups of containers on one host, driven to what is wanted of them through any crash. */
+/** The task engine: it drives groups of containers on one host to their desired state, through any crash. */
 export {
   type ExecHandle,
   ExecutorError,

@@ -1,6 +1,6 @@
 /**
- * Directories of the cgroup hierarchies. The engine runs on Node, which has no extended attributes: a level above the tasks' cgroups that the engine has
- * made bears the sticky bit, which means nothing to a cgroup and is set by the very mkdir(2). One without it is somebody else's, and stays.
+ * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node has no
+ * extended attributes. The bit means nothing to a cgroup, and mkdir(2) itself sets it. A level without it belongs to somebody else, and stays.
  */
 import { chmodSync, mkdirSync, rmdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -44,11 +44,11 @@ function mkdirOnce(directory: string, mode: number): void {
     if (codeOf(error) === "EEXIST") return;
     throw error;
   }
-  // Whatever the umask of the process takes away.
+  // The umask of the process does not apply to chmod.
   chmodSync(directory, mode);
 }
 
-/** False: somebody is in it, or below it. One that is gone is removed. */
+/** False: there are processes or cgroups in it. A directory that is gone counts as removed. */
 export function tryRemove(directory: string): boolean {
   try {
     rmdirSync(directory);
@@ -61,7 +61,7 @@ export function tryRemove(directory: string): boolean {
   }
 }
 
-/** The levels above it that the engine has made and nobody uses any more. */
+/** Removes the levels above it that the engine made and that nobody uses any more. */
 export function removeLevelsAbove({ mountpoint }: Hierarchy, path: string): void {
   for (const level of levelsAbove(path).reverse()) {
     const directory = `${mountpoint}${level}`;

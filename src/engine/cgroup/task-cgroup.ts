@@ -5,7 +5,7 @@ import { cgroupVersion, type Hierarchy, hierarchies } from "../../executor/index
 import { codeOf, makeDirectory, removeLevelsAbove, tryRemove } from "./levels.ts";
 import { CgroupWriteError, type LimitWrite, writeFiles } from "./write.ts";
 
-/** The path and what the kernel has said are in the message. */
+/** The message has the path and the kernel's error. */
 export class CgroupError extends Error {
   override readonly name = "CgroupError";
 }
@@ -15,7 +15,7 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Make it and write its limits. May be repeated: what is there of it is used, for its name is nobody else's (TaskRecord.cgroup).
+ * Makes the cgroup and writes its limits. May be repeated: directories that exist are used, because the name is unique (TaskRecord.cgroup).
  * @param path absolute, below each hierarchy @throws CgroupError
  */
 export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], found: readonly Hierarchy[] = hierarchies()): void {
@@ -42,7 +42,7 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
   for (const hierarchy of usedOf(found)) {
     const directory = `${hierarchy.mountpoint}${path}`;
     let pause = FIRST_PAUSE_MS;
-    // The kernel lets go of a cgroup a moment after its last process.
+    // The kernel releases a cgroup a moment after its last process has ended.
     for (let left = REMOVE_TRIES; !explained(`remove the cgroup ${directory}`, () => tryRemove(directory)); left--) {
       if (left === 0) throw new CgroupError(`cannot remove the cgroup ${directory}: somebody is still in it`);
       await sleep(pause);
@@ -70,7 +70,7 @@ function hasController({ version, controllers, mountpoint }: Hierarchy, name: st
   return version === 1 ? controllers.includes(name) : listed(`${mountpoint}/cgroup.controllers`).includes(name);
 }
 
-/** v2: a limit has a file only where the levels above hand its controller down. */
+/** v2: a limit has a file only if the levels above delegate its controller. */
 function handDown({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
   if (version === 1) return;
   const enabled = listed(`${level}/cgroup.subtree_control`);

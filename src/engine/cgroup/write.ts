@@ -1,13 +1,13 @@
-/** Values into files of one cgroup, by the descriptor of its directory: whatever has its name later is not written. */
+/** Writes values to files of one cgroup. It goes by the descriptor of the directory, so a later directory of the same name is never written to. */
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 
-/** A limit as the kernel takes it. */
+/** A limit in the format of the kernel. */
 export interface LimitWrite {
   /** "memory", as the hierarchies of v1 and cgroup.controllers of v2 name it. */
   readonly controller: string;
   readonly file: string;
   readonly value: string;
-  /** What the value asks for is so anyway where the kernel has no such controller or file. */
+  /** A kernel without this controller or file behaves as the value asks, so their absence is no error. */
   readonly isOptional?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function writeFiles(directory: string, writes: readonly LimitWrite[]): vo
 
 function write(directory: number, path: string, { file, value, isOptional = false }: LimitWrite): void {
   try {
-    // No O_CREAT: a controller that is not there has no file.
+    // No O_CREAT: the file of a missing controller does not exist, and must not be made.
     const fd = openSync(`/proc/self/fd/${directory}/${file}`, O_WRONLY | O_NOFOLLOW);
     try {
       writeSync(fd, value);

@@ -1,7 +1,7 @@
 /** One request of HTTP/1.1, and the first line of its answer (RFC 9112). Pure. */
 import type { HttpCheck } from "../spec/index.ts";
 
-/** The server is asked to close the connection: that is the end of its answer. */
+/** The request asks the server to close the connection, which then marks the end of the answer. */
 export function requestText({ port, path, address, headers }: HttpCheck): string {
   const host = address.includes(":") ? `[${address}]` : address;
   const all = { host: `${host}:${port}`, "user-agent": "runtd", accept: "*/*", ...lowerCase(headers), connection: "close" };
@@ -16,11 +16,11 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 export interface HttpAnswer {
   readonly status: number;
   readonly line: string;
-  /** What is behind the headers, as it was sent. */
+  /** The bytes behind the headers, as they were sent. */
   readonly body: string;
 }
 
-/** undefined: it is none. */
+/** undefined: the text is no answer of HTTP/1. */
 export function readAnswer(text: string): HttpAnswer | undefined {
   const [head = "", ...body] = text.split("\r\n\r\n");
   const [line = ""] = head.split("\r\n");

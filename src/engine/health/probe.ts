@@ -1,4 +1,4 @@
-/** Health checks by the network: a connection that begins in the network namespace of the container, so that loopback is its own. */
+/** Health checks over the network. The connection is made in the container's network namespace, so loopback is the container's. */
 import { type CommandResult, lastLines, runCommand } from "../network/index.ts";
 import type { HttpCheck, TcpCheck } from "../spec/index.ts";
 import { readAnswer, requestText } from "./http.ts";
@@ -16,16 +16,16 @@ export interface Checked {
   readonly output: string;
 }
 
-/** Of the body of an answer that says what is wrong. */
+/** Longest part of an answer's body that is kept as the explanation of a failure. */
 const LONGEST_BODY = 512;
 
-/** Healthy: there is a connection in time. @throws the error of spawn(2) */
+/** Healthy: the connection was made in time. @throws the error of spawn(2) */
 export async function probeTcp({ port, address }: TcpCheck, probe: Probe): Promise<Checked> {
   const result = await run("reach", { port, address }, probe);
   return { isHealthy: result.status === 0, output: result.status === 0 ? "" : explained(result, probe) };
 }
 
-/** Healthy: an answer with a status from 200 to 399 has begun in time. @throws the error of spawn(2) */
+/** Healthy: an answer with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
   const result = await run("connect", check, probe, requestText(check));
   const answer = readAnswer(result.stdout);

@@ -1,7 +1,7 @@
-/** Names of unpacked layers. A layer is what it changes in those below it: so its name is made of theirs, too (image-spec, config.md, ChainID). Pure. */
+/** Names of unpacked layers. The same layer gives different files on different lower layers, so its name is a hash over all of them (image-spec, config.md, ChainID). Pure. */
 import { createHash } from "node:crypto";
 
-/** Of 256 bits; the names of all layers of an image stand in the options of one mount. */
+/** Digits of a name. They are few, because the names of all layers of an image must fit into the options of one mount. */
 const DIGITS = 28;
 
 /** One for each layer, the lowest first. */

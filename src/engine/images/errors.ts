@@ -1,22 +1,22 @@
-/** Why an image could not be had. */
+/** Errors of images. */
 
 export type ImageErrorCode =
   /** A program is not installed; the message names its package. */
   | "program-missing"
-  /** The source did not give it. */
+  /** The source failed to deliver the image. */
   | "pull-failed"
   | "pull-timeout"
-  /** Nobody wants it any more. */
+  /** The pull was cancelled, because nobody waits for it any more. */
   | "cancelled"
-  /** What was got is not what its description says, or no image. */
+  /** The content does not match its digest or description, or is no image. */
   | "image-invalid"
-  /** It is larger than this host allows, or does what no image may. */
+  /** The image is larger than this host allows, or has forbidden entries. */
   | "image-refused"
-  /** Of another architecture, or packed in a way that nobody here can unpack. */
+  /** The image is of another architecture, or in a format that this host cannot unpack. */
   | "image-unsupported"
-  /** It is not in the store. */
+  /** The store does not have the image. */
   | "unknown-image"
-  /** A container is made of it. */
+  /** A container uses the image. */
   | "image-in-use";
 
 export class ImageError extends Error {

@@ -1,4 +1,4 @@
-/** One pull of an image at a time: who wants the same one waits for it, too. It is ended when nobody waits for it any more. */
+/** Shares pulls: callers that want the same image wait for one pull. The pull is cancelled when nobody waits for it any more. */
 
 interface Flight<T> {
   readonly result: Promise<T>;
@@ -24,7 +24,7 @@ export class Flights<T> {
     } finally {
       signal.removeEventListener("abort", leave);
       if (--flight.waiting === 0) {
-        // Whoever comes now begins anew.
+        // The next caller starts a new pull.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.controller.abort(signal.reason);
       }

@@ -42,7 +42,7 @@ export class Layout {
     writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
   }
 
-  /** It names a cache: when it is damaged it is put aside, and images are pulled anew. What runs has its manifest from its task. */
+  /** The index only names a cache. A damaged one is put aside and images are pulled again; running containers know their manifests from their tasks. */
   #read(): Entry[] {
     try {
       return entriesIn(readFileSync(this.#path), this.#path);
@@ -61,7 +61,7 @@ export class Layout {
     return this.#entries.find((one) => one.reference === reference);
   }
 
-  /** It takes the place of what had its name. */
+  /** Replaces an earlier entry of the same name. */
   put(entry: Entry): void {
     this.#write([...this.#entries.filter(({ reference }) => reference !== entry.reference), entry]);
   }

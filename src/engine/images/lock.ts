@@ -1,4 +1,4 @@
-/** Many may use the store at once; who removes from it is alone, and those behind wait. */
+/** A lock for readers and one writer: many may use the store at once, but removing needs it exclusively. Later callers wait behind a waiting writer. */
 export class Lock {
   #readers = 0;
   #isWriting = false;
@@ -26,7 +26,7 @@ export class Lock {
     }
   }
 
-  /** In the order in which they have come. */
+  /** In the order of arrival. */
   #next(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       if (this.#isWriting || (first.isWriter && this.#readers > 0)) return;

@@ -3,9 +3,9 @@ import type { PullPolicy } from "../spec/index.ts";
 
 export interface PullDecision {
   readonly asksSource: boolean;
-  /** When the source fails, what is there is used. */
+  /** Whether the cached image is used when the source fails. */
   readonly fallsBack: boolean;
-  /** When there is nothing to use: the whole task stops, or only the container, as one that could not be created. */
+  /** Without a usable image: whether the whole task stops, or only the container, as one that could not be created. */
   readonly failureStops: "task" | "container";
 }
 

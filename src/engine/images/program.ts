@@ -1,4 +1,4 @@
-/** The programs that do the work: each in a process group of its own, so that it can be ended with all that it has started. */
+/** Runs skopeo and umoci. Each gets a process group of its own, so that it can be killed with all its children. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { ImageError } from "./errors.ts";
 
@@ -25,9 +25,9 @@ export interface ProgramOptions {
 }
 
 const MOST_OUTPUT = 4 << 20;
-/** Of stderr, the end is what says why. */
+/** How much of stderr is kept: the end, which has the reason. */
 const MOST_STDERR = 16 << 10;
-/** Of what a task shows: names in an image may be as long as they like. */
+/** Longest message of a task. Names in an image may be much longer. */
 const LONGEST_REASON = 1000;
 
 /** Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
@@ -84,7 +84,7 @@ function startError(program: string, error: NodeJS.ErrnoException): ImageError {
   return new ImageError("program-missing", `${program} is not installed: apt-get install ${PACKAGES[program] ?? program}`);
 }
 
-/** Whoever has left the group may hold the pipes: nothing more is read from them, so that nobody waits for it. */
+/** A process that left the group may hold the pipes open. Nothing more is read from them, so nobody waits for it. */
 function killGroup({ pid, stdout, stderr }: ChildProcess): void {
   stdout?.destroy();
   stderr?.destroy();

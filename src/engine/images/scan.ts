@@ -1,4 +1,4 @@
-/** A layer is looked through before it is unpacked: what it would need of the disk, and whether it does what no image may. */
+/** Scans a layer before it is unpacked: how much disk it needs, and whether it has forbidden entries. */
 import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -86,7 +86,7 @@ function judge({ name, link, type, pax }: TarEntry, digest: string): void {
     throw refused(`layer ${digest}: ${shown} is a link to ${JSON.stringify(link.slice(0, 200))}, out of the root file system`);
   for (const key of pax.keys()) {
     if (OVERLAY_ATTRIBUTE.test(key)) throw refused(`layer ${digest}: ${shown} has an attribute of the overlay file system`);
-    // Its size is not that of its content: a few bytes could fill the disk.
+    // The declared size of a sparse file is not that of its content: a few bytes could fill the disk.
     if (key.startsWith("GNU.sparse.")) throw sparse(digest, shown);
   }
   if (type === "S") throw sparse(digest, shown);

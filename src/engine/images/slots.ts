@@ -1,4 +1,4 @@
-/** So many at once; who waits may leave. */
+/** A semaphore whose waiters can be cancelled. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = most;
   }
 
-  /** @throws the reason of `signal`, also while it waits */
+  /** @throws the reason of `signal`, also while waiting */
   async during<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
     await this.#take(signal);
     try {

@@ -1,6 +1,6 @@
 /**
- * The headers of a tar archive (POSIX pax, GNU), for counting and judging. The contents pass by. Where the formats leave a choice, this reads as Go's
- * archive/tar does, which umoci unpacks with: what one of them takes for content and the other for a header would not be judged.
+ * Reads the headers of a tar archive (POSIX pax, GNU) and skips the contents. Where the formats leave a choice, it follows Go's archive/tar, with which
+ * umoci unpacks. If the two disagreed about what is a header, an entry could escape the checks.
  */
 
 export interface TarEntry {
@@ -20,7 +20,7 @@ export class TarError extends Error {
   override readonly name = "TarError";
 }
 
-/** Fed with the bytes in order; calls back for each entry. */
+/** Takes the bytes of the archive in order, and calls back for each entry. */
 export class TarReader {
   readonly #onEntry: (entry: TarEntry) => void;
   #header = Buffer.alloc(0);
@@ -79,15 +79,15 @@ export class TarReader {
     if (flag === "x" || flag === "L" || flag === "K" || flag === "g") {
       if (size > LARGEST_HEADER) throw new TarError(`an extended header has ${size} bytes`);
       const padded = Math.ceil(Number(size) / BLOCK) * BLOCK;
-      // What a global header says is of no entry here.
+      // Global headers have nothing that is needed here.
       if (flag === "g") this.#skip = BigInt(padded);
       else if (padded > 0) this.#extended = { kind: flag, size: Number(size), parts: [], left: padded };
-      // It takes the place of one before, also when it says nothing.
+      // It replaces an earlier one, even if it is empty.
       else if (flag === "x") this.#pax = new Map();
       return;
     }
     const pax = this.#pax;
-    // An empty text of pax says that what the header has holds.
+    // An empty pax value means that the value of the plain header counts.
     const name = this.#name || pax.get("path") || shortName(header);
     const link = this.#link || pax.get("linkpath") || textOf(header.subarray(157, 257));
     const type = flag !== "\0" ? flag : name.endsWith("/") ? "5" : "0";
@@ -96,7 +96,7 @@ export class TarReader {
     const paxSize = pax.get("size");
     const content = paxSize === undefined ? size : /^\d{1,18}$/.test(paxSize) ? BigInt(paxSize) : undefined;
     if (content === undefined) throw new TarError(`the size ${paxSize} is no number`);
-    // Only files have content, whatever the size of others says.
+    // Only files have content. The sizes of other entries are ignored.
     if (!"123456".includes(type)) this.#skip = ((content + 511n) / 512n) * 512n;
     this.#onEntry({ name, link, type, pax });
   }

@@ -1,6 +1,6 @@
 /**
- * Layers become directories, once for all images that have them. umoci unpacks; a layer that lies on others is unpacked into an overlay over them, so that
- * the kernel writes down what it removes of theirs.
+ * Unpacks layers into directories, each once for all images that use it. umoci unpacks a layer into an overlay over the lower layers, so that the kernel
+ * records which files of theirs it removes.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface UnpackOptions {
   readonly places: Places;
   readonly limits: ImageLimits;
   readonly signal: AbortSignal;
-  /** By names of layers: two images may need the same one at once. */
+  /** Unpackings in progress by layer name, because two images may need the same layer at once. */
   readonly flights: Flights<void>;
 }
 
@@ -109,7 +109,7 @@ async function unpackInto(
   }
 }
 
-/** Within the shell its absence would be a status of the shell. */
+/** Checks for umoci first: inside the shell a missing program would look like an error of the shell. */
 async function assertUmoci(signal: AbortSignal): Promise<void> {
   await runProgram("umoci", ["--version"], { signal });
 }

@@ -1,19 +1,19 @@
-/** Being told that a log has grown. */
+/** Notifies a reader when a log has grown. */
 import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
-/** Where the kernel gives no watch, and for whatever it does not tell. */
+/** Interval of polling, for hosts without inotify watches and for events that inotify does not report. */
 const LOOK_MS = 1_000;
 
 export interface LogWatch {
-  /** Settles when something has changed since the last time, or it is time for a look. */
+  /** Resolves when something has changed since the last call, or when the polling interval is over. */
   changed(): Promise<void>;
-  /** Something else has changed that a reader has to know. */
+  /** Wakes the reader for another reason than a growing file. */
   wake(): void;
   close(): void;
 }
 
-/** The directory is watched, for files in it are renamed. */
+/** Watches the directory, because rotation renames the files. */
 export function watchLog(path: string): LogWatch {
   let pending = false;
   let settle: (() => void) | undefined;
@@ -27,7 +27,7 @@ export function watchLog(path: string): LogWatch {
     watcher = watch(dirname(path), wake);
     watcher.on("error", () => watcher?.close());
   } catch {
-    // No directory yet, or no more watches for this user: the timer does.
+    // The directory is missing, or this user has no more watches: the timer is enough.
   }
   return {
     async changed() {

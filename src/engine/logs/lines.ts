@@ -1,10 +1,10 @@
-/** Whole lines of a file that may still grow, forwards and backwards. */
+/** Reads whole lines of a file that may still grow, forwards or backwards. */
 import { fstatSync, readSync } from "node:fs";
 
 const CHUNK = 65_536;
 const NEWLINE = 0x0a;
 
-/** From an offset on. A line that has no end yet stays for the next look. */
+/** Reads forwards from an offset. A line without an end is left for the next call. */
 export class LineReader {
   readonly #fd: number;
   #offset: number;
@@ -15,12 +15,12 @@ export class LineReader {
     this.#offset = offset;
   }
 
-  /** Where the line begins that has not been given yet. */
+  /** Offset of the next line. */
   get offset(): number {
     return this.#offset - this.#rest.length;
   }
 
-  /** The next ones, without newlines; empty: there are none at the moment. */
+  /** The next lines, without newlines; empty when there are none at the moment. */
   next(): Buffer[] {
     this.#settle();
     const chunk = Buffer.allocUnsafe(CHUNK);
@@ -35,7 +35,7 @@ export class LineReader {
     }
   }
 
-  /** The pump has taken back what did not fit on a full disk. */
+  /** The pump has truncated the file, because a record did not fit on a full disk. */
   #settle(): void {
     const { size } = fstatSync(this.#fd);
     if (size >= this.#offset) return;

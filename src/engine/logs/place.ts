@@ -1,4 +1,4 @@
-/** A place in a log to go on from later, by another reader and another process: "INODE-OFFSET-FIRST". */
+/** A position in a log, from which another reader or process can continue later: "INODE-OFFSET-FIRST". */
 import { fstatSync, readSync } from "node:fs";
 import { parseRecord } from "./record.ts";
 import type { Segment } from "./segments.ts";
@@ -7,7 +7,7 @@ const PLACE = /^(\d+)-(\d+)-(\d*)$/;
 /** The time of a record, and more than its head. */
 const HEAD_BYTES = 64;
 
-/** Digits of the time of its first record: the inode of a file that was removed is given to another one. Empty: there is none yet. */
+/** Digits of the time of the file's first record. They tell files apart that got the same inode one after the other. Empty without a record. */
 export function firstOf({ fd }: Segment): string {
   const head = Buffer.alloc(HEAD_BYTES);
   const size = readSync(fd, head, 0, HEAD_BYTES, 0);
@@ -19,7 +19,7 @@ export function placeText({ inode }: Segment, offset: number, first: string): st
   return `${inode}-${offset}-${first}`;
 }
 
-/** Where the reader that has told this place goes on; undefined: the file is not there any more. */
+/** The segment and offset of a place; undefined when the file is gone. */
 export function placeIn(segments: readonly Segment[], text: string): { readonly segment: number; readonly offset: number } | undefined {
   const [, inode, digits, first] = PLACE.exec(text) ?? [];
   const segment = segments.findIndex((one) => String(one.inode) === inode && firstOf(one) === first);

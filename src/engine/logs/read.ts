@@ -1,4 +1,4 @@
-/** What is in a log, from its beginning or near its end on, also while it is written and rotated. */
+/** Reads a log from its beginning or near its end, also while it is written and rotated. */
 import { LineReader } from "./lines.ts";
 import { firstOf, placeIn, placeText } from "./place.ts";
 import { type LogRecord, note, parseRecord, recordTime } from "./record.ts";
@@ -17,14 +17,14 @@ export interface ReadOptions {
 }
 
 export interface Following {
-  /** Nothing will be written any more. */
+  /** Whether nothing will be written any more. */
   isOver(): boolean;
-  /** Settles when it is worth while to look again. */
+  /** Resolves when there may be something new. */
   changed(): Promise<void>;
 }
 
 /**
- * Records, some at a time, in the order of the files. About 64 KiB are held, however slowly they are taken; what is rotated away meanwhile is told.
+ * Yields records in batches, in the order of the files. It holds about 64 KiB, however slow the caller is. A record of runt reports what was rotated away meanwhile.
  * @param path of a log that may not be there yet
  */
 export async function* readLog(
@@ -34,7 +34,7 @@ export async function* readLog(
   const log = new OpenLog(path, { tail, from }, follow !== undefined);
   try {
     for (;;) {
-      // Asked before it is read: then what was written until the end is read.
+      // Ask before reading: then everything that was written before the end is read.
       const isOver = follow?.isOver() ?? true;
       for (let records = log.next(); records.length > 0; records = log.next()) {
         const wanted = records.filter(({ time }) => time >= since);
@@ -51,13 +51,13 @@ export async function* readLog(
 class OpenLog {
   readonly #path: string;
   readonly #grows: boolean;
-  /** Those that are not read yet, and the one that is. */
+  /** The segment that is being read, and those after it. */
   #segments: Segment[];
   #reader: LineReader | undefined;
   /** Of the segment that is read. */
   #first = "";
   #isGap = false;
-  /** What it was to go on with is gone. */
+  /** Whether the segment at which reading should continue is gone. */
   #isLost: boolean;
 
   constructor(path: string, { tail, from }: Pick<ReadOptions, "tail" | "from">, grows: boolean) {
@@ -75,7 +75,7 @@ class OpenLog {
     closeSegments(this.#segments.splice(0));
   }
 
-  /** Empty: there is nothing more at the moment. */
+  /** Empty when there is nothing more at the moment. */
   next(): LogRecord[] {
     for (;;) {
       if (this.#isLost) return [this.#tellGap()];

@@ -1,4 +1,4 @@
-/** The files of a log: the one that is written, and those that were rotated. They are told by their inode, for rotation changes their names. */
+/** The files of a log: the current one and the rotated ones. Inodes identify them, because rotation changes their names. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -12,7 +12,7 @@ function nameOf(path: string, number: number): string {
   return number === 0 ? path : `${path}.${number}`;
 }
 
-/** undefined: there is none. What is no file is none: it is not waited for, and a link is not followed. */
+/** undefined without a regular file of this name. Links are not followed, and a FIFO does not block. */
 function openSegment(path: string): Segment | undefined {
   let fd: number;
   try {
@@ -31,7 +31,7 @@ export function closeSegments(segments: readonly Segment[]): void {
   for (const { fd } of segments) closeSync(fd);
 }
 
-/** All of them, open, the oldest first. A rotation meanwhile shifts names: what comes up twice is taken once. */
+/** Opens all segments, the oldest first. A rotation meanwhile shifts the names, so a segment that comes up twice is taken once. */
 export function openSegments(path: string): Segment[] {
   const segments: Segment[] = [];
   for (let number = 0; ; number++) {

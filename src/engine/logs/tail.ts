@@ -9,7 +9,7 @@ export interface Start {
   readonly offset: number;
 }
 
-/** The place from which on there are `count` lines of all streams together; one that has no end yet is one. undefined: all there are. */
+/** The position of the last `count` lines of all streams together; a line without an end counts. `count` undefined: the beginning of the log. */
 export function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
   if (count === undefined) return { segment: 0, offset: 0 };
   let lines = 0;

@@ -1,4 +1,4 @@
-/** Records as people read them: what was printed, byte for byte. */
+/** Converts records to text: the printed bytes, unchanged. */
 import type { LogRecord } from "./record.ts";
 
 export interface TextOptions {
@@ -8,7 +8,7 @@ export interface TextOptions {
   readonly prefix?: string;
 }
 
-/** One for each stream of text: it remembers where a line goes on. */
+/** Use one writer for each output: it remembers which streams are in the middle of a line. */
 export class TextWriter {
   readonly #options: TextOptions;
   /** Streams in the middle of a line. */

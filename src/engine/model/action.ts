@@ -1,4 +1,4 @@
-/** What is to be done. Each action is recorded as in flight in the same transaction, and its result comes back as an event. */
+/** Actions that the engine carries out. The transaction that decides on an action records it as in flight; its result comes back as an event. */
 
 import type { HealthCheck } from "../spec/index.ts";
 
@@ -29,7 +29,7 @@ export type Action =
   /** `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }
-  /** Nothing of the task is left: its record goes. */
+  /** Remove the record, because nothing of the task is left. */
   | { readonly type: "forget" };
 
 export type ActionType = Action["type"];

@@ -1,4 +1,4 @@
-/** What an event changes in the record, before anything is decided. */
+/** Applies an event to the record, before anything is decided. */
 
 import { applyObservation } from "./apply-observation.ts";
 import { applyResult } from "./apply-result.ts";

@@ -1,4 +1,4 @@
-/** What the runtime says of a container, while it runs or after a restart of the daemon. */
+/** Applies an observation of the runtime about a container: while it runs, or after a restart of the daemon. */
 import { advance } from "./apply-result.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import { endContainer } from "./ending.ts";

@@ -1,4 +1,4 @@
-/** An action of a container has ended. */
+/** Applies the result of an action of a container. */
 import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
 import { endContainer } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";

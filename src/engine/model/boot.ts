@@ -1,4 +1,4 @@
-/** The host has booted: no process of a task is left, whatever the record says. */
+/** Applies a reboot of the host: no process of a task is left, whatever the record says. */
 import { changeContainer, leaveBehind, stopTask } from "./change-record.ts";
 import { exitReason } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
@@ -30,7 +30,7 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
   return record.spec.start === "always" ? startAgain(settled) : stopTask(settled, REBOOTED);
 }
 
-/** What the exit record does not tell, nobody knows. */
+/** Without an exit record the exit status is unknown. */
 function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, exit: ContainerExit | undefined): TaskRecord {
   const settled = {
     applied: null,

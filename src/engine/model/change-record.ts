@@ -1,4 +1,4 @@
-/** Small changes of a record that many files need. */
+/** Small changes of a record that several files share. */
 
 import type { Reason } from "./reason.ts";
 import type { ContainerRecord, Leftover, TaskRecord } from "./record.ts";
@@ -11,7 +11,7 @@ export function changeContainer(record: TaskRecord, name: string, change: Partia
   return { ...record, containers: record.containers.map((one) => (one.name === name ? { ...one, ...change } : one)) };
 }
 
-/** Wanted to end. The reason that was there first stays. */
+/** Sets the desired status to STOPPED. An earlier reason stays. */
 export function stopTask(record: TaskRecord, reason: Reason): TaskRecord {
   return record.desired === "STOPPED" ? record : { ...record, desired: "STOPPED", reason };
 }
@@ -22,7 +22,7 @@ export function stopContainer(record: TaskRecord, name: string, reason: Reason):
   return changeContainer(record, name, { desired: "STOPPED", restartAt: null, isRestartAsked: false, reason: container.reason ?? reason });
 }
 
-/** The runtime may know this incarnation: it is to be removed from there. */
+/** Adds this incarnation to those that have to be removed from the runtime, which may know it. */
 export function leaveBehind(record: TaskRecord, { name, generation, runtimeId }: ContainerRecord): TaskRecord {
   if (record.leftovers.some((one) => one.runtimeId === runtimeId)) return record;
   const leftover: Leftover = { container: name, generation, runtimeId, isRemoving: false, failures: 0, nextTry: null };

@@ -1,4 +1,4 @@
-/** What a subscriber is told: the difference between two records. */
+/** Events for subscribers: the difference between two records. */
 import type { Reason } from "./reason.ts";
 import type { ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
@@ -28,7 +28,7 @@ export type Change =
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
-  /** It could not be stopped so often that somebody has to look. */
+  /** Stopping has failed so often that a person has to look. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
 
 /** `before` undefined: the task is new. */

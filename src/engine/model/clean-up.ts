@@ -1,4 +1,4 @@
-/** What is removed: ended incarnations while the task runs, and everything once it has been stopped for long enough. */
+/** Decides what is removed: ended incarnations while the task runs, and everything after it has been stopped for long enough. */
 import type { Action } from "./action.ts";
 import { leaveBehind } from "./change-record.ts";
 import type { TaskRecord } from "./record.ts";

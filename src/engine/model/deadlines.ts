@@ -1,4 +1,4 @@
-/** When a record has to be looked at again if nothing happens before. */
+/** The time at which a record has to be decided on again, if no event comes before. */
 import { dependencyDeadlines } from "./dependencies.ts";
 import type { TaskRecord } from "./record.ts";
 import { type Deadline, hasPassed, type Instant } from "./time.ts";

@@ -1,4 +1,4 @@
-/** Whether what a container depends on has come about, can still come about, or never will. */
+/** Whether a dependency of a container holds, can still hold later, or never will. */
 import { type Dependency, dependencyTarget } from "../spec/index.ts";
 import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
@@ -36,7 +36,7 @@ export function unresolved(record: TaskRecord, container: ContainerRecord, { pee
   });
 }
 
-/** When the first of them is given up. */
+/** The times at which dependencies are given up. */
 export function dependencyDeadlines(record: TaskRecord, { name, blockedSince }: ContainerRecord): Deadline[] {
   if (blockedSince === null) return [];
   return (specOf(record, name)?.dependsOn ?? []).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));

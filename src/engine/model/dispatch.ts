@@ -1,4 +1,4 @@
-/** The actions that may begin now. Each is marked as in flight in the record it comes with. */
+/** Chooses the actions that may start now, and marks each as in flight in the record. */
 import type { Action } from "./action.ts";
 import { changeContainer } from "./change-record.ts";
 import { cleanUp, removeLeftovers } from "./clean-up.ts";

@@ -1,11 +1,11 @@
-/** A container has ended: what becomes of it. */
+/** Decides what happens to a container that has ended. */
 import { changeContainer } from "./change-record.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { newIncarnation, restartByPolicy, restartsAfter } from "./restart.ts";
 import type { Instant } from "./time.ts";
 
-/** Nobody saw how it ended. */
+/** The exit of a container whose end was not observed. */
 export function unknownExit(now: Instant): ContainerExit {
   return { code: null, signal: null, oomKilled: false, unknown: true, endedWallMs: now.wallMs };
 }

@@ -1,4 +1,4 @@
-/** What can happen to a task. */
+/** The events of a task. */
 
 import type { TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";

@@ -1,4 +1,4 @@
-/** Health checks: when the next one is due, and what its result means. They never change a status. */
+/** Health checks: when the next one is due, and what its result means. They never change the known status. */
 import type { HealthCheck } from "../spec/index.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";

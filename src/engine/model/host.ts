@@ -1,4 +1,4 @@
-/** What the decision about one task needs to know of everything else. */
+/** The inputs of a decision about one task beside its record. */
 import type { TaskRecord } from "./record.ts";
 
 export interface EngineOptions {
@@ -31,7 +31,7 @@ export interface BundleView {
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
-/** How long to wait after so many failures in a row. */
+/** The delay after this many failures in a row. */
 export function retryDelayMs(failures: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), LONGEST_RETRY_MS);
 }

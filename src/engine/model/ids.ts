@@ -1,4 +1,4 @@
-/** Ids, derived from names: whoever knows the record knows them before anything is made. */
+/** Ids are derived from names, so they are known from the record before anything is made. */
 import { createHash } from "node:crypto";
 
 /** Of the process that holds the shared namespaces. A user's container cannot have this name: it has a slash. */
@@ -17,7 +17,7 @@ export function revisionOf(id: string): number {
   return Number(id.slice(id.lastIndexOf(".") + 1));
 }
 
-/** Fit to be part of paths: no slash, no "..", not too long. */
+/** Makes a text safe as a part of paths: no slash, no "..", bounded length. */
 export function isTaskId(id: string): boolean {
   return TASK_ID.test(id) && !id.includes("..");
 }

@@ -1,16 +1,16 @@
-/** What tasks have of the host. The account is not kept: it is counted from the records, so it cannot leak. */
+/** The share of the host that tasks use. It is computed from the records each time, so it cannot leak. */
 import { hostPortOf, type TaskSpec } from "../spec/index.ts";
 import { holdsNetwork } from "./network.ts";
 import type { TaskRecord } from "./record.ts";
 
-/** What the host gives to tasks. */
+/** The capacity of the host for tasks. */
 export interface HostCapacity {
   /** CPUs worth of time. */
   readonly cpus: number;
   readonly memoryBytes: number;
 }
 
-/** Integers, so that nothing is lost in sums. */
+/** Integers, so that sums are exact. */
 export interface Demand {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
@@ -62,7 +62,7 @@ export function consume({ capacity, used }: Ledger, demand: Demand): Ledger {
   return { capacity, used: add(used, demand) };
 }
 
-/** Which keys are short, in words; empty: it fits. */
+/** Describes what is short; empty when the demand fits. */
 export function shortages({ capacity, used }: Ledger, demand: Demand): string[] {
   const short: string[] = [];
   const cpu = capacity.cpuMillis - used.cpuMillis;

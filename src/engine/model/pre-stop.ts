@@ -1,4 +1,4 @@
-/** What a container is told before anything of its task gets a signal: at most once, whatever happens to the daemon meanwhile. */
+/** The preStop hook of a container. It runs before any process of the task gets a signal, and at most once, whatever happens to the daemon. */
 import type { Action } from "./action.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";

@@ -1,4 +1,4 @@
-/** Why something is as it is: a chain from what a user asks about to what was observed first. */
+/** Reasons: a chain from the state that a user asks about to the first observation that caused it. */
 
 export type ReasonCode =
   | "StoppedByUser"
@@ -37,7 +37,7 @@ export function renderReason({ text, cause }: Reason): string {
   return cause === undefined ? text : `${text} <- ${renderReason(cause)}`;
 }
 
-/** The last of the chain: what happened first. */
+/** The end of the chain: the first cause. */
 export function rootCause(of: Reason): Reason {
   return of.cause === undefined ? of : rootCause(of.cause);
 }

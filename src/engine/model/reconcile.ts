@@ -1,5 +1,5 @@
 /**
- * The decision about one task: what an event changes, and what is to be done. Pure: no clock, no ids of its own, no input or output. The engine stores the
+ * Decides about one task: how events change its record, and which actions follow. Pure: no clock, no random ids, no input or output. The engine stores the
  * record, the actions and the changes in one transaction, and only then acts.
  */
 import { applyEvent } from "./apply-event.ts";
@@ -11,7 +11,7 @@ import type { TaskRecord } from "./record.ts";
 import { settle } from "./settle.ts";
 
 export interface Reconciled extends Decision {
-  /** For the journal, in order. */
+  /** Events for the journal, in order. */
   readonly changes: readonly Change[];
 }
 

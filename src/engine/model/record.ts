@@ -1,6 +1,6 @@
 /**
- * What the engine knows of a task: all that is stored. Four numbers stay apart for each container: `desired` (wanted), `known` (observed), `applied` (in
- * flight), `sent` (acknowledged by whoever subscribes).
+ * The record of a task: all that the store has of it. Each container has four separate statuses: `desired` (wanted), `known` (observed), `applied` (in
+ * flight), `sent` (acknowledged by subscribers).
  */
 import type { ContainerSpec, HealthCheck, TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";

@@ -1,4 +1,4 @@
-/** Whether a container that has ended is started again, when, and as what. */
+/** Decides whether and when an ended container is started again, and makes its next incarnation. */
 import type { RestartPolicy } from "../spec/index.ts";
 import { changeContainer, leaveBehind } from "./change-record.ts";
 import { runtimeId } from "./ids.ts";
@@ -11,7 +11,7 @@ export function runTimeMs({ startedAt }: ContainerRecord, now: Instant): number 
   return startedAt?.bootId === now.bootId ? Math.max(0, now.bootMs - startedAt.bootMs) : 0;
 }
 
-/** An end that nobody saw counts as a failure. */
+/** An unknown exit counts as a failure. */
 export function restartsAfter(policy: RestartPolicy | undefined, container: ContainerRecord, exit: ContainerExit, now: Instant): boolean {
   if (policy?.enabled !== true) return false;
   if (exit.code !== null && policy.ignoredExitCodes.includes(exit.code)) return false;

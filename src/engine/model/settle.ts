@@ -1,6 +1,6 @@
 /**
- * What follows from the record without any action: a stopped essential container stops its task, a stopping task stops its containers, what was never
- * created has stopped as soon as it should, and what waits for something that cannot happen stops.
+ * Applies the consequences that need no action: a stopped essential container stops its task, a stopping task stops its containers, containers that were never
+ * created count as stopped as soon as they should stop, and containers that wait for something impossible stop.
  */
 import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
 import { unresolved } from "./dependencies.ts";
@@ -11,7 +11,7 @@ import { hasReached, nextStatus } from "./status.ts";
 import { endingOf, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
 
-/** Again until nothing changes: each step only moves desired statuses to STOPPED, and known ones forward. */
+/** Repeats until nothing changes. It ends, because each step only moves desired statuses to STOPPED and known ones forward. */
 export function settle(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
   const next = STEPS.reduce((state, step) => step(state, now, host), record);
   return isSame(record, next) ? finish(next, now, host) : settle(next, now, host);

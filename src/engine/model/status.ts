@@ -1,4 +1,4 @@
-/** The words for how far something has come, and their order. */
+/** Statuses and their order. */
 
 /** In order: what is known of one incarnation of a container only moves forward. */
 export const CONTAINER_STATUSES = ["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"] as const;

@@ -1,4 +1,4 @@
-/** Containers are stopped in the inverse order of their dependencies. */
+/** The order of stopping: containers stop before those that they depend on. */
 import { dependencyTarget } from "../spec/index.ts";
 import type { Place } from "./dependencies.ts";
 import type { BundleView } from "./host.ts";

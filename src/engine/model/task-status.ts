@@ -1,4 +1,4 @@
-/** How far a task has come: as far as its containers. */
+/** The status of a task, computed from its containers. */
 import type { ContainerRecord, TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, type Steady, TASK_STATUSES, type TaskStatus } from "./status.ts";
 

@@ -1,4 +1,4 @@
-/** Other limits for containers that run: a spec of which nothing else is different takes the place of the old one. */
+/** Updates in place: new limits for running containers, when a new spec differs in nothing else. */
 import { type ContainerSpec, canonicalJson, type TaskSpec } from "../spec/index.ts";
 import type { Action } from "./action.ts";
 import { changeContainer, containerOf } from "./change-record.ts";

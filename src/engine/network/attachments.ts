@@ -1,6 +1,6 @@
 /**
- * What was begun for each task, on the disk: written before anything is made, and again with the results. Removing and checking go by it, so that a later
- * configuration, or a later version of this program, undoes what was done.
+ * The networks of each task, as files. A file is written before anything is made, and again with the results. Removing and checking use it, so that a later
+ * configuration, or a later version of this program, undoes exactly what was done.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";

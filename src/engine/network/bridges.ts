@@ -1,4 +1,4 @@
-/** Bridges of the host: the plugin makes them for the first task of a network and leaves them behind; they go with the last one. */
+/** Bridges of the host. The plugin makes one for the first task of a network and never removes it, so the engine removes it after the last task. */
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
 

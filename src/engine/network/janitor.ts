@@ -1,4 +1,4 @@
-/** What is on the host of networks of tasks that nobody knows any more: after a crash, a damaged record, or a state directory that was put back. */
+/** Finds network resources of unknown tasks on the host: after a crash, with a damaged record, or after the state directory was restored. */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { output } from "./command.ts";

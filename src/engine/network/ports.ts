@@ -1,4 +1,4 @@
-/** Whether somebody else listens on a port of the host. */
+/** Checks whether another program listens on a port of the host. */
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import { type HostPort, portName } from "../plan/index.ts";

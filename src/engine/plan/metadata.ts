@@ -1,4 +1,4 @@
-/** What a container is told about itself. Pure. */
+/** The metadata file that describes a container to itself. Pure. */
 import { specOf, type TaskRecord } from "../model/index.ts";
 
 export interface Metadata {

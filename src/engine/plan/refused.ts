@@ -1,4 +1,4 @@
-/** What a task asks for and this engine is configured not to give: refused by name, before anything happens. */
+/** Features that this engine is configured not to provide. They are refused by name, before anything happens. */
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface Refused {
@@ -7,7 +7,7 @@ export interface Refused {
   readonly message: string;
 }
 
-/** One for each field; empty: all of it can be done. */
+/** One refusal for each field; empty when the engine provides all of them. */
 export function refusedByHost({ cpus, memory, pids }: TaskSpec, { hasTaskLimits }: { readonly hasTaskLimits: boolean }): Refused[] {
   if (hasTaskLimits) return [];
   return Object.entries({ cpus, memory, pids })

@@ -1,4 +1,4 @@
-/** What the cgroup of a task is limited to. Pure. */
+/** Limits of the cgroup of a task. Pure. */
 import { cpuWeight } from "../../shared/linux/index.ts";
 import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
 

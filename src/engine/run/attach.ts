@@ -1,4 +1,4 @@
-/** The streams of a container that runs, for somebody who comes and goes: it does not notice. */
+/** Attaches a client to the streams of a running container. The container does not notice clients that come and go. */
 import type { Writable } from "node:stream";
 import type { TerminalSize } from "../../executor/index.ts";
 import { type LogRecord, readLog, watchLog } from "../logs/index.ts";
@@ -46,7 +46,7 @@ export function attachTo(container: Awaited<ReturnType<ContainerRuntime["streams
     isOver = true;
     watch.wake();
   };
-  // Everything is in the log when an end is told.
+  // When the end is reported, the log is complete.
   const ended = container.wait().then(({ exitCode }) => exitCode);
   ended.then(end, end);
   return {

@@ -1,4 +1,4 @@
-/** What this host has for tasks, where its owner has not said it. */
+/** Default capacity of this host for tasks. */
 import { availableParallelism, totalmem } from "node:os";
 import type { HostCapacity } from "../model/index.ts";
 

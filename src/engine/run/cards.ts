@@ -1,6 +1,6 @@
 /**
- * What each task was asked for, in a file beside the store: a store that was cut back knows less than what runs, and cannot say what to do with it. The record in the store
- * is the truth wherever there is one.
+ * Keeps the spec of each task in a file beside the store. A store that was restored from a backup knows less than what runs; with the file a task can be adopted. The record in the store
+ * wins wherever there is one.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-/** What a turn has decided is carried out, and its result becomes an event of the task. */
+/** Carries out the actions that a turn has decided. The result of each becomes an event of its task. */
 import { NETWORK } from "../model/index.ts";
 import type { Order } from "./draft.ts";
 import type { Effects } from "./effects.ts";

@@ -1,4 +1,4 @@
-/** One health check of a container, in whichever way its spec says. */
+/** Runs one health check of a container: a command, HTTP or TCP. */
 import { type Checked, type Probe, probeHttp, probeTcp } from "../health/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";

@@ -1,4 +1,4 @@
-/** The time of this host, as the model wants it: deadlines are times of one boot, so that setting the clock of the wall changes nothing. */
+/** The clock of this host for the model. Deadlines use the time since boot, so setting the wall clock changes nothing. */
 import { readFileSync } from "node:fs";
 import type { Instant } from "../model/index.ts";
 
@@ -6,7 +6,7 @@ export interface Clock {
   now(): Instant;
 }
 
-/** setTimeout counts in 31 bits: a longer time would be over at once. */
+/** setTimeout has 31 bits: a longer time would end at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** CLOCK_BOOTTIME is what /proc/uptime shows (proc(5)), in hundredths of a second; it also counts while the host sleeps. */

@@ -1,4 +1,4 @@
-/** What a user asks for, as changes of one turn. Each throws before it has changed anything. */
+/** Requests of users, as changes of one turn. Each throws before it changes anything. */
 import { reason, type TaskRecord, taskId } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 import { type Applied, type ApplyOptions, currentOf, type Present, planApply, replacement, type Step } from "./apply.ts";

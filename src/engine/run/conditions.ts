@@ -1,4 +1,4 @@
-/** What is wrong with the engine as a whole, as `runtctl node` shows it. */
+/** Problems of the engine as a whole, which `runtctl node` shows. */
 import type { StoreError } from "../store/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { NodeView } from "./settings.ts";

@@ -1,4 +1,4 @@
-/** When which task has to be looked at again. */
+/** The next deadline of each task. */
 import { type Instant, nextDeadline, type TaskRecord } from "../model/index.ts";
 import { Alarm } from "./clock.ts";
 

@@ -1,4 +1,4 @@
-/** One task in full: what was asked for, and the reasons of what has become of it. Pure. */
+/** The detailed view of a task: its spec, and the reasons for its state. Pure. */
 import { type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 

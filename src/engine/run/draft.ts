@@ -1,4 +1,4 @@
-/** What a turn changes: a copy of the records on top of those that are stored, until the transaction is on the disk. */
+/** The changes of a turn: copies of records over the stored ones, until the transaction is on the disk. */
 import {
   type Action,
   type BundleView,
@@ -134,7 +134,7 @@ export class Draft {
     return this.#touched;
   }
 
-  /** What is to be done once this is stored. */
+  /** Actions to carry out after the transaction is stored. */
   get orders(): readonly Order[] {
     return this.#orders;
   }

@@ -1,4 +1,4 @@
-/** A change that a caller has asked for: one transaction over the tasks and the facts of the host. */
+/** Changes that a caller asks for. Each is one transaction over the tasks and the facts of the host. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { HostCapacity } from "../model/index.ts";

@@ -1,4 +1,4 @@
-/** Carrying actions out. Each may be repeated after a crash: what it makes has a name that was recorded before. Its result is an event. */
+/** Carries out actions. Each may be repeated after a crash, because what it makes has a name that was recorded before. Its result is an event. */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeEmptyLevels } from "../cgroup/index.ts";

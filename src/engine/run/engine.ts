@@ -1,4 +1,4 @@
-/** The engine: tasks driven to what is wanted of them, whatever happens to the process it runs in. */
+/** The engine drives tasks to their desired state, whatever happens to its own process. */
 import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { TaskRecord } from "../model/index.ts";

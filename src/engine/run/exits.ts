@@ -1,4 +1,4 @@
-/** The end of a container, told to the task it belongs to. */
+/** Reports the end of a container to its task. */
 import type { ProcessState } from "../../executor/index.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Turns } from "./turn.ts";

@@ -1,4 +1,4 @@
-/** A task of which nothing is left but its files and its record: both go. */
+/** Removes the files and the record of a task, when nothing else of it is left. */
 import type { TaskRecord } from "../model/index.ts";
 import type { Effects } from "./effects.ts";
 import type { EngineLog } from "./log.ts";

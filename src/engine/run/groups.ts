@@ -1,4 +1,4 @@
-/** Which tasks have to do with each other: those of a group in which some container depends on one of another task. */
+/** Finds related tasks: those of a group in which a container depends on a container of another task. */
 import type { BundleView, TaskRecord } from "../model/index.ts";
 
 type Neighbours = Pick<BundleView, "peers" | "replaced">;

@@ -1,6 +1,6 @@
 /**
- * A shared pid namespace ends with its first process, and the kernel kills all others in it before that one is seen to have ended: whoever looks at them only
- * would take them for the cause.
+ * When the first process of a shared pid namespace ends, the kernel kills all others before it reports that end. So an observer who looks at the others only
+ * would blame them.
  */
 import { readFileSync } from "node:fs";
 import type { ProcessState } from "../../executor/index.ts";

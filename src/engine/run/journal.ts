@@ -1,4 +1,4 @@
-/** What the outside is told of: the model's changes, each with the task it is about. */
+/** Events for the outside: the model's changes, each with its task. */
 import type { Change, TaskRecord } from "../model/index.ts";
 
 interface OfTask {

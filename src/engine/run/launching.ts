@@ -1,4 +1,4 @@
-/** What a container is made from: looked at before anything is made, and handed to the executor. */
+/** Collects and checks the inputs of a container before anything is made, and launches it with the executor. */
 import { existsSync, statSync } from "node:fs";
 import type { LaunchCommand } from "../../executor/index.ts";
 import type { Images } from "../images/index.ts";

@@ -1,4 +1,4 @@
-/** At most so many at once; the others wait in order. */
+/** Limits how many actions run at once. The others wait in order. */
 export class Limit {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Limit {
     try {
       return await action();
     } finally {
-      // Its place goes to the next one as it is.
+      // The slot passes directly to the next waiter.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

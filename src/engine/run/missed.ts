@@ -1,5 +1,5 @@
 /**
- * What an end that nobody was told of looks like: the records beside what is on the disk. Pure. `records` are those from before the disk was looked at:
+ * Finds ends that were not reported, by comparing records with what is on the disk. Pure. `records` are from before the disk was read:
  * an incarnation that ran then has something on the disk until its end is recorded.
  */
 import type { TaskRecord } from "../model/index.ts";

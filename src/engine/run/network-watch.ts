@@ -1,4 +1,4 @@
-/** Networks of tasks are looked at now and then: what has become of one outside the engine is told as a condition of the host. */
+/** Checks the networks of tasks now and then. Damage from outside the engine is reported as a condition of the host. */
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { Conditions } from "./conditions.ts";

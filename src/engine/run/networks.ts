@@ -35,7 +35,7 @@ function hasNetwork({ resources }: TaskRecord): boolean {
   return resources.some(({ name, known }) => name === NETWORK && known !== "REMOVED");
 }
 
-/** Look whether the networks of tasks are as they were made. Returns what is wrong, by the id of the task. */
+/** Checks whether the networks of tasks are as they were made. Returns problems by the id of the task. */
 export async function checkNetworks(networks: TaskNetworks, records: Iterable<TaskRecord>): Promise<ReadonlyMap<string, string>> {
   const broken = new Map<string, string>();
   for (const { id, resources } of [...records]) {

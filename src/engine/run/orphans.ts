@@ -1,4 +1,4 @@
-/** What the runtime knows and the store does not: the store is older than what runs, or somebody else has used the directory. */
+/** Orphans: containers that the runtime knows and the store does not. The store is older than what runs, or somebody else has used the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../model/index.ts";
 import type { Cards } from "./cards.ts";
 import type { Draft } from "./draft.ts";

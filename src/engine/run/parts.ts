@@ -1,4 +1,4 @@
-/** What an engine consists of, made of its settings and of what its store has; nothing is done yet. */
+/** Builds the parts of an engine from its settings and its store. Nothing is started yet. */
 import { Fence } from "../../executor/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";

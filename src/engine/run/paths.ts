@@ -1,4 +1,4 @@
-/** Where the engine keeps what, below its state directory. */
+/** Paths below the engine's state directory. */
 import { join } from "node:path";
 
 export class Paths {

@@ -1,4 +1,4 @@
-/** Looking now and then at what nobody has told of. */
+/** Polls for changes that no event reports. */
 import { postExit } from "./exits.ts";
 import type { EngineLog } from "./log.ts";
 import { missedIn } from "./missed.ts";

@@ -1,4 +1,4 @@
-/** The step before a container is made: what it is made from is looked at, and an image is got. */
+/** The step before a container is made: its inputs are checked, and its image is pulled. */
 import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
 import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";

@@ -1,6 +1,6 @@
 /**
- * After a start: what is there of the tasks that the store knows. The daemon before this one is dead (its lock on the store is free), and what it had
- * begun is fenced for each container by the executor: a launch that is going on is waited for, and one that has not begun cannot begin any more.
+ * Looks up, after a start, what is left of the tasks in the store. The earlier daemon is dead (its lock on the store is free), and the executor fences
+ * what it had begun for each container: it waits for a launch in progress, and prevents one that has not started.
  */
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
 import { Limit } from "./limit.ts";

@@ -1,4 +1,4 @@
-/** What a task has besides its containers: its cgroup, its scratch volumes and those with files. Making and removing either may be repeated. */
+/** Resources of a task beside its containers: its cgroup, scratch volumes and volumes with files. Making and removing them may be repeated. */
 import { cgroupVersion } from "../../executor/index.ts";
 import { makeTaskCgroup, removeTaskCgroup } from "../cgroup/index.ts";
 import type { TaskRecord } from "../model/index.ts";

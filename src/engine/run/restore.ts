@@ -1,4 +1,4 @@
-/** From the store to tasks that go on: what is done after a start, step by step. Each step is told when it is done. */
+/** The steps after a start, from the store to running tasks. The end of each step is reported. */
 import type { Fence } from "../../executor/index.ts";
 import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";

@@ -1,4 +1,4 @@
-/** Doing something again until it succeeds, with longer and longer waits. */
+/** Retries an action until it succeeds, with growing delays. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Waits {

@@ -27,7 +27,7 @@ export interface RuntimeOptions {
   readonly fence: Fence | undefined;
 }
 
-/** What is there of a container. absent: nothing, and nothing of an earlier attempt can come into being any more. */
+/** The state of a container in the runtime. absent: nothing exists, and no earlier attempt can still create it. */
 export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
 
 /** What is on disk of a container, whoever has made it. */

@@ -1,4 +1,4 @@
-/** What an engine is opened with, and what it says of the host. */
+/** Settings of an engine, and the facts about the host that it reports. */
 
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";

@@ -1,4 +1,4 @@
-/** A task file that a client has sent, as the tasks that this host can run. */
+/** Parses a task file of a client, and checks that this host can run its tasks. */
 import { refusedByHost } from "../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../spec/index.ts";
 import { invalidSpec } from "./errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The heart of the engine. All events that are ready make one turn: each is applied to its task, one after the other; then everything they have changed
- * is stored in one transaction; and only then what they have decided is done. A crash anywhere loses either a whole turn or nothing.
+ * The main loop of the engine. All events that are ready make one turn: each is applied to its task, one after the other; then all changes
+ * are stored in one transaction; only then the actions are carried out. A crash loses a whole turn or nothing.
  */
 import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";

@@ -1,4 +1,4 @@
-/** What is done while nothing can be stored: containers are stopped, which may be done twice, and nothing else. */
+/** While the store cannot be written, the engine only stops containers, because a stop may be repeated. */
 import type { Draft, Order } from "./draft.ts";
 
 const WHY = "it was not run: the store cannot be written";

@@ -1,4 +1,4 @@
-/** What containers use, as the kernel counts it. */
+/** Resource usage of containers, as the kernel counts it. */
 import type { Stats } from "../../executor/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import { Limit } from "./limit.ts";

@@ -1,4 +1,4 @@
-/** What the outside sees of a task: nothing of its environment, and no more than a reader may know. Pure. */
+/** The public view of a task: without its environment, and without anything that a reader may not know. Pure. */
 import {
   type ContainerExit,
   type ContainerRecord,

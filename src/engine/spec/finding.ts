@@ -1,4 +1,4 @@
-/** What is wrong with a file of tasks, and where. */
+/** Findings: errors of a task file, with their positions. */
 
 export type FindingCode =
   /** The text is no YAML. */

@@ -1,4 +1,4 @@
-/** Whose namespaces a task's containers are in, all fields of the file taken together. */
+/** Which namespaces the containers of a task use, from all fields of the file together. */
 import type { TaskSpec } from "./schema/task.ts";
 
 /** A network that the engine makes for the task is nobody else's, as a private one. */

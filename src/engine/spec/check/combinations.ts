@@ -94,7 +94,7 @@ function health({ healthCheck, restart }: ContainerSpec): Problem[] {
   return given.length === 1 ? [] : [wrong("needs one of command, http and tcp", "healthCheck")];
 }
 
-/** The kernel knows numbers only: a name it has none for would vanish. */
+/** The kernel knows capabilities by number: an unknown name would be dropped silently. */
 function capabilities({ capabilities: given }: ContainerSpec): Problem[] {
   return (["add", "drop"] as const).flatMap((list) =>
     (given?.[list] ?? []).flatMap((name, at): Problem[] =>

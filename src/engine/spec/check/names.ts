@@ -1,4 +1,4 @@
-/** Names that are given twice, that nothing has, or that are not the user's to set. */
+/** Checks names: duplicates, references to missing things, and names that are reserved. */
 import type { Problem } from "../finding.ts";
 import type { TaskSpec } from "../schema/task.ts";
 

@@ -1,4 +1,4 @@
-/** What a network cannot be together with. */
+/** Checks which fields exclude a network. */
 import type { Problem } from "../finding.ts";
 import type { PortMapping } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
