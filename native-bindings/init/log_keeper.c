@@ -8,6 +8,8 @@
 
 /* A pump that lived for a shorter time is not replaced at once: the same cause may end the next one, too. */
 #define YOUNG 100000000ull
+/* How long the container waits for its first pump, in seconds. One that hangs (it is stopped, or a file system does not answer) is the log's loss alone. */
+#define BEGIN_MOST 5
 
 enum { FIRST_KEPT = 3, LAST_CLOSED = 1024 };
 
@@ -99,15 +101,15 @@ bool log_keeper_serve(struct log_keeper *keeper, const struct record *record) {
 
 void log_keeper_start(struct log_keeper *keeper, const struct record *record) {
   int begun[2];
-  char none;
   if (keeper->path == NULL || sys(__NR_pipe2, begun, O_CLOEXEC) < 0) return;
   keeper->begun = begun[1];
   log_keeper_serve(keeper, record);
   keeper->begun = -1;
   sys_close(begun[1]);
   // The pipe also ends when the pump dies before it has begun.
-  while (sys_read(begun[0], &none, sizeof none) == -EINTR) {
-  }
+  struct pollfd row = {.fd = begun[0]};
+  const struct __kernel_timespec most = {BEGIN_MOST, 0};
+  sys_poll(&row, 1, &most);
   sys_close(begun[0]);
 }
 

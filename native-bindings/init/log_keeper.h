@@ -30,7 +30,7 @@ struct log_keeper {
 
 /* After record_begin, whose reading ends it takes. 0, or a negative errno. */
 long log_keeper_begin(struct log_keeper *keeper, const struct monitor_options *options, const struct record *record);
-/* The first pump. When it returns, the pump has told who it is, and goes on without the monitor. */
+/* The first pump. When it returns, the pump has told who it is, and goes on without the monitor; or it hangs, and is not waited for any longer. */
 void log_keeper_start(struct log_keeper *keeper, const struct record *record);
 /* A child of the monitor has ended. */
 void log_keeper_reap(struct log_keeper *keeper, int pid, int wait_status);

@@ -96,6 +96,7 @@ static void resume(struct log_pump *pump) {
 
 void log_pump(struct log_pump *pump) {
   struct timers timers = {0};
+  POINT("before", "log-begin");
   log_counts_put(pump);
   if (pump->begun >= 0) sys_close(pump->begun);
   resume(pump);

@@ -5,6 +5,7 @@ import { type Description, Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { exec } from "./exec/collect.ts";
 import { ExecHandle, type ExecTarget } from "./exec/handle.ts";
+import { endLeftovers } from "./exec/leftovers.ts";
 import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramRequest, type SpawnRequest } from "./exec/request.ts";
 import { targetIn } from "./exec/target.ts";
 import { Follower } from "./follower.ts";
@@ -15,6 +16,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { type LogUse, useOf } from "./log-counts.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
+import { ageOf } from "./process/age.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
@@ -65,7 +67,7 @@ export class Executor {
     this.#statistics = new Statistics({
       runtime: this.#runtime,
       id: this.id,
-      startedMs: () => this.#process!.startedMs,
+      ageMs: () => ageOf(this.#process!),
       hasEnded: () => this.#lifecycle.state === "exited" || !isAlive(this.#process!),
     });
   }
@@ -235,6 +237,15 @@ export class Executor {
     checkSpawn(request);
     const handle = await ExecHandle.start(await this.#target(request), request, request.stdio ?? {});
     return handle.started();
+  }
+
+  /**
+   * End what execs of a program that has died have left in the container. For a caller that knows that no other program runs any in it. Returns of how many there was
+   * something. @throws ExecutorError wrong-state, stuck; RuntimeError
+   */
+  async endLeftExecs(): Promise<number> {
+    this.#mustRun();
+    return endLeftovers({ runtime: this.#runtime, id: this.id, pid: this.#process!.pid, directory: this.#directory.path });
   }
 
   async #target({ cmd, user }: ProgramRequest): Promise<ExecTarget> {

@@ -27,17 +27,26 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
       .filter((path) => existsSync(path))
       .map((path) => JSON.parse(readFileSync(path, "utf8")).monitor.pid as number);
   };
-  /** Everything in the daemon's cgroup but itself. */
-  const effectsOf = (daemon: number) =>
+  const processesThat = (holds: (pid: number) => boolean) =>
     readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name) && Number(name) !== daemon)
+      .filter((name) => /^\d+$/.test(name))
       .flatMap((name) => {
         try {
-          return groupOf(Number(name)) === groupOf(daemon) ? [identityOf(Number(name))] : [];
+          return holds(Number(name)) ? [identityOf(Number(name))] : [];
         } catch {
           return []; // It has ended since.
         }
       });
+  /** Everything in the daemon's cgroup but itself. */
+  const effectsOf = (daemon: number) => processesThat((pid) => pid !== daemon && groupOf(pid) === groupOf(daemon));
+  /** What execs have started in containers of this test. */
+  const execsInside = () => {
+    const ids = scene.list().map(({ id }) => id);
+    return processesThat((pid) => {
+      const text = readFileSync(`/proc/${pid}/cgroup`, "utf8");
+      return /\/exec-[0-9a-f-]{36}$/m.test(text) && ids.some((id) => text.includes(`/${id}/`));
+    });
+  };
 
   const parentOf = (identity: string) => {
     const stat = readFileSync(`/proc/${identity.split(":")[0]}/stat`, "utf8");
@@ -45,7 +54,7 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
   };
 
   test(
-    "what a killed daemon was doing is ended before the next one says that it is ready; containers, monitors and pumps go on",
+    "what a killed daemon was doing is ended before the next one says that it is ready, in containers, too; containers, monitors and pumps go on",
     async () => {
       const first = await scene.daemon();
       // A health check that does not end is an effect that takes as long as one likes.
@@ -68,14 +77,20 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
       });
       const container = identityOf(scene.list()[0]!.pid);
       const keepers = monitors().map(identityOf);
+      const inside = execsInside();
+      expect(inside).toHaveLength(1);
       await first.kill();
+      expect(inside.map(isThere)).toEqual([true]);
       expect(effects.map(isThere)).toEqual(effects.map(() => true));
 
       const second = await scene.daemon();
       expect(effects.map(isThere)).toEqual(effects.map(() => false));
+      // Nobody would bound its time any more.
+      expect(inside.map(isThere)).toEqual([false]);
       expect([identityOf(scene.list()[0]!.pid), monitors().map(identityOf)]).toEqual([container, keepers]);
       expect(monitors().map(groupOf)).toEqual(["monitors"]);
       expect(second.log()).toMatch(/"restored","step":"fence","ended":[1-9]/);
+      expect(second.log()).toMatch(/"restored","step":"containers",.*"execs":1\b/);
       // It is in its own, and the old one is gone.
       expect(groupOf(second.pid)).toMatch(/\.2$/);
       expect(existsSync(`/proc/${first.pid}`)).toBe(false);

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { OrphanView, TaskView } from "../../src/engine/index.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
+import { baseLayer, writeLayout } from "./image-files.ts";
 import { type Daemon, http, identityOf, isRoot, LONGEST_MS, type ScriptTask, scriptTask, sharedIn, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+const HAS_IMAGES = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
 
 describe.skipIf(!isRoot)("containers that the store does not know (needs root)", () => {
   const scene = useEngine();
@@ -114,6 +118,43 @@ describe.skipIf(!isRoot)("containers that the store does not know (needs root)",
       await until(async () => (await tasks()).every(({ id }) => id === "default.old.1"));
       for (const name of ["old"]) expect((await scene.ctl("delete", name)).status).toBe(0);
       await until(() => readdirSync(join(scene.stateDir, "executors")).filter((name) => !name.startsWith("@")).length === 0);
+    },
+    LONGEST_MS,
+  );
+
+  test.skipIf(!HAS_IMAGES)(
+    "stop: nothing of a task that nobody knows waits for the next start: root file system, network, cgroup, volumes and logs are gone",
+    async () => {
+      const directory = join(scene.directory, "layout");
+      writeLayout(directory, { layers: [baseLayer()] });
+      const daemon = await scene.daemon();
+      process.kill(daemon.pid, "SIGTERM");
+      await daemon.ended;
+      copyFileSync(store, kept);
+      const second = await scene.daemon();
+      const { status, text } = await http(scene.socket, "POST", "/v1/apply", {
+        text: JSON.stringify({
+          name: "lost",
+          pids: 50,
+          volumes: [{ name: "v" }],
+          containers: [{ name: "main", image: `oci:${directory}:v1`, command: "/bin/sh", args: ["-c", SLEEP] }],
+        }),
+      });
+      expect([status, text]).toEqual([200, expect.any(String)]);
+      await running("lost");
+      process.kill(second.pid, "SIGTERM");
+      await second.ended;
+      for (const name of readdirSync(scene.stateDir)) if (name.startsWith("engine.db")) rmSync(join(scene.stateDir, name));
+      copyFileSync(kept, store);
+      const roots = join(scene.stateDir, "images/roots");
+      const [card = ""] = readdirSync(join(scene.stateDir, "tasks"));
+      const task = card.replace(/\.json$/, "");
+      rmSync(join(scene.stateDir, "tasks", card));
+      expect([readdirSync(roots).length, taskCgroups().length > 0]).toEqual([1, true]);
+      await scene.daemon({ args: ["--orphans", "stop"] });
+      await until(() => scene.list().length === 0 && readdirSync(roots).length === 0);
+      await until(() => taskCgroups().length === 0 && !existsSync(join(scene.stateDir, "logs", task)));
+      nothingIsLeft();
     },
     LONGEST_MS,
   );

@@ -1,6 +1,6 @@
-/** A monitor that is killed as soon as its caller knows that all is well: what the container prints afterwards is in the log. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+/** The first pump of a container: the monitor may be killed behind its begin, and the pump may hang before it. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -20,8 +20,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Returns what the monitor ended with. Without a fault it is let end. */
-function run(fault: string | undefined): number | null {
+/** A line for a shell in the directory, which becomes the monitor. Without a fault its container is let end. */
+function command(fault: string | undefined) {
   const path = (name: string) => join(directory, name);
   const record = ["--record", path("record"), "--record-text", '{"id":"x"', "--record-fd", path("record")];
   const words = [join(BUILD, "test/watch"), join(BUILD, "testing/runt-init"), "/bin/sh", "-c", SCRIPT, "--", "/bin/true"];
@@ -29,8 +29,11 @@ function run(fault: string | undefined): number | null {
   const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const env = { ...process.env, RUNT_FAULT_LOG: path("points"), ...(fault === undefined ? {} : { RUNT_FAULT: fault }) };
   const line = `${fault === undefined ? "touch gone; " : ""}exec ${quoted} <>/dev/null 1<>out 2<>err`;
-  return spawnSync("sh", ["-c", line], { cwd: directory, env, timeout: PATIENCE_MS }).status;
+  return ["sh", ["-c", line], { cwd: directory, env, timeout: PATIENCE_MS }] as const;
 }
+
+/** Returns what the monitor ended with. */
+const run = (fault: string | undefined) => spawnSync(...command(fault)).status;
 
 test("the pump is there before the monitor watches, and goes on without it", async () => {
   expect(run(undefined)).toBe(0);
@@ -43,4 +46,19 @@ test("the pump is there before the monitor watches, and goes on without it", asy
   await expect.poll(() => existsSync(join(directory, "done")), { timeout: PATIENCE_MS }).toBe(true);
   await expect.poll(() => printed(join(directory, "log"), "stdout"), { timeout: PATIENCE_MS }).toBe("late\n");
   await expect.poll(() => printed(join(directory, "log"), "stderr"), { timeout: PATIENCE_MS }).toBe("error\n");
+});
+
+test("a pump that hangs before it has begun is not waited for without end, and the one after it writes all", async () => {
+  const monitor = spawn(...command("log:1:stop"));
+  const ended = new Promise((resolve) => monitor.once("exit", resolve));
+  const of = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+  await expect.poll(() => of(join(directory, "points")), { timeout: PATIENCE_MS / 2 }).toContain(BEFORE_WATCH);
+  const [pump] = of(`/proc/${monitor.pid}/task/${monitor.pid}/children`)
+    .split(" ")
+    .filter((pid) => of(`/proc/${pid}/comm`) === "runt-log\n");
+  expect(of(`/proc/${pump}/status`)).toMatch(/^State:\tT/m);
+  process.kill(Number(pump), "SIGKILL");
+  writeFileSync(join(directory, "gone"), "");
+  expect(await ended).toBe(0);
+  expect(printed(join(directory, "log"), "stdout")).toBe("late\n");
 });

@@ -9,7 +9,15 @@ import { logFiles, printed } from "../support/log-file.ts";
 const BUILD = join(import.meta.dirname, "../../build");
 const FIRST = 40;
 const MOST_TRIES = 40;
-const KINDS = ["after log-commit", "after log-pwrite", "after log-read", "after log-rename", "after log-splice", "before log-commit"];
+const KINDS = [
+  "after log-commit",
+  "after log-pwrite",
+  "after log-read",
+  "after log-rename",
+  "after log-splice",
+  "before log-begin",
+  "before log-commit",
+];
 /** With rotations, and a line without an end. In large writes: of single lines the first rotation would be thousands of points away. */
 const SCRIPT = "cat lines; echo error >&2; printf end";
 const LINES = Array.from({ length: 1500 }, (_, index) => `${index} aaaaaaaaaaaaaaaaaaaaaaaaaaaa\n`).join("");

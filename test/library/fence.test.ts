@@ -1,6 +1,6 @@
-/** The fence, beside somebody who sets the clock of the wall (test/engine/fence.test.ts: what it is for). */
+/** The fence: how it waits (test/engine/fence.test.ts: what it is for). */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -11,28 +11,61 @@ import { CGROUP_PARENT } from "../support/leaks.ts";
 const DAY_MS = 86_400_000;
 const PROCESSES = 20;
 
+const keepers = vi.hoisted(() => ({ asked: () => {} }));
+vi.mock("../../src/executor/fence/keepers.ts", async (original) => {
+  const real = await original<typeof import("../../src/executor/fence/keepers.ts")>();
+  const allKeepers = (stateDir: string) => {
+    keepers.asked();
+    return real.allKeepers(stateDir);
+  };
+  return { ...real, allKeepers };
+});
+
 describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "runt-fence-"));
   const base = join(groupingHierarchy()?.mountpoint ?? "", CGROUP_PARENT);
   afterEach(() => {
     vi.restoreAllMocks();
+    keepers.asked = () => {};
     for (const path of [join(base, "effects"), base]) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true });
   });
 
-  test("waits as long for an end however the clock of the wall is set meanwhile", async () => {
-    const directory = join(base, "effects/key.1");
+  const directory = join(base, "effects/key.1");
+  const clear = () => new Fence({ cgroupParent: CGROUP_PARENT, key: "key", stateDir }).clear();
+  /** Programs of an earlier fence; settles with the signals that they have ended by. */
+  function begin(script = "exec sleep 1000"): Promise<unknown[]> {
     mkdirSync(directory, { recursive: true });
-    const begun = Array.from({ length: PROCESSES }, () => spawn("sleep", ["1000"], { stdio: "ignore" }));
+    const begun = Array.from({ length: PROCESSES }, () => spawn("sh", ["-c", script], { stdio: "ignore" }));
     const ended = Promise.all(begun.map((child) => new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)))));
     for (const { pid } of begun) writeFileSync(join(directory, "cgroup.procs"), String(pid));
+    return ended;
+  }
+  const killed = Array.from({ length: PROCESSES }, () => "SIGKILL");
+
+  test("looks who is a monitor when everybody has stopped, and not before", async () => {
+    // One that sleeps stops at once, others when they get a processor.
+    const ended = begin("while :; do :; done");
+    const seen = new Set<string>();
+    keepers.asked = () => {
+      const [v1, v2] = ["freezer.state", "cgroup.events"].map((name) => join(directory, name));
+      if (existsSync(v1!)) seen.add(readFileSync(v1!, "utf8").trim());
+      else seen.add(/^frozen 1$/m.test(readFileSync(v2!, "utf8")) ? "FROZEN" : "FREEZING");
+    };
+    expect(await clear()).toBe(PROCESSES);
+    expect(await ended).toEqual(killed);
+    expect([...seen]).toEqual(["FROZEN"]);
+  });
+
+  test("waits as long for an end however the clock of the wall is set meanwhile", async () => {
+    const ended = begin();
     let now = Date.now();
     vi.spyOn(Date, "now").mockImplementation(() => {
       now += DAY_MS;
       return now;
     });
-    expect(await new Fence({ cgroupParent: CGROUP_PARENT, key: "key", stateDir }).clear()).toBe(PROCESSES);
-    expect(await ended).toEqual(begun.map(() => "SIGKILL"));
+    expect(await clear()).toBe(PROCESSES);
+    expect(await ended).toEqual(killed);
     expect(existsSync(directory)).toBe(false);
   });
 });

@@ -1,3 +1,3 @@
 /** The cgroup of a task. It is made, with its limits, before the first container, and removed after the last one. */
-export { CgroupError, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup } from "./task-cgroup.ts";
+export { CgroupError, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup, removeTaskCgroupsOf } from "./task-cgroup.ts";
 export type { LimitWrite } from "./write.ts";

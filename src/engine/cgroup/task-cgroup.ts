@@ -1,5 +1,5 @@
 /** Making and removing the cgroup of one task, in every hierarchy that containers are in. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupVersion, type Hierarchy, hierarchies } from "../../executor/index.ts";
 import { codeOf, makeDirectory, removeLevelsAbove, tryRemove } from "./levels.ts";
@@ -10,6 +10,8 @@ export class CgroupError extends Error {
   override readonly name = "CgroupError";
 }
 
+/** Behind the id of the task. */
+const SUFFIX = /^-[0-9a-f]{12}$/;
 const REMOVE_TRIES = 20;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
@@ -52,6 +54,16 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
   }
 }
 
+/**
+ * Those of a task whose record is lost: by the name that they were given (TaskRecord.cgroup). What is gone is removed.
+ * @throws CgroupError when somebody is still in one
+ */
+export async function removeTaskCgroupsOf(parent: string, id: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
+  const isOwn = (name: string) => name.startsWith(`${id}-`) && SUFFIX.test(name.slice(id.length));
+  const names = usedOf(found).flatMap(({ mountpoint }) => directoriesIn(`${mountpoint}${parent}`).filter(isOwn));
+  for (const name of new Set(names)) await removeTaskCgroup(`${parent}/${name}`, found);
+}
+
 /** The levels down to `path` that an engine has made and nobody uses: after a container that stood directly below it. @throws CgroupError */
 export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
   for (const hierarchy of usedOf(found))
@@ -79,6 +91,14 @@ function handDown({ version }: Hierarchy, level: string, limits: readonly LimitW
     level,
     missing.map((controller) => ({ controller, file: "cgroup.subtree_control", value: `+${controller}` })),
   );
+}
+
+function directoriesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 function listed(file: string): string[] {

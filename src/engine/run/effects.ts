@@ -120,7 +120,7 @@ export class Effects {
   }
 
   /** What a task has besides its containers and resources: logs, and a level above their cgroups that nobody uses any more. */
-  forget({ id, cgroup }: TaskRecord): void {
+  forget({ id, cgroup }: Pick<TaskRecord, "id" | "cgroup">): void {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null) removeEmptyLevels(cgroupParent);
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });

@@ -3,10 +3,7 @@ import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf,
 import type { Cards } from "./cards.ts";
 import type { Draft } from "./draft.ts";
 import { ANNOTATION } from "./launching.ts";
-import type { EngineLog } from "./log.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
-
-const STRAY_GRACE_MS = 10_000;
 
 /**
  * show: they run on and are shown. adopt: a task that runs is taken over as it was applied; what cannot be is shown. stop: they are stopped and removed, with
@@ -29,7 +26,7 @@ export interface OrphanView {
 export interface Adoption {
   readonly records: readonly TaskRecord[];
   /** Containers that are stopped without a record: what their task was is not known. */
-  readonly strays: readonly string[];
+  readonly strays: readonly OrphanView[];
   /** The highest revision of what was found. */
   readonly revision: number;
 }
@@ -48,7 +45,7 @@ export function adoptionOf(
     .filter((one) => policy === "stop" || runs(one, orphans));
   const taken = new Set(records.map(({ id }) => id));
   const rest = orphans.filter(({ task }) => task !== null && !taken.has(task));
-  return { records, strays: policy === "stop" ? rest.map(({ id }) => id) : [], revision };
+  return { records, strays: policy === "stop" ? rest : [], revision };
 }
 
 /** undefined: nobody knows what it was, or something newer has its name. */
@@ -91,21 +88,10 @@ export function stopAdopted(draft: Draft, records: readonly TaskRecord[]): void 
 
 export class Orphans {
   readonly #runtime: ContainerRuntime;
-  readonly #log: EngineLog;
   #ids = new Set<string>();
 
-  constructor(runtime: ContainerRuntime, log: EngineLog) {
+  constructor(runtime: ContainerRuntime) {
     this.#runtime = runtime;
-    this.#log = log;
-  }
-
-  /** It is not recorded: nobody knows what its task was. The next daemon finds what is left of it. */
-  stop(id: string): void {
-    const gone = this.#runtime.stop(id, "SIGTERM", STRAY_GRACE_MS).then(() => this.#runtime.remove(id));
-    gone.then(
-      () => this.#log("info", "orphan-stopped", { id }),
-      (error) => this.#log("error", "orphan-not-stopped", { id, message: String(error) }),
-    );
   }
 
   /** From now on these are looked at. */

@@ -25,6 +25,7 @@ import { Poll } from "./poll.ts";
 import { Pulling } from "./pulling.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings } from "./settings.ts";
+import { Strays } from "./strays.ts";
 import { Turns } from "./turn.ts";
 
 const LAUNCH_TIMEOUT_MS = 120_000;
@@ -40,6 +41,7 @@ export interface EngineParts {
   readonly conditions: Conditions;
   readonly cards: Cards;
   readonly orphans: Orphans;
+  readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
   readonly networkWatch: NetworkWatch;
@@ -113,7 +115,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     fence,
     conditions,
     cards,
-    orphans: new Orphans(runtime, log),
+    orphans: new Orphans(runtime),
+    strays: new Strays({ ...common, runtime, log, forget: (id) => effects.forget({ id, cgroup: null }) }),
     orphanPolicy: settings.orphans ?? "show",
     networks,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),

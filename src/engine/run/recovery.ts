@@ -2,6 +2,7 @@
  * Looks up, after a start, what is left of the tasks in the store. The earlier daemon is dead (its lock on the store is free), and the executor fences
  * what it had begun for each container: it waits for a launch in progress, and prevents one that has not started.
  */
+import { ExecutorError } from "../../executor/index.ts";
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
 import { Limit } from "./limit.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
@@ -14,6 +15,8 @@ export interface Recovered {
   readonly running: readonly string[];
   /** What could not be looked up, and why: it is left as it was recorded. */
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+  /** How many health checks and other execs of the daemon before were ended in its containers. */
+  readonly execs: number;
 }
 
 /** Each look may start a process of the runtime. */
@@ -28,12 +31,13 @@ export async function recover(records: readonly TaskRecord[], runtime: Container
       return [{ type: "fenced" } as const, ...seen].map((happening) => [record.id, happening] as const);
     }),
   );
-  return { happenings: happenings.flat(), running: look.running, failures: look.failures };
+  return { happenings: happenings.flat(), running: look.running, failures: look.failures, execs: look.execs };
 }
 
 class Look {
   readonly running: string[] = [];
   readonly failures: { id: string; error: unknown }[] = [];
+  execs = 0;
   readonly #limit = new Limit(AT_ONCE);
   readonly #runtime: ContainerRuntime;
   readonly #now: Instant;
@@ -52,11 +56,26 @@ class Look {
     const { name, generation, runtimeId } = container;
     try {
       const observation = await this.#observe(container);
-      if (observation.state === "running") this.running.push(runtimeId);
+      if (observation.state === "running") {
+        this.running.push(runtimeId);
+        const ended = await this.#endLeftExecs(runtimeId);
+        this.execs += ended;
+      }
       return { type: "lookedUp", container: name, generation, observation };
     } catch (error) {
       this.failures.push({ id: runtimeId, error });
       return undefined;
+    }
+  }
+
+  /** What it has left goes with the container at the latest. */
+  async #endLeftExecs(id: string): Promise<number> {
+    try {
+      return await this.#runtime.endLeftExecs(id);
+    } catch (error) {
+      // It may have ended since.
+      if (!(error instanceof ExecutorError && error.code === "wrong-state")) this.failures.push({ id, error });
+      return 0;
     }
   }
 

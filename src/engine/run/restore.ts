@@ -14,6 +14,7 @@ import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, 
 import type { Pulling } from "./pulling.ts";
 import { idsOf, type Recovered, recover } from "./recovery.ts";
 import type { ContainerRuntime } from "./runtime.ts";
+import type { Strays } from "./strays.ts";
 import type { Turns } from "./turn.ts";
 
 export interface RestoreOptions {
@@ -24,6 +25,7 @@ export interface RestoreOptions {
   readonly metadata: MetadataFiles;
   readonly cards: Cards;
   readonly orphans: Orphans;
+  readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
   readonly images: Images;
@@ -51,7 +53,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   told("networks", { left: left.length });
   const found = await recover([...stored, ...adopted], runtime, systemClock.now());
   tellFailures(found, options);
-  told("containers", { running: found.running.length, failures: found.failures.length });
+  told("containers", { running: found.running.length, failures: found.failures.length, execs: found.execs });
   await goOn(found, adopted, options);
   told("tasks", { tasks: turns.records.size });
   // An end between the look and this is told at once: the executor watches its record from its first look on.
@@ -82,10 +84,10 @@ async function takeOrphans(stored: readonly TaskRecord[], options: RestoreOption
   const { records, strays, revision } = adoptionOf(unknown, stored, { policy: orphanPolicy, cards, at: systemClock.now() });
   // What the store has forgotten has had its ids: none is given twice.
   edits.revisionIsAtLeast(revision);
-  const known = new Set([...records.flatMap(idsOf), ...strays]);
+  const known = new Set([...records.flatMap(idsOf), ...strays.map(({ id }) => id)]);
   orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
   conditions.set("Orphans", orphans.ids.join(", "));
-  for (const id of strays) orphans.stop(id);
+  void options.strays.stop(strays);
   return { adopted: records, unknown: unknown.map(({ id }) => id) };
 }
 

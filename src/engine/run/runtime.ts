@@ -109,6 +109,11 @@ export class ContainerRuntime {
     return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
   }
 
+  /** Of a container that runs: what was running in it for an earlier daemon, and for its clients, is ended. @throws as Executor.endLeftExecs */
+  async endLeftExecs(id: string): Promise<number> {
+    return (await this.#present(id)).endLeftExecs();
+  }
+
   /** The signal, after the grace SIGKILL for everything. Returns when its cgroup is empty, with its end; undefined: it is not there. @throws ExecutorError stuck */
   async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
     if ((await this.find(id)).state === "absent") return undefined;

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ExecutorError } from "../errors.ts";
 import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
 import { processStat } from "../process/procfs.ts";
+import { freeze, thaw } from "./freeze.ts";
 import { allKeepers, keepersOf } from "./keepers.ts";
 
 export interface FenceOptions {
@@ -118,7 +119,7 @@ export class Fence {
 
   /** Between the freeze and the thaw no process ends or is started, so that a pid is what it was when it was looked at. */
   async #killOnce(directory: string): Promise<number[]> {
-    freeze(directory, true);
+    await freeze(directory);
     try {
       const keepers = new Set(allKeepers(this.#stateDir).map(({ pid }) => pid));
       const victims: number[] = [];
@@ -129,7 +130,7 @@ export class Fence {
       for (const pid of victims) kill(pid);
       return victims;
     } finally {
-      freeze(directory, false);
+      thaw(directory);
     }
   }
 
@@ -156,19 +157,6 @@ function isRemoved(directory: string): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT";
-  }
-}
-
-/** Where the hierarchy can: cgroup.freeze of v2, the freezer of v1. */
-function freeze(directory: string, isFrozen: boolean): void {
-  for (const [file, on, off] of [
-    ["cgroup.freeze", "1", "0"],
-    ["freezer.state", "FROZEN", "THAWED"],
-  ] as const) {
-    try {
-      // Not made: another hierarchy has no such file.
-      writeFileSync(join(directory, file), isFrozen ? on : off, { flag: "r+" });
-    } catch {}
   }
 }
 

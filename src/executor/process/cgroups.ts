@@ -122,13 +122,26 @@ export function makeSubCgroup(cgroup: Cgroup, name: string): SubCgroup | undefin
   for (const controller of cgroup.version === 2 ? [""] : GROUPING) {
     const parent = directoryOf(cgroup, controller, found);
     if (parent === undefined || !existsSync(parent)) continue;
-    const directory = `${parent}/${name}`;
     try {
-      mkdirSync(directory);
-      return { directory, identity: identityOf(directory), flag: controller === "" ? `/${name}` : `${controller}:/${name}` };
+      mkdirSync(`${parent}/${name}`);
+      return subCgroup(parent, controller, name);
     } catch {}
   }
   return undefined;
+}
+
+/** Those that makeSubCgroup, also of another process, has made in the container of this first process. */
+export function subCgroupsOf(pid: number): { readonly name: string; readonly sub: SubCgroup }[] {
+  const found = hierarchies();
+  return (cgroupVersion(found) === 2 ? [""] : GROUPING).flatMap((controller) => {
+    const parent = directoryOfProcess(pid, controller, found);
+    return (parent === undefined ? [] : list(parent)).map((name) => ({ name, sub: subCgroup(parent!, controller, name) }));
+  });
+}
+
+function subCgroup(parent: string, controller: string, name: string): SubCgroup {
+  const directory = `${parent}/${name}`;
+  return { directory, identity: identityOf(directory), flag: controller === "" ? `/${name}` : `${controller}:/${name}` };
 }
 
 const REMOVE_PAUSE_MS = 10;

@@ -7,7 +7,8 @@ import { statsV1 } from "./v1.ts";
 import { statsV2 } from "./v2.ts";
 
 interface Sample {
-  readonly atMs: number;
+  /** On a clock that nobody sets. */
+  readonly clockMs: number;
   readonly cpu: CgroupStats["cpu"];
 }
 
@@ -16,10 +17,10 @@ export class Meter {
   readonly #table = new ProcessTable();
   #last: Sample;
 
-  /** `startedMs`: when the program began; nothing was used then. */
-  constructor(cgroup: Cgroup, startedMs: number) {
+  /** `ageMs`: how long the program runs; before it nothing was used. */
+  constructor(cgroup: Cgroup, ageMs: number) {
     this.#cgroup = cgroup;
-    this.#last = { atMs: startedMs, cpu: { usageUs: 0, userUs: 0, systemUs: 0 } };
+    this.#last = { clockMs: performance.now() - ageMs, cpu: { usageUs: 0, userUs: 0, systemUs: 0 } };
   }
 
   read(): Stats {
@@ -29,12 +30,12 @@ export class Meter {
       return directory === undefined ? undefined : readIfThere(`${directory}/${file}`);
     };
     const stats = this.#cgroup.version === 2 ? statsV2(read) : statsV1(read);
-    const atMs = Date.now();
-    const percent = cpuPercent(this.#last, { atMs, cpu: stats.cpu });
-    this.#last = { atMs, cpu: stats.cpu };
+    const now = { clockMs: performance.now(), cpu: stats.cpu };
+    const percent = cpuPercent(this.#last, now);
+    this.#last = now;
     const all = { ...stats, cpu: { ...stats.cpu, ...(percent ? { percent } : {}) } };
     return {
-      atMs,
+      atMs: Date.now(),
       cgroupVersion: this.#cgroup.version,
       ...all,
       processes: this.#table.read(processesIn(this.#cgroup.paths)),
@@ -45,7 +46,7 @@ export class Meter {
 
 /** undefined when there is nothing to compare with, or no time between. */
 export function cpuPercent(before: Sample, after: Sample): CpuPercent | undefined {
-  const us = (after.atMs - before.atMs) * 1000;
+  const us = (after.clockMs - before.clockMs) * 1000;
   const share = (name: "usageUs" | "userUs" | "systemUs") => {
     const [from, to] = [before.cpu[name], after.cpu[name]];
     return from === undefined || to === undefined || us <= 0 ? undefined : (Math.max(0, to - from) / us) * 100;

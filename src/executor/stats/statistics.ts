@@ -10,8 +10,8 @@ import type { Stats } from "./types.ts";
 export interface Subject {
   readonly runtime: Runtime;
   readonly id: string;
-  /** When the program began: milliseconds since the epoch. */
-  readonly startedMs: () => number;
+  /** How long the program runs, in milliseconds. */
+  readonly ageMs: () => number;
   /** The program has ended. */
   readonly hasEnded: () => boolean;
 }
@@ -76,6 +76,6 @@ export class Statistics {
   async #newMeter(): Promise<Meter> {
     const cgroup = await this.cgroup();
     if (cgroup === undefined) throw new ExecutorError("wrong-state", `executor ${this.#subject.id} has no cgroup`);
-    return new Meter(cgroup, this.#subject.startedMs());
+    return new Meter(cgroup, this.#subject.ageMs());
   }
 }

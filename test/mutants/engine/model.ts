@@ -191,7 +191,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     file: `${MODEL}/apply-event.ts`,
     from: "{ ...one, isRemoving: false, failures: one.failures + 1,",
     to: "{ ...one, failures: one.failures + 1,",
-    test: PROPERTIES,
+    test: `${MODEL}/clean-up.test.ts`,
   },
   {
     id: "E80",

@@ -1,0 +1,41 @@
+/** What execs of a program that has died have left in a container: nobody waits for it, or bounds its time, any more. */
+import { rmSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ExecutorError } from "../errors.ts";
+import { processesIn, removeSubCgroup, type SubCgroup, subCgroupsOf } from "../process/cgroups.ts";
+import type { Runtime } from "../runtime/client.ts";
+import { signalCgroup } from "./kill.ts";
+
+export interface LeftIn {
+  readonly runtime: Runtime;
+  readonly id: string;
+  /** Of the container's first process. */
+  readonly pid: number;
+  /** Of the executor, on disk. */
+  readonly directory: string;
+}
+
+/** As targetIn names them. */
+const NAME = /^exec-[0-9a-f-]{36}/;
+const KILL_MS = 10_000;
+const LOOK_MS = 10;
+
+/** SIGKILL for all of it; returns how many execs had left something. @throws ExecutorError stuck; RuntimeError */
+export async function endLeftovers({ runtime, id, pid, directory }: LeftIn): Promise<number> {
+  const subs = subCgroupsOf(pid).filter(({ name }) => NAME.test(name));
+  for (const { sub } of subs) await end({ runtime, id, sub });
+  for (const file of await readdir(directory)) if (NAME.test(file)) rmSync(join(directory, file), { force: true });
+  return subs.length;
+}
+
+async function end({ runtime, id, sub }: Pick<LeftIn, "runtime" | "id"> & { readonly sub: SubCgroup }): Promise<void> {
+  const deadline = performance.now() + KILL_MS;
+  while (processesIn([sub.directory]).length > 0 && (await signalCgroup({ runtime, id, sub, pid: () => undefined }, "SIGKILL"))) {
+    if (performance.now() > deadline)
+      throw new ExecutorError("stuck", `${id}: processes of an earlier exec do not end`, { cgroup: sub.directory });
+    await sleep(LOOK_MS);
+  }
+  await removeSubCgroup(sub);
+}

@@ -1,0 +1,19 @@
+import { uptime } from "node:os";
+import { expect, test } from "vitest";
+import { ageOf } from "./age.ts";
+import { TICKS_PER_SECOND } from "./table.ts";
+
+/** As the kernel has it for a process that began so long ago. */
+const ticksAgo = (seconds: number) => String(Math.floor((uptime() - seconds) * TICKS_PER_SECOND));
+const age = (wallSeconds: number, seconds: number) =>
+  Math.round(ageOf({ startedMs: Date.now() - wallSeconds * 1000, startTicks: ticksAgo(seconds) }) / 1000);
+
+test("since its program was started, which may be later than its first process", () => {
+  expect(age(20, 20)).toBe(20);
+  expect(age(3, 20)).toBe(3);
+});
+
+test("the clock of the wall was set since", () => {
+  expect(age(86_400 + 20, 20)).toBe(20);
+  expect(age(-86_400 + 20, 20)).toBe(20);
+});
