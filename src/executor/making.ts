@@ -3,6 +3,7 @@ import type { Container } from "./container.ts";
 import type { Description, Directory } from "./directory.ts";
 import { aborted, ExecutorError } from "./errors.ts";
 import { processIn, rootfsOf } from "./launch/bundle.ts";
+import { isSlice } from "./launch/cgroup-place.ts";
 import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand, OciProcess } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
@@ -75,7 +76,9 @@ async function make(
     const { id, path, record } = directory;
     const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
     const log = command.stdio?.log && { outputLog: command.stdio.log };
-    await runtime[verb](id, { bundle: path, exitRecord: record, stdio: stdio.container, ...resize, ...log, ...(abort ? { abort } : {}) });
+    const manager = isSlice(command.cgroupParent ?? "") ? { cgroupManager: "systemd" as const } : {};
+    const own = { bundle: path, exitRecord: record, stdio: stdio.container };
+    await runtime[verb](id, { ...own, ...resize, ...log, ...manager, ...(abort ? { abort } : {}) });
     const written = directory.exitRecord();
     if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
     return { description, process: runningState(written), stdio };

@@ -23,6 +23,8 @@ export interface Configuration {
   readonly runtime: string | undefined;
   /** Path of the cgroup that is the parent of all tasks. */
   readonly cgroupParent: string;
+  /** undefined: the engine's default. */
+  readonly cgroupManager: "cgroupfs" | "systemd" | undefined;
   /** Milliseconds; undefined: the engine's default. */
   readonly launchTimeoutMs: number | undefined;
   /** Capacity of the host that tasks may use. Values that are not given come from the kernel. */
@@ -40,7 +42,7 @@ export interface Configuration {
 }
 
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
-             [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--runtime FILE]
+             [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
@@ -52,6 +54,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --state-dir DIR       store, containers and logs; default /var/lib/runtd
   --run-dir DIR         admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
+  --cgroup-manager WHO  keeps the cgroups of new tasks: cgroupfs (default), runtd itself; or systemd, each task is a slice of it with the task's limits,
+                        and its containers are scopes in that; cgroup v2 only
   --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
   --launch-timeout DURATION
@@ -93,6 +97,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "state-dir": { type: "string" },
       "run-dir": { type: "string", default: "/run/runtd" },
       "cgroup-parent": { type: "string", default: "/runtd" },
+      "cgroup-manager": { type: "string" },
       "no-task-limits": { type: "boolean", default: false },
       runtime: { type: "string" },
       "launch-timeout": { type: "string" },
@@ -129,6 +134,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     isStateDirGiven: values["state-dir"] !== undefined,
     once: values.file === undefined ? undefined : { file: values.file, group: values.group },
     orphans: orphans ?? "show",
+    cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),

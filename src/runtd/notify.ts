@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { log } from "./log.ts";
 
-const TIMEOUT_MS = 10_000;
+/** Longer than runt waits for an answer. */
+const TIMEOUT_MS = 40_000;
 /** Script of the messenger: it waits for the path of the program, or ends with its parent. */
 const WHEN_TOLD = 'read -r runt && exec "$runt" "$@"';
 

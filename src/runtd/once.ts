@@ -25,6 +25,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
     isStateDirGiven,
     runtime,
     cgroupParent,
+    cgroupManager,
     taskLimits,
     launchTimeoutMs,
     capacity,
@@ -36,7 +37,8 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
     const engine = await Engine.open({
-      ...{ stateDir: directory, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, images, cniPath, networkTimeoutMs },
+      ...{ stateDir: directory, runtime, cgroupParent, cgroupManager, taskLimits },
+      ...{ launchTimeoutMs, capacity, queue, images, cniPath, networkTimeoutMs },
       isOwnProcess: true,
       log: onlyErrors,
     });

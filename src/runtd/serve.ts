@@ -21,7 +21,8 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } = configuration;
+  const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } =
+    configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
@@ -29,6 +30,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       stateDir,
       runtime,
       cgroupParent,
+      cgroupManager,
       taskLimits,
       launchTimeoutMs,
       capacity,

@@ -124,6 +124,38 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd dr
     expect(existsSync(join(root, name))).toBe(false);
   });
 
+  test("a slice is made with its properties, gets others when it is there, and goes; each may be done again", async () => {
+    const slice = `${begin()}.slice`.replaceAll("-", "_");
+    const change = (...words: string[]) => ok(["service", "slice", ...words]);
+    await change("start", slice, "MemoryMax=uint64 1048576", "Description='of a test'");
+    expect(systemd.unit(slice)).toEqual({
+      MemoryMax: { signature: "t", value: 1048576n },
+      Description: { signature: "s", value: "of a test" },
+    });
+    await change("start", slice, "MemoryMax=uint64 2097152", "Description='of a test'");
+    expect(systemd.unit(slice)?.["MemoryMax"]).toEqual({ signature: "t", value: 2097152n });
+    await change("stop", slice);
+    await change("stop", slice);
+    expect(systemd.unit(slice)).toBeUndefined();
+    expect(newCalls().filter((line) => !line.startsWith("ResetFailed"))).toEqual(
+      ["StartTransientUnit", "StartTransientUnit", "StartTransientUnit", "SetUnitProperties", "StopUnit", "StopUnit"].map(
+        (member) => `${member} ${slice}`,
+      ),
+    );
+  });
+
+  test.each([
+    [["start", "no-slice", "MemoryMax=uint64 1"], "invalid slice name: no-slice"],
+    [["start", "a.slice", "MemoryMax"], "MemoryMax is no property of a unit"],
+    [["remove", "a.slice"], "service slice remove: use start or stop"],
+    [["stop", "a.slice", "A=b"], "service slice stop: use start or stop"],
+  ])("a slice that cannot be is refused before systemd hears of it: %j", async (words, text) => {
+    begin();
+    const { status, stderr } = await runt(["service", "slice", ...words]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(text)]);
+    expect(newCalls()).toEqual([]);
+  });
+
   test("a left-over unit is reset; one that stays is never stopped", async () => {
     const name = begin();
     systemd.failStart("exists");

@@ -1,15 +1,18 @@
 /** Changes that a caller asks for. Each is one transaction over the tasks and the facts of the host. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { taskSlice } from "../cgroup/index.ts";
 import type { HostCapacity } from "../model/index.ts";
 import type { HostFacts } from "./codec.ts";
 import { Commands } from "./commands.ts";
 import type { Caller } from "./journal.ts";
+import type { CgroupManager } from "./settings.ts";
 import type { ItemKind, Turns } from "./turn.ts";
 
 export interface EditsOptions {
   readonly capacity: HostCapacity;
   readonly cgroupParent: string;
+  readonly cgroupManager: CgroupManager;
   /** Whether a task has a cgroup of its own. */
   readonly hasTaskLimits: boolean;
 }
@@ -50,6 +53,9 @@ export class Edits {
   }
 
   #cgroupOf(id: string): string | null {
-    return this.#options.hasTaskLimits ? join(this.#options.cgroupParent, `${id}-${randomBytes(6).toString("hex")}`) : null;
+    const { hasTaskLimits, cgroupParent, cgroupManager } = this.#options;
+    const name = `${id}-${randomBytes(6).toString("hex")}`;
+    if (!hasTaskLimits) return null;
+    return cgroupManager === "systemd" ? taskSlice(cgroupParent, name) : join(cgroupParent, name);
   }
 }

@@ -1,7 +1,7 @@
 /** Carries out actions. Each may be repeated after a crash, because what it makes has a name that was recorded before. Its result is an event. */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { removeEmptyLevels } from "../cgroup/index.ts";
+import { isSlice, removeEmptyLevels } from "../cgroup/index.ts";
 import type { Images } from "../images/index.ts";
 import { pruneLogs } from "../logs/index.ts";
 import {
@@ -95,7 +95,7 @@ export class Effects {
         return { type: "resource", name: action.name, target: "CREATED", ...(await this.#createResource(action.name, record)) };
       case "removeResource":
         if (action.name === NETWORK) await this.#options.networks.release(record.id);
-        else await removeResource(record, action.name, paths);
+        else await removeResource(record, action.name, { paths, binary: runtime.binary });
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { isHealthy, output } = await this.#checking.check(record, action.runtimeId, action.check);
@@ -110,7 +110,8 @@ export class Effects {
 
   async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
     if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.group, record.spec) };
-    createResource(record, name, this.#options.paths);
+    const { paths, runtime } = this.#options;
+    await createResource(record, name, { paths, binary: runtime.binary });
     return {};
   }
 
@@ -122,7 +123,7 @@ export class Effects {
   /** What a task has besides its containers and resources: logs, and a level above their cgroups that nobody uses any more. */
   forget({ id, cgroup }: Pick<TaskRecord, "id" | "cgroup">): void {
     const { paths, cgroupParent } = this.#options;
-    if (cgroup === null) removeEmptyLevels(cgroupParent);
+    if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });
     this.#options.cards.remove(id);
   }

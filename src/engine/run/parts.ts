@@ -1,5 +1,6 @@
 /** Builds the parts of an engine from its settings and its store. Nothing is started yet. */
 import { Fence } from "../../executor/index.ts";
+import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
@@ -56,7 +57,15 @@ export interface EngineParts {
 
 /** `store`: that of the settings' state directory, open. @throws ExecutorError runtime-not-found, runtime-version; StoreError unreadable */
 export function partsOf(settings: EngineSettings, store: Store): EngineParts {
-  const { stateDir, cgroupParent, taskLimits = true, images: imageSettings = {}, probe, log = () => {} } = settings;
+  const {
+    stateDir,
+    cgroupParent,
+    cgroupManager = "cgroupfs",
+    taskLimits = true,
+    images: imageSettings = {},
+    probe,
+    log = () => {},
+  } = settings;
   const paths = new Paths(stateDir);
   const conditions = new Conditions(log);
   const cards = new Cards(paths);
@@ -73,7 +82,14 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
 
   const { pullPolicy = "default", ...ofImages } = imageSettings;
   const images = new ImageStore({ directory: paths.images, ...ofImages });
-  const common = { paths, images, metadata, networks, cgroupParent };
+  if (cgroupManager === "systemd") checkSystemd();
+  const common = {
+    paths,
+    images,
+    metadata,
+    networks,
+    cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
+  };
   const launching = new Launching({ ...common, binary: runtime.binary });
   const pulling = new Pulling({ images, launching, policy: pullPolicy });
   const effects = new Effects({ ...common, runtime, launching, pulling, cards });
@@ -104,7 +120,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   turns.onCommit(() => names.refresh([...turns.records.values()]));
   const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
   const facts = { epoch: epoch + 1, bootId: bootId(), revision };
-  const edits: Edits = new Edits(turns, { capacity, cgroupParent, hasTaskLimits: taskLimits }, facts);
+  const edits: Edits = new Edits(turns, { capacity, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
 
   return {
     store,

@@ -8,11 +8,18 @@ import type { OrphanPolicy } from "./orphans.ts";
 import type { Probe } from "./probe.ts";
 import type { LedgerView } from "./view.ts";
 
+export type CgroupManager = "cgroupfs" | "systemd";
+
 export interface EngineSettings {
   /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
   readonly stateDir: string;
   /** Absolute path of the cgroup below which all tasks are. */
   readonly cgroupParent: string;
+  /**
+   * systemd: new tasks are slices of systemd's with the task's limits, and their containers scopes in them; cgroup v2 only. Tasks that are there stay as they were made.
+   * Default: cgroupfs.
+   */
+  readonly cgroupManager?: CgroupManager | undefined;
   /** Whether new tasks have a cgroup of their own; without one a task cannot have limits. Default: true. */
   readonly taskLimits?: boolean;
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */

@@ -1,5 +1,5 @@
 /** Containers that are to be stopped and belong to no task that anybody knows: nothing of them is recorded, and the next daemon finds what is left. */
-import { removeTaskCgroupsOf } from "../cgroup/index.ts";
+import { isSlice, removeTaskCgroupsOf, removeTaskSlicesOf } from "../cgroup/index.ts";
 import type { Images } from "../images/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { EngineLog } from "./log.ts";
@@ -53,9 +53,10 @@ export class Strays {
 
   /** What a task has besides its containers. */
   async #removeRest(task: string): Promise<void> {
-    const { networks, cgroupParent, forget } = this.#options;
+    const { networks, cgroupParent, runtime, forget } = this.#options;
     await networks.release(task);
-    await removeTaskCgroupsOf(cgroupParent, task);
+    if (isSlice(cgroupParent)) await removeTaskSlicesOf(runtime.binary, cgroupParent, task);
+    else await removeTaskCgroupsOf(cgroupParent, task);
     forget(task);
   }
 }

@@ -6,6 +6,7 @@ import { ExecutorError } from "../errors.ts";
 import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
 import { processIn, rootfsOf } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
+import { isSlice } from "./cgroup-place.ts";
 import type { LaunchCommand, NamespaceMode, Stdio, StdioSet } from "./command.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
@@ -44,8 +45,9 @@ export function checkCommand(command: LaunchCommand): void {
       if (text.includes("\0")) refuse("args and env", "hold a NUL");
     }
   }
-  if (command.cgroupParent !== undefined && (!isAbsolute(command.cgroupParent) || command.cgroupParent.split("/").includes(".."))) {
-    refuse("cgroupParent", `${command.cgroupParent} is no absolute path without ..`);
+  const { cgroupParent } = command;
+  if (cgroupParent !== undefined && !isSlice(cgroupParent) && (!isAbsolute(cgroupParent) || cgroupParent.split("/").includes(".."))) {
+    refuse("cgroupParent", `${cgroupParent} is neither an absolute path without .. nor a slice of systemd`);
   }
   for (const [type, mode] of Object.entries(command.namespaces ?? {})) checkNamespace(type, mode, refuse);
   checkResources(command.resources ?? {});

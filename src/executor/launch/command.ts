@@ -119,7 +119,10 @@ interface Common {
   readonly annotations?: Readonly<Record<string, string>>;
   /** linux.seccomp of the OCI configuration; default: no filter. */
   readonly seccomp?: OciObject;
-  /** Absolute path below which the container's cgroup is made; default: "/runt-executor". */
+  /**
+   * Absolute path below which the container's cgroup is made, or a slice of systemd ("tasks-web.slice"), in which the container is a scope; default:
+   * "/runt-executor".
+   */
   readonly cgroupParent?: string;
 }
 

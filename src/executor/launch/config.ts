@@ -3,6 +3,7 @@ import { ExecutorError } from "../errors.ts";
 import * as profile from "../profile.ts";
 import { completeConfig } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
+import { cgroupsPathOf } from "./cgroup-place.ts";
 import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode, OciObject, ProcessLaunch } from "./command.ts";
 import { ociResources } from "./resources.ts";
 import type { User } from "./user.ts";
@@ -18,12 +19,11 @@ export interface LaunchContext {
 export type OciConfig = OciObject;
 
 const OCI_VERSION = "1.2.0";
-export const DEFAULT_CGROUP_PARENT = "/runt-executor";
 
 /** @throws ExecutorError invalid-argument */
 export function toConfig(command: LaunchCommand, context: LaunchContext): OciConfig {
   checkCapabilities(command);
-  const cgroupsPath = `${command.cgroupParent ?? DEFAULT_CGROUP_PARENT}/${context.id}`;
+  const cgroupsPath = cgroupsPathOf(context.id, command.cgroupParent);
   const resources = ociResources(command.resources ?? {}, context.cgroupVersion);
   if ("config" in command) {
     const named = Object.keys(command.namespaces ?? {}) as profile.NamespaceType[];

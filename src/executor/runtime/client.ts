@@ -40,10 +40,7 @@ export class Runtime {
   }
 
   async create(id: string, options: types.CreateOptions): Promise<void> {
-    await this.#call("create", [...createFlags(options), id], {
-      stdio: options.stdio ?? ["ignore", "ignore", "ignore"],
-      abort: options.abort,
-    });
+    await this.#make("create", createFlags(options), id, options);
   }
 
   async start(id: string): Promise<void> {
@@ -52,9 +49,15 @@ export class Runtime {
 
   /** Create and start in the background. */
   async run(id: string, options: types.CreateOptions): Promise<void> {
-    await this.#call("run", ["--detach", ...createFlags(options), id], {
-      stdio: options.stdio ?? ["ignore", "ignore", "ignore"],
-      abort: options.abort,
+    await this.#make("run", ["--detach", ...createFlags(options)], id, options);
+  }
+
+  async #make(verb: string, flags: readonly string[], id: string, { stdio, abort, cgroupManager }: types.CreateOptions): Promise<void> {
+    await this.#call(verb, [...flags, id], {
+      // The later one counts.
+      global: [...this.#global, ...value("--cgroup-manager", cgroupManager)],
+      stdio: stdio ?? ["ignore", "ignore", "ignore"],
+      abort,
     });
   }
 

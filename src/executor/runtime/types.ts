@@ -30,6 +30,8 @@ export interface CreateOptions {
   readonly noPivot?: boolean;
   readonly noNewKeyring?: boolean;
   readonly cgroupParent?: string;
+  /** In place of RuntimeOptions.cgroupManager. */
+  readonly cgroupManager?: "cgroupfs" | "systemd" | "disabled";
   /** Digest or file of a plan: nothing is done when it would be another one. */
   readonly expectPlan?: string;
   /** Default: none (/dev/null). */

@@ -8,5 +8,6 @@ export { changeMounts } from "./mounts.ts";
 export { pause, resume } from "./pause.ts";
 export { processes } from "./ps.ts";
 export { run } from "./run.ts";
+export { startSlice, stopSlice } from "./slice.ts";
 export { start } from "./start.ts";
 export { update } from "./update.ts";

@@ -1,12 +1,14 @@
 /** System calls for a daemon that cannot make them. */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
+import { startSlice, stopSlice } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { print } from "../output.ts";
 
 const STDIN = 0;
 const HANGUP = 0x10;
-const PROCESSED_MS = 5_000;
+/** A manager that is busy with a whole machine takes long: a message whose sender it does not find any more is none. */
+const PROCESSED_MS = 30_000;
 
 export const verb: Verb = ({ positionals: [action = "", ...words] }) => {
   if (action === "notify" && words.length > 0) return notify(words);
@@ -14,8 +16,21 @@ export const verb: Verb = ({ positionals: [action = "", ...words] }) => {
     print(`${JSON.stringify(host.peerCredentials(STDIN))}\n`);
     return 0;
   }
-  throw new RuntError("usage", `service ${[action, ...words].join(" ")}: use notify with assignments, or peer`);
+  if (action === "slice" && words.length > 1) return slice(words);
+  throw new RuntError(
+    "usage",
+    `service ${[action, ...words].join(" ")}: use notify with assignments, peer, or slice start or stop with a name`,
+  );
 };
+
+function slice([action = "", name = "", ...properties]: readonly string[]): number {
+  const wrong = properties.find((word) => !/^[A-Za-z]+=./.test(word));
+  if (wrong !== undefined) throw new RuntError("usage", `${wrong} is no property of a unit`);
+  if (action === "start") startSlice(name, properties);
+  else if (action === "stop" && properties.length === 0) stopSlice(name);
+  else throw new RuntError("usage", `service slice ${action}: use start or stop`);
+  return 0;
+}
 
 function notify(assignments: readonly string[]): number {
   const wrong = assignments.find((word) => !/^[A-Z_]+=[^\n]*$/.test(word));

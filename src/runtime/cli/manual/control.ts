@@ -86,8 +86,14 @@ export const CONTROL_MANUAL = {
       "What a daemon asks for that cannot make these system calls itself, as runtd(8). It has nothing to do with containers.",
       "notify sends the assignments, as READY=1 or STATUS=text, to the socket NOTIFY_SOCKET of the environment (sd_notify(3)), and returns when the service " +
         "manager has taken them. peer prints the process id, user and group of who has connected the unix socket that is the standard input, as JSON.",
+      "slice start makes a slice of the system's systemd with these properties, each as NAME=VALUE with a value in GVariant text, and gives them to one that is " +
+        "there already; it returns when systemd has it. slice stop removes it, with whatever is in it.",
     ],
-    examples: ["runt service notify READY=1 STATUS=working", "runt service peer"],
-    exitStatus: [["1", "the manager has not taken it within five seconds, or the standard input is no unix socket"]],
+    examples: [
+      "runt service notify READY=1 STATUS=working",
+      "runt service peer",
+      "runt service slice start tasks-web.slice 'MemoryMax=uint64 67108864'",
+    ],
+    exitStatus: [["1", "the manager has not taken it within thirty seconds, or the standard input is no unix socket"]],
   },
 } as const satisfies Readonly<Record<string, VerbManual>>;

@@ -1,0 +1,116 @@
+/**
+ * The cgroup of a task where systemd keeps the tree: a slice with the task's limits. systemd makes levels of the dashes in a slice's name, so those of the
+ * task's are escaped, and it is one level below that of the engine. systemd.slice(5), systemd.unit(5)
+ */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { cgroupVersion, hierarchies } from "../../executor/index.ts";
+import { CgroupError } from "./task-cgroup.ts";
+
+const run = promisify(execFile);
+/** Longer than runt waits for a job of systemd's. */
+const CALL_MS = 60_000;
+const SLICE = ".slice";
+const EMPTY_MS = 2_000;
+const LOOK_MS = 20;
+
+export function isSlice(cgroup: string): boolean {
+  return cgroup.endsWith(SLICE) && !cgroup.startsWith("/");
+}
+
+/** @throws CgroupError: this host does not have what slices need */
+export function checkSystemd(): void {
+  // sd_booted(3)
+  if (!existsSync("/run/systemd/system")) throw new CgroupError("systemd does not run on this host: it cannot manage the cgroups of tasks");
+  if (cgroupVersion() === 1) throw new CgroupError("systemd manages the cgroups of tasks on cgroup v2 only, and this host has v1");
+}
+
+/** Of the engine: "/runtd" is "runtd.slice", and "/a/b" is "a-b.slice", which systemd puts into "a.slice". */
+export function parentSlice(parent: string): string {
+  return `${parent.split("/").filter(Boolean).map(escaped).join("-")}${SLICE}`;
+}
+
+/** Directly below it. */
+export function taskSlice(parent: string, name: string): string {
+  return `${parentSlice(parent).slice(0, -SLICE.length)}-${escaped(name)}${SLICE}`;
+}
+
+/** Make it. May be repeated: one that is there gets these limits. @param binary path of runt @throws CgroupError */
+export async function makeTaskSlice(binary: string, name: string, properties: readonly string[]): Promise<void> {
+  await inTurn(() => call(binary, ["start", name, ...properties]));
+}
+
+/** What is gone is removed. systemd would end what is in it, so nothing may be. @throws CgroupError */
+export async function removeTaskSlice(binary: string, name: string): Promise<void> {
+  await inTurn(async () => {
+    await unpopulated(name);
+    await call(binary, ["stop", name]);
+    // That of the engine began with its first task.
+    const above = `${name.slice(0, name.lastIndexOf("-"))}${SLICE}`;
+    if (directoriesOf(above).every(isEmpty)) await call(binary, ["stop", above]);
+  });
+}
+
+/** The kernel and systemd let go of it a moment after its last process. */
+async function unpopulated(name: string): Promise<void> {
+  const deadline = performance.now() + EMPTY_MS;
+  while (directoriesOf(name).some(isPopulated)) {
+    if (performance.now() > deadline) throw new CgroupError(`cannot remove the slice ${name}: somebody is still in it`);
+    await sleep(LOOK_MS);
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after the other: a slice that stops takes the start of one below it along. */
+function inTurn(action: () => Promise<void>): Promise<void> {
+  const own = last.then(action);
+  last = own.catch(() => {});
+  return own;
+}
+
+/** Those of a task whose record is lost: by the name that they were given. @param parent slice of the engine @throws CgroupError */
+export async function removeTaskSlicesOf(binary: string, parent: string, id: string): Promise<void> {
+  const start = `${parent.slice(0, -SLICE.length)}-${escaped(`${id}-`)}`;
+  const found = directoriesOf(parent).flatMap((directory) => readdirSync(directory));
+  for (const name of new Set(found))
+    if (name.startsWith(start) && /^[0-9a-f]{12}\.slice$/.test(name.slice(start.length))) await removeTaskSlice(binary, name);
+}
+
+/** Its cgroup, where it has one. */
+function directoriesOf(name: string): string[] {
+  return hierarchies()
+    .map(({ mountpoint }) => join(mountpoint, slicePath(name)))
+    .filter((directory) => existsSync(directory));
+}
+
+function isEmpty(directory: string): boolean {
+  return readdirSync(directory, { withFileTypes: true }).every((entry) => !entry.isDirectory());
+}
+
+function isPopulated(directory: string): boolean {
+  return /^populated 1$/m.test(readFileSync(join(directory, "cgroup.events"), "utf8"));
+}
+
+/** "a-b.slice" is "a.slice/a-b.slice". */
+function slicePath(name: string): string {
+  const parts = name.slice(0, -SLICE.length).split("-");
+  return parts.map((_, at) => `${parts.slice(0, at + 1).join("-")}${SLICE}`).join("/");
+}
+
+/** As systemd-escape(1) writes one part of a name. */
+function escaped(part: string): string {
+  return part.replace(/[^\w.:]|^\./g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+async function call(binary: string, words: readonly string[]): Promise<void> {
+  try {
+    await run(binary, ["service", "slice", ...words], { timeout: CALL_MS, killSignal: "SIGKILL", cwd: "/" });
+  } catch (error) {
+    const { stderr = "", message } = error as Error & { readonly stderr?: string };
+    throw new CgroupError(`cannot ${words[0]} the slice ${words[1]}: ${stderr.trim().replace(/^runt: /, "") || message}`, { cause: error });
+  }
+}
