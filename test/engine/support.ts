@@ -185,7 +185,7 @@ function rootsBelow(directory: string): string[] {
   const points = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
-  return points.filter((path) => path.startsWith(`${directory}/images/roots/`)).reverse();
+  return points.filter((path) => path.startsWith(`${directory}/images/roots/`) || path.startsWith(`${directory}/volumes/`)).reverse();
 }
 
 /** For SpawnOptions.before. */

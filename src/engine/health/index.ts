@@ -1,2 +1,3 @@
-/** Health checks of containers by HTTP and TCP. */
+/** Health checks of containers by HTTP, TCP and gRPC. */
+export { probeGrpc } from "./grpc.ts";
 export { type Checked, type Probe, probeHttp, probeTcp } from "./probe.ts";

@@ -1,6 +1,7 @@
 /** Actions that the engine carries out. The transaction that decides on an action records it as in flight; its result comes back as an event. */
 
 import type { HealthCheck } from "../spec/index.ts";
+import type { CheckKind } from "./checks.ts";
 
 interface OfContainer {
   readonly container: string;
@@ -25,7 +26,7 @@ export type Action =
   | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
   /** Give it the limits that its spec has now. `updated`. May be repeated. */
   | ({ readonly type: "update" } & OfContainer)
-  | ({ readonly type: "checkHealth"; readonly check: HealthCheck } & OfContainer)
+  | ({ readonly type: "checkHealth"; readonly kind: CheckKind; readonly check: HealthCheck } & OfContainer)
   /** `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }

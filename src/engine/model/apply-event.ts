@@ -4,13 +4,14 @@ import { applyObservation } from "./apply-observation.ts";
 import { applyResult } from "./apply-result.ts";
 import { applyBoot } from "./boot.ts";
 import { changeContainer, containerOf, stopTask } from "./change-record.ts";
+import { changeChecks } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
 import { applyHealth } from "./health.ts";
 import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
 import { applyPreStopped } from "./pre-stop.ts";
 import { reason } from "./reason.ts";
-import { healthCheckOf, type TaskRecord } from "./record.ts";
+import type { TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
 import { after } from "./time.ts";
 import { applyRespec, applyUpdated } from "./update.ts";
@@ -49,7 +50,7 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "fenced":
       return applyFence(record);
     case "health":
-      return applyHealth(record, event, healthCheckOf(record, event.container));
+      return applyHealth(record, event);
     case "preStopped":
       return applyPreStopped(record, event);
     case "booted":
@@ -107,7 +108,7 @@ function applyFence(record: TaskRecord): TaskRecord {
     leftovers: record.leftovers.map((one) => ({ ...one, isRemoving: false })),
     containers: record.containers.map((one) => ({
       ...one,
-      health: one.health && { ...one.health, isChecking: false },
+      ...changeChecks(one, (state) => ({ ...state, isChecking: false })),
       preStop: one.preStop === "running" ? "done" : one.preStop,
       update: one.update && { ...one.update, isInFlight: false, isStale: false },
     })),

@@ -1,11 +1,11 @@
 /** Applies the result of an action of a container. */
 import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
+import { checkOf, delayChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { endContainer } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
 import { retryDelayMs } from "./host.ts";
-import { UNKNOWN_HEALTH } from "./new-record.ts";
 import { type ReasonCode, reason } from "./reason.ts";
-import { type ContainerRecord, healthCheckOf, type ImageRecord, type TaskRecord } from "./record.ts";
+import type { ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
 import { type ContainerStatus, isFurther } from "./status.ts";
 import { after, type Instant } from "./time.ts";
 
@@ -34,7 +34,7 @@ export function applyResult(record: TaskRecord, event: Result): TaskRecord {
 /** What the image says of checks of its health counts from now on, where the task says nothing. */
 function pulled(record: TaskRecord, container: ContainerRecord, image: ImageRecord, at: Instant): TaskRecord {
   const advanced = changeContainer(advance(record, container, "PULLED", at), container.name, { image });
-  const isChecked = container.health === null && healthCheckOf(advanced, container.name) !== undefined;
+  const isChecked = container.health === null && checkOf(advanced, container.name, "health") !== undefined;
   const next = isChecked ? changeContainer(advanced, container.name, { health: UNKNOWN_HEALTH }) : advanced;
   return { ...next, pulls: record.pulls && { ...record.pulls, stoppedAt: at } };
 }
@@ -46,7 +46,7 @@ export function advance(record: TaskRecord, container: ContainerRecord, status: 
   return changeContainer(record, container.name, {
     known: status,
     blockedSince: null,
-    ...(isStart ? { startedAt: at, stoppedAt: null } : {}),
+    ...(isStart ? { startedAt: at, stoppedAt: null, ...delayChecks(record, container, at) } : {}),
   });
 }
 

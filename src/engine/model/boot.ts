@@ -1,5 +1,6 @@
 /** Applies a reboot of the host: no process of a task is left, whatever the record says. */
 import { changeContainer, leaveBehind, stopTask } from "./change-record.ts";
+import { changeChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { exitReason } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
 import { runtimeId } from "./ids.ts";
@@ -53,7 +54,7 @@ function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, 
       exit === undefined
         ? reason("HostRebooted", `container ${container.name} ended with the host`)
         : exitReason(container.name, exit, true),
-    health: container.health && { ...container.health, isChecking: false, nextCheck: null },
+    ...changeChecks(container, (state) => ({ ...state, isChecking: false, nextCheck: null })),
   });
   return wasThere ? leaveBehind(gone, container) : gone;
 }
@@ -81,10 +82,12 @@ function hasSucceeded(record: TaskRecord, { name, exit, essential }: ContainerRe
   return !essential && exit?.code === 0 && specOf(record, name)?.restart?.enabled !== true;
 }
 
-function again({ id }: TaskRecord, { name, type, essential, health, generation, restarts, image }: ContainerRecord): ContainerRecord {
+function again(record: TaskRecord, container: ContainerRecord): ContainerRecord {
+  const { id } = record;
+  const { name, type, essential, generation, restarts, image } = container;
   const next = generation + 1;
   return {
-    ...newContainer(id, { name, type, essential, hasHealthCheck: health !== null }, next),
+    ...newContainer(id, { name, type, essential, checks: { health: null, ...changeChecks(container, () => UNKNOWN_HEALTH) } }, next),
     runtimeId: runtimeId(id, name, next),
     restarts,
     // It runs what it ran before the reboot, if that is still there.

@@ -1,4 +1,5 @@
 /** The time at which a record has to be decided on again, if no event comes before. */
+import { CHECK_KINDS } from "./checks.ts";
 import { dependencyDeadlines } from "./dependencies.ts";
 import type { TaskRecord } from "./record.ts";
 import { type Deadline, hasPassed, type Instant } from "./time.ts";
@@ -10,7 +11,7 @@ export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null 
       one.restartAt,
       one.stop.nextTry,
       one.update?.nextTry,
-      one.health?.nextCheck,
+      ...CHECK_KINDS.map((kind) => one[kind]?.nextCheck),
       ...dependencyDeadlines(record, one),
     ]),
     ...record.resources.map(({ nextTry }) => nextTry),

@@ -1,5 +1,6 @@
 /** Whether a dependency of a container holds, can still hold later, or never will. */
 import { type Dependency, dependencyTarget } from "../spec/index.ts";
+import { isStarting } from "./checks.ts";
 import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
@@ -47,12 +48,13 @@ function hasSucceeded(record: TaskRecord, dependency: Dependency, succeeded: rea
   return dependency.condition !== "HEALTHY" && succeeded.includes(dependencyTarget(record.name, dependency).task);
 }
 
-function holds({ condition }: Dependency, { known, startedAt, exit, health }: ContainerRecord): boolean {
+function holds({ condition }: Dependency, container: ContainerRecord): boolean {
+  const { known, startedAt, exit, health } = container;
   switch (condition) {
     case "CREATE":
       return startedAt !== null || (hasReached(known, "CREATED") && known !== "STOPPED");
     case "START":
-      return startedAt !== null;
+      return startedAt !== null && !isStarting(container);
     case "SUCCESS":
       return known === "STOPPED" && exit?.code === 0;
     case "COMPLETE":

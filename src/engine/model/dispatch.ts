@@ -1,13 +1,14 @@
 /** Chooses the actions that may start now, and marks each as in flight in the record. */
 import type { Action } from "./action.ts";
 import { changeContainer } from "./change-record.ts";
+import { checkOf } from "./checks.ts";
 import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
-import { isCheckDue } from "./health.ts";
+import { checksDue } from "./health.ts";
 import type { BundleView } from "./host.ts";
 import { isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
-import { type ContainerRecord, healthCheckOf, specOf, type TaskRecord } from "./record.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { actionTo, type ContainerStatus, hasReached, nextStatus } from "./status.ts";
 import { stopsBefore } from "./stop-order.ts";
 import { hasPassed, type Instant } from "./time.ts";
@@ -104,15 +105,16 @@ function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: Contain
 }
 
 function checkHealth(record: TaskRecord, now: Instant): Decision {
-  const due = record.containers.filter((one) => isCheckDue(one, now));
+  const due = record.containers.flatMap((container) => checksDue(container, now).map((kind) => ({ container, kind })));
   const checking = due.reduce(
-    (state, { name, health }) => changeContainer(state, name, { health: { ...health!, isChecking: true, nextCheck: null } }),
+    (state, { container, kind }) =>
+      changeContainer(state, container.name, { [kind]: { ...container[kind]!, isChecking: true, nextCheck: null } }),
     record,
   );
   return {
     record: checking,
-    actions: due.map(({ name, generation, runtimeId }) => {
-      return { type: "checkHealth", container: name, generation, runtimeId, check: healthCheckOf(record, name)! };
+    actions: due.map(({ container: { name, generation, runtimeId }, kind }) => {
+      return { type: "checkHealth", container: name, generation, runtimeId, kind, check: checkOf(record, name, kind)! };
     }),
   };
 }

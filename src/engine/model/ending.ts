@@ -1,5 +1,6 @@
 /** Decides what happens to a container that has ended. */
 import { changeContainer } from "./change-record.ts";
+import { isFailedByCheck } from "./checks.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { newIncarnation, restartByPolicy, restartsAfter } from "./restart.ts";
@@ -35,9 +36,9 @@ export function endContainer(
   const changed = changeContainer(record, container.name, ended);
   const policy = specOf(record, container.name)?.restart;
   // Who was stopped for its health waits as one that has ended by itself.
-  const isForHealth = policy?.unhealthy === true && container.health?.status === "UNHEALTHY";
+  const isForHealth = isFailedByCheck(container) || (policy?.unhealthy === true && container.health?.status === "UNHEALTHY");
   if (isOwnEnd && container.isRestartAsked)
-    return isForHealth ? restartByPolicy(changed, ended, policy, now) : newIncarnation(changed, ended, null);
+    return isForHealth && policy !== undefined ? restartByPolicy(changed, ended, policy, now) : newIncarnation(changed, ended, null);
   if (isOwnEnd && found !== null && policy !== undefined && restartsAfter(policy, ended, found, now)) {
     return restartByPolicy(changed, ended, policy, now);
   }

@@ -1,6 +1,7 @@
 /** The events of a task. */
 
 import type { TaskSpec } from "../spec/index.ts";
+import type { CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
 import type { ContainerExit, ImageRecord, NetworkRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
@@ -71,7 +72,7 @@ export type TaskEvent = { readonly at: Instant } & (
   | ({ readonly type: "lookedUp"; readonly observation: Observation } & OfContainer)
   /** `error`: what went wrong, for the log; the stop goes on. */
   | ({ readonly type: "preStopped"; readonly error?: string } & OfContainer)
-  | ({ readonly type: "health"; readonly isHealthy: boolean; readonly output: string } & OfContainer)
+  | ({ readonly type: "health"; readonly check: CheckKind; readonly isHealthy: boolean; readonly output: string } & OfContainer)
   /**
    * The host has booted anew: at.bootId is the new one. `exits` are those recorded on disk, by runtime id, that were not observed: an orderly shutdown ends
    * containers too, so they are no reason not to start the task again.

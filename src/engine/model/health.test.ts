@@ -37,3 +37,108 @@ test("E94: what is unhealthy is stopped and started anew, with the waits of its 
   expect(of(world)).toMatchObject({ known: "RUNNING", generation: 3, restarts: 2, shortRuns: 2, health: { status: "UNHEALTHY" } });
   expect(world.record.known).toBe("RUNNING");
 });
+
+const CHECK = { tcp: { port: 1 }, retries: 2, interval: "10s" };
+
+/** A container whose start and life are checked, and another one that waits for its start. */
+function checked(restart?: object): World {
+  const container = {
+    name: "c",
+    rootfs: "/r",
+    command: "x",
+    startupCheck: { ...CHECK, retries: 3 },
+    livenessCheck: CHECK,
+    healthCheck: CHECK,
+  };
+  const spec = taskSchema.parse({
+    name: "t",
+    ends: "all",
+    containers: [
+      { ...container, ...(restart === undefined ? {} : { restart }) },
+      { name: "d", rootfs: "/r", command: "x", dependsOn: [{ container: "c", condition: "START" }] },
+    ],
+  });
+  const world = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at }), () => {});
+  world.send({ type: "admitted", at });
+  return world;
+}
+
+/** What is in flight ends, checks of the kinds in `bad` with a failure. */
+function go(world: World, ...bad: string[]): string[] {
+  const kinds: string[] = [];
+  while (world.pending.length > 0) {
+    const [action] = world.pending;
+    if (action!.type === "checkHealth") kinds.push(action!.kind);
+    world.finish(0, action!.type === "checkHealth" && bad.includes(action!.kind) ? "failed" : "ok");
+  }
+  return kinds;
+}
+
+test("E28: nothing else is checked, and nothing that waits for its start begins, before the check of the start has succeeded", () => {
+  const world = checked({});
+  expect(go(world, "startup")).toEqual(["startup"]);
+  world.wait();
+  expect(go(world, "startup")).toEqual(["startup"]);
+  expect(world.record.containers.map(({ known }) => known)).toEqual(["RUNNING", "NONE"]);
+  world.wait();
+  expect(go(world)).toEqual(["startup", "liveness", "health"]);
+  expect(world.record.containers.map(({ known }) => known)).toEqual(["RUNNING", "RUNNING"]);
+  world.wait();
+  // It is not checked again.
+  expect(go(world)).toEqual(["liveness", "health"]);
+});
+
+test("E94: what has failed the check of its start or of its life is started again, with the waits of its policy, and looked at anew", () => {
+  const world = checked({ ignoredExitCodes: [0], backoff: { initial: "1s", resetAfter: "1h" } });
+  for (let count = 0; count < 3; count++) {
+    go(world, "startup");
+    world.wait();
+  }
+  go(world);
+  expect(of(world)).toMatchObject({ generation: 2, restarts: 1, shortRuns: 1, known: "RUNNING", startup: { status: "HEALTHY" } });
+  for (let count = 0; count < 2; count++) {
+    world.wait();
+    go(world, "liveness");
+  }
+  expect(of(world)).toMatchObject({ generation: 3, restarts: 2, shortRuns: 2, startup: { status: "UNKNOWN" }, liveness: { failures: 0 } });
+});
+
+test("E28: without a policy it is stopped, and why is told", () => {
+  const world = checked();
+  for (let count = 0; count < 3; count++) {
+    go(world, "liveness");
+    world.wait();
+  }
+  go(world);
+  expect(of(world)).toMatchObject({ known: "STOPPED", generation: 1, reason: { code: "CheckFailed" } });
+  expect(of(world).reason!.text).toBe("container c has failed its check of its life 2 times in a row");
+});
+
+test("E28: a hook after the start comes first; when it fails the container is stopped; the first check waits for its delay, and some need more than one success", () => {
+  const container = {
+    name: "c",
+    rootfs: "/r",
+    command: "x",
+    postStart: { command: ["x"] },
+    healthCheck: { ...CHECK, initialDelay: "25s", successes: 2 },
+  };
+  const begin = () => {
+    const spec = taskSchema.parse({ name: "t", containers: [container] });
+    const world = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at }), () => {});
+    world.send({ type: "admitted", at });
+    return world;
+  };
+  const bad = begin();
+  go(bad, "postStart");
+  expect(of(bad)).toMatchObject({ known: "STOPPED", reason: { code: "CheckFailed" } });
+  const good = begin();
+  expect(go(good)).toEqual(["postStart"]);
+  const before = good.now.bootMs;
+  good.wait();
+  expect(good.now.bootMs - before).toBe(25_000);
+  expect(go(good)).toEqual(["health"]);
+  expect(of(good).health).toMatchObject({ status: "UNKNOWN", successes: 1 });
+  good.wait();
+  go(good);
+  expect(of(good).health).toMatchObject({ status: "HEALTHY", successes: 2, sinceWallMs: good.now.wallMs });
+});

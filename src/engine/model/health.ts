@@ -1,36 +1,70 @@
 /** Health checks: when the next one is due, and what its result means. They never change the known status. */
-import type { HealthCheck } from "../spec/index.ts";
-import { changeContainer, containerOf } from "./change-record.ts";
+import { changeContainer, containerOf, stopContainer } from "./change-record.ts";
+import { CHECK_KINDS, type CheckKind, checkOf, isStarting } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
+import { reason } from "./reason.ts";
 import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
 import { runTimeMs } from "./restart.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
 
-export function isCheckDue({ health, known, desired }: ContainerRecord, now: Instant): boolean {
+/** What is due now. No other check is made while the start has not come through, and its own end with their success. */
+export function checksDue(container: ContainerRecord, now: Instant): CheckKind[] {
+  const { known, desired, postStart } = container;
   const isUp = known === "RUNNING" || known === "RESOURCES_PROVISIONED";
-  if (health === null || !isUp || desired !== "RUNNING" || health.isChecking) return false;
-  return health.nextCheck === null || hasPassed(health.nextCheck, now);
+  if (!isUp || desired !== "RUNNING") return [];
+  return CHECK_KINDS.filter((kind) => {
+    const state = container[kind];
+    if (!state || state.isChecking || (state.nextCheck !== null && !hasPassed(state.nextCheck, now))) return false;
+    switch (kind) {
+      case "postStart":
+        return state.status === "UNKNOWN";
+      case "startup":
+        return state.status !== "HEALTHY" && (!postStart || postStart.status === "HEALTHY");
+      default:
+        return !isStarting(container);
+    }
+  });
 }
 
-export function applyHealth(record: TaskRecord, event: Extract<TaskEvent, { type: "health" }>, check: HealthCheck | undefined): TaskRecord {
+type Health = Extract<TaskEvent, { type: "health" }>;
+
+export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
   const container = containerOf(record, event.container);
-  if (check === undefined || container?.health?.isChecking !== true || container.generation !== event.generation) return record;
+  const check = checkOf(record, event.container, event.check);
+  const before = container?.[event.check];
+  if (container === undefined || check === undefined || !before?.isChecking || container.generation !== event.generation) return record;
   const isEarly = runTimeMs(container, event.at) < check.startPeriod;
-  const failures = event.isHealthy ? 0 : isEarly ? container.health.failures : container.health.failures + 1;
-  const health: HealthRecord = {
-    status: event.isHealthy ? "HEALTHY" : failures >= check.retries ? "UNHEALTHY" : container.health.status,
+  const failures = event.isHealthy ? 0 : isEarly ? before.failures : before.failures + 1;
+  const successes = event.isHealthy ? (before.successes ?? 0) + 1 : 0;
+  const isHealthy = successes >= (check.successes ?? 1);
+  const status = isHealthy ? "HEALTHY" : failures >= check.retries ? "UNHEALTHY" : before.status;
+  const since = status === before.status ? before.sinceWallMs : event.at.wallMs;
+  const state: HealthRecord = {
+    status,
+    ...(since === undefined ? {} : { sinceWallMs: since }),
     failures,
+    // It counts only where one success is not enough.
+    ...(check.successes === undefined ? {} : { successes }),
     isChecking: false,
     nextCheck: after(event.at, check.interval),
     output: event.output,
   };
-  const isToRestart = health.status === "UNHEALTHY" && mayRestart(record, container);
-  return changeContainer(record, container.name, { health, ...(isToRestart ? { isRestartAsked: true } : {}) });
+  const changed = changeContainer(record, container.name, { [event.check]: state });
+  return state.status === "UNHEALTHY" ? applyUnhealthy(changed, container, event.check, state) : changed;
 }
 
-/** What is not healthy goes on, unless its policy says otherwise. */
-function mayRestart(record: TaskRecord, { name, desired, restarts }: ContainerRecord): boolean {
+/** What is not healthy goes on, unless its policy says otherwise; what does not live or start is stopped, and started again where it may be. */
+function applyUnhealthy(record: TaskRecord, container: ContainerRecord, kind: CheckKind, { failures, output }: HealthRecord): TaskRecord {
+  const { name, desired, restarts } = container;
   const policy = specOf(record, name)?.restart;
   const isEnough = policy?.maximumCount !== undefined && restarts >= policy.maximumCount;
-  return policy?.enabled === true && policy.unhealthy && !isEnough && desired === "RUNNING" && record.desired === "RUNNING";
+  const isWanted = desired === "RUNNING" && record.desired === "RUNNING";
+  const mayRestart = policy?.enabled === true && !isEnough && isWanted;
+  if (kind === "health") return mayRestart && policy.unhealthy ? changeContainer(record, name, { isRestartAsked: true }) : record;
+  if (mayRestart) return changeContainer(record, name, { isRestartAsked: true });
+  const last = output.trim().split("\n").at(-1) ?? "";
+  const how = `container ${name} has failed its ${WORDS[kind]} ${failures === 1 ? "" : `${failures} times in a row`}`.trimEnd();
+  return isWanted ? stopContainer(record, name, reason("CheckFailed", last === "" ? how : `${how}: ${last}`)) : record;
 }
+
+const WORDS = { postStart: "hook after the start", startup: "check of its start", liveness: "check of its life" } as const;

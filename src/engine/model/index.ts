@@ -3,6 +3,7 @@ export type { Action, ActionType } from "./action.ts";
 export { adoptedRecord, type FoundIncarnation, type TaskCard } from "./adopted-record.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
+export { type CheckKind, isStarting } from "./checks.ts";
 export { nextDeadline } from "./deadlines.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { type BundleView, DEFAULT_OPTIONS, type EngineOptions, retryDelayMs } from "./host.ts";

@@ -1,5 +1,6 @@
 /** The record of a task that has just been applied. */
 import { hasOwnNetwork, specDigest, type TaskSpec } from "../spec/index.ts";
+import { type CheckStates, newChecks } from "./checks.ts";
 import { PAUSE_NAME, runtimeId } from "./ids.ts";
 import { NETWORK } from "./network.ts";
 import { type ContainerRecord, type ContainerType, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
@@ -45,10 +46,10 @@ export function newRecord({ id, group, spec, cgroup, at, replaces = null, previo
     resources: newResources(spec, cgroup),
     containers: [
       ...(Object.values(spec.namespaces).includes("shared")
-        ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, hasHealthCheck: false }, 1)]
+        ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, checks: newChecks(undefined) }, 1)]
         : []),
-      ...spec.containers.map(({ name, essential, healthCheck }) =>
-        newContainer(id, { name, type: "normal", essential, hasHealthCheck: healthCheck !== undefined }, 1),
+      ...spec.containers.map((one) =>
+        newContainer(id, { name: one.name, type: "normal", essential: one.essential, checks: newChecks(one) }, 1),
       ),
     ],
     leftovers: [],
@@ -61,7 +62,7 @@ export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRec
     ...(cgroup !== null ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
     ...(hasOwnNetwork(spec) ? [{ name: NETWORK, kind: "network", ...none } as const] : []),
     ...spec.volumes
-      .filter(({ host }) => host === undefined)
+      .filter(({ host }) => host === undefined || spec.hostPaths !== undefined)
       .map(({ name }) => ({ name: `volume:${name}`, kind: "volume", ...none }) as const),
   ];
 }
@@ -70,13 +71,10 @@ interface Shape {
   readonly name: string;
   readonly type: ContainerType;
   readonly essential: boolean;
-  readonly hasHealthCheck: boolean;
+  readonly checks: CheckStates;
 }
 
-/** Of an incarnation that has not been looked at yet. */
-export const UNKNOWN_HEALTH = { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" } as const;
-
-export function newContainer(task: string, { name, type, essential, hasHealthCheck }: Shape, generation: number): ContainerRecord {
+export function newContainer(task: string, { name, type, essential, checks }: Shape, generation: number): ContainerRecord {
   return {
     name,
     type,
@@ -94,7 +92,7 @@ export function newContainer(task: string, { name, type, essential, hasHealthChe
     stoppedAt: null,
     exit: null,
     reason: null,
-    health: hasHealthCheck ? UNKNOWN_HEALTH : null,
+    ...checks,
     restarts: 0,
     shortRuns: 0,
     restartAt: null,

@@ -14,6 +14,8 @@ export type ReasonCode =
   | "StartFailed"
   | "ProvisionFailed"
   | "ResourceFailed"
+  | "CheckFailed"
+  | "Evicted"
   | "DependencyFailed"
   | "DependencyTimeout"
   | "LedgerError"

@@ -23,8 +23,12 @@ export type HealthStatus = "UNKNOWN" | "HEALTHY" | "UNHEALTHY";
 
 export interface HealthRecord {
   readonly status: HealthStatus;
+  /** When it became what it is; absent: it has not changed yet, or in a record of an earlier version. */
+  readonly sinceWallMs?: number;
   /** In a row. */
   readonly failures: number;
+  /** In a row; absent where one is enough. */
+  readonly successes?: number;
   readonly isChecking: boolean;
   readonly nextCheck: Deadline | null;
   /** The end of what the last check printed. */
@@ -91,6 +95,10 @@ export interface ContainerRecord {
   readonly exit: ContainerExit | null;
   readonly reason: Reason | null;
   readonly health: HealthRecord | null;
+  /** Of its hook after the start, of its start and of its life (checks.ts); absent: it has none. */
+  readonly postStart?: HealthRecord;
+  readonly startup?: HealthRecord;
+  readonly liveness?: HealthRecord;
   /** How often it was started again. */
   readonly restarts: number;
   /** Runs in a row that ended before restart.backoff.resetAfter: the next wait is longer with each. */
@@ -189,12 +197,6 @@ export interface Leftover {
   readonly isRemoving: boolean;
   readonly failures: number;
   readonly nextTry: Deadline | null;
-}
-
-/** What the task says, else its image. undefined: its health is not checked. */
-export function healthCheckOf(record: TaskRecord, name: string): HealthCheck | undefined {
-  const image = record.containers.find((container) => container.name === name)?.image;
-  return specOf(record, name)?.healthCheck ?? image?.healthCheck ?? undefined;
 }
 
 /** undefined for the pause process, which no spec names. */

@@ -1,8 +1,8 @@
 /** Decides whether and when an ended container is started again, and makes its next incarnation. */
 import type { RestartPolicy } from "../spec/index.ts";
 import { changeContainer, leaveBehind } from "./change-record.ts";
+import { changeChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { runtimeId } from "./ids.ts";
-import { UNKNOWN_HEALTH } from "./new-record.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Deadline, type Instant } from "./time.ts";
 
@@ -45,7 +45,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     isStrayStopped: false,
     // It is made with the limits that the spec has then.
     update: null,
-    health: container.health && UNKNOWN_HEALTH,
+    ...changeChecks(container, () => UNKNOWN_HEALTH),
   });
 }
 

@@ -76,6 +76,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     rootfs: placement.image?.rootfs ?? container.rootfs!,
     readonlyRootfs: container.readonlyRootfs,
     ...processOf(container, placement),
+    ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
     ...hostnameOf(task, container, network),
     capabilities,
     noNewPrivileges: container.noNewPrivileges,
@@ -154,7 +155,8 @@ function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount 
 
 function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {
   const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
-  const source = sourceOf(task, mount) ?? made();
+  // What is confined was opened and bound by the engine: nobody can put something else in its place.
+  const source = (task.hostPaths === undefined ? sourceOf(task, mount) : undefined) ?? made();
   const options = ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", mount.readOnly ? "rro" : "rw"];
   return { destination: mount.target, source, type: "bind", options };
 }

@@ -39,11 +39,16 @@ export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLa
         namespaces: ["mount", "cgroup", ...own].map((type) =>
           type === "network" && network !== undefined ? { type, path: network } : { type },
         ),
-        ...(namespaces.network === "shared" && hasIpv6 ? { sysctl: { "net.ipv6.conf.all.disable_ipv6": "0" } } : {}),
+        ...sysctlsOf(task, namespaces.network === "shared" && hasIpv6),
         resources: { devices: [{ allow: false, access: "rwm" }] },
       },
     },
     annotations,
     cgroupParent,
   };
+}
+
+function sysctlsOf({ sysctls = {} }: TaskSpec, asksForIpv6: boolean): { readonly sysctl?: Readonly<Record<string, string>> } {
+  const sysctl = { ...(asksForIpv6 ? { "net.ipv6.conf.all.disable_ipv6": "0" } : {}), ...sysctls };
+  return Object.keys(sysctl).length === 0 ? {} : { sysctl };
 }

@@ -1,5 +1,5 @@
 /** Runs one health check of a container: a command, HTTP or TCP. */
-import { type Checked, type Probe, probeHttp, probeTcp } from "../health/index.ts";
+import { type Checked, type Probe, probeGrpc, probeHttp, probeTcp } from "../health/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause } from "../pause/index.ts";
@@ -19,12 +19,13 @@ export class Checking {
   }
 
   /** @throws as Executor.exec; PauseNotFoundError; the error of spawn(2) */
-  async check(record: TaskRecord, runtimeId: string, { command, http, tcp, timeout }: HealthCheck): Promise<Checked> {
+  async check(record: TaskRecord, runtimeId: string, { command, http, tcp, grpc, timeout }: HealthCheck): Promise<Checked> {
     if (command !== undefined) return this.#options.runtime.check(runtimeId, command, timeout);
     const namespace = await this.#namespaceOf(record, runtimeId);
     if (namespace === undefined) return { isHealthy: false, output: "the container does not run" };
     const probe: Probe = { program: locatePause(this.#options.runtime.binary), namespace, timeoutMs: timeout };
-    return http === undefined ? probeTcp(tcp!, probe) : probeHttp(http, probe);
+    if (http !== undefined) return probeHttp(http, probe);
+    return grpc === undefined ? probeTcp(tcp!, probe) : probeGrpc(grpc, probe);
   }
 
   /** That of the container: also a private one, and that of the host. undefined: it does not run. */

@@ -2,11 +2,24 @@
 import { type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
+export interface CheckDetail {
+  readonly status: HealthRecord["status"];
+  /** When it became what it is; null: it has not changed yet. */
+  readonly sinceMs: number | null;
+  /** In a row. */
+  readonly failures: number;
+  readonly output: string | null;
+}
+
 export interface ContainerDetail {
   readonly name: string;
   readonly reason: Reason | null;
   /** null: it has no health check. `output`: the end of what the last check printed; null when it is not shown. */
-  readonly health: { readonly status: HealthRecord["status"]; readonly failures: number; readonly output: string | null } | null;
+  readonly health: CheckDetail | null;
+  /** Of its hook after the start, of its start and of its life; absent: it has none. */
+  readonly postStart?: CheckDetail | undefined;
+  readonly startup?: CheckDetail | undefined;
+  readonly liveness?: CheckDetail | undefined;
   /** Other containers it waits for, as "START of db". Empty when it waits for none. */
   readonly dependsOn: readonly string[];
 }
@@ -32,13 +45,20 @@ export function detailOf(record: TaskRecord, { isRedacted }: DetailOptions): Tas
     reason,
     spec: isRedacted ? withoutValues(spec) : { ...spec },
     resources: resources.map(({ name, known }) => ({ name, known })),
-    containers: containers.map(({ name, reason: why, health }) => ({
+    containers: containers.map(({ name, reason: why, health, postStart, startup, liveness }) => ({
       name,
       reason: why,
-      health: health && { status: health.status, failures: health.failures, output: isRedacted ? null : health.output },
+      health: health && checkDetail(health, isRedacted),
+      ...(postStart && { postStart: checkDetail(postStart, isRedacted) }),
+      ...(startup && { startup: checkDetail(startup, isRedacted) }),
+      ...(liveness && { liveness: checkDetail(liveness, isRedacted) }),
       dependsOn: (specOf(record, name)?.dependsOn ?? []).map(({ container, condition }) => `${condition} of ${container}`),
     })),
   };
+}
+
+function checkDetail({ status, sinceWallMs, failures, output }: HealthRecord, isRedacted: boolean): CheckDetail {
+  return { status, sinceMs: sinceWallMs ?? null, failures, output: isRedacted ? null : output };
 }
 
 function withoutValues(spec: TaskSpec): Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import {
   type HostCapacity,
   hasSucceeded,
   type Instant,
+  isStarting,
   type QueuePolicy,
   reason,
   reconcile,
@@ -167,5 +168,9 @@ export class Draft {
 }
 
 function works({ known, desired, containers }: TaskRecord): boolean {
-  return known === "RUNNING" && desired === "RUNNING" && containers.every(({ health }) => health === null || health.status === "HEALTHY");
+  return (
+    known === "RUNNING" &&
+    desired === "RUNNING" &&
+    containers.every((one) => !isStarting(one) && (one.health === null || one.health.status === "HEALTHY"))
+  );
 }

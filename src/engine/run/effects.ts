@@ -16,6 +16,7 @@ import {
 } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
+import { unmountBelow } from "../volumes/index.ts";
 import type { Cards } from "./cards.ts";
 import { Checking } from "./checking.ts";
 import type { Launching } from "./launching.ts";
@@ -99,7 +100,7 @@ export class Effects {
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { isHealthy, output } = await this.#checking.check(record, action.runtimeId, action.check);
-        return { type: "health", container: action.container, generation: action.generation, isHealthy, output };
+        return { ...checked(action), isHealthy, output };
       }
       case "preStop":
         return { ...preStopped(action), ...(await this.#preStop(action)) };
@@ -124,6 +125,8 @@ export class Effects {
   forget({ id, cgroup }: Pick<TaskRecord, "id" | "cgroup">): void {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
+    // A directory of the host may be bound there. What is removed must not be its content.
+    unmountBelow(paths.volumes(id));
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });
     this.#options.cards.remove(id);
   }
@@ -131,6 +134,10 @@ export class Effects {
 
 function imageOf(image: ImageRecord | undefined) {
   return image === undefined ? {} : { image };
+}
+
+function checked({ kind, container, generation }: Extract<Action, { type: "checkHealth" }>) {
+  return { type: "health", check: kind, container, generation } as const;
 }
 
 function preStopped({ container, generation }: ContainerAction) {
@@ -162,7 +169,7 @@ function failureOf(action: Effect, error: ActionError): Happening {
     case "preStop":
       return { ...preStopped(action), error: error.message };
     case "checkHealth":
-      return { type: "health", container: action.container, generation: action.generation, isHealthy: false, output: error.message };
+      return { ...checked(action), isHealthy: false, output: error.message };
   }
 }
 

@@ -245,6 +245,7 @@ export class Engine {
   close(): void {
     clearInterval(this.#backups);
     this.#parts.networkWatch.stop();
+    this.#parts.volumeWatch.stop();
     this.#parts.poll.stop();
     this.#parts.metadata.stop();
     this.#parts.turns.stop();

@@ -1,4 +1,5 @@
 /** Builds the parts of an engine from its settings and its store. Nothing is started yet. */
+import { dirname } from "node:path";
 import { Fence } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
@@ -28,6 +29,7 @@ import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Strays } from "./strays.ts";
 import { Turns } from "./turn.ts";
+import { VolumeWatch } from "./volume-watch.ts";
 
 const LAUNCH_TIMEOUT_MS = 120_000;
 const POLL_MS = 2 * 60_000;
@@ -46,6 +48,7 @@ export interface EngineParts {
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
   readonly networkWatch: NetworkWatch;
+  readonly volumeWatch: VolumeWatch;
   readonly images: Images;
   readonly pulling: Pulling;
   readonly metadata: MetadataFiles;
@@ -66,7 +69,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     probe,
     log = () => {},
   } = settings;
-  const paths = new Paths(stateDir);
+  const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
   const conditions = new Conditions(log);
   const cards = new Cards(paths);
   const networks = networksOf(settings);
@@ -136,6 +139,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     orphanPolicy: settings.orphans ?? "show",
     networks,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
+    volumeWatch: new VolumeWatch({ paths, turns, log, intervalMs: settings.volumeCheckMs }),
     images,
     pulling,
     metadata,

@@ -2,7 +2,16 @@
 import { join } from "node:path";
 
 export class Paths {
-  constructor(readonly stateDir: string) {}
+  /** @param sockets directory of whoever serves the engine, if it has one */
+  constructor(
+    readonly stateDir: string,
+    readonly sockets?: string,
+  ) {}
+
+  /** Nothing in them is a volume that somebody else may name. */
+  get own(): readonly string[] {
+    return [this.stateDir, ...(this.sockets === undefined ? [] : [this.sockets])];
+  }
 
   get executors(): string {
     return join(this.stateDir, "executors");

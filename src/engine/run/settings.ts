@@ -34,6 +34,8 @@ export interface EngineSettings {
   readonly networkTimeoutMs?: number | undefined;
   /** How often the networks of tasks are looked at: milliseconds. Default: a minute. */
   readonly networkCheckMs?: number | undefined;
+  /** How often scratch volumes with a size are measured; default 10 s. */
+  readonly volumeCheckMs?: number | undefined;
   /** How often containers are looked at in case nobody told of an end: milliseconds. Default: two minutes. */
   readonly pollMs?: number;
   /**

@@ -1,5 +1,5 @@
 /** YAML or JSON text -> its documents as values, or what is wrong with the text itself, with line and column. */
-import { isScalar, LineCounter, parseAllDocuments, visit } from "yaml";
+import { isScalar, LineCounter, parseAllDocuments, type ScalarTag, visit } from "yaml";
 import { duplicates } from "./check/names.ts";
 import { type Finding, type Problem, pointerOf } from "./finding.ts";
 import { offsetOf, type Position, positionOf } from "./position.ts";
@@ -40,8 +40,20 @@ export function readDocuments(text: string, what: string, { merge = false }: Rea
   }
 }
 
+/** "0644" is a mode, as Kubernetes and Compose read it (YAML 1.1); YAML 1.2 would take it as six hundred and forty-four. */
+const OCTAL: ScalarTag = {
+  tag: "tag:yaml.org,2002:int",
+  default: true,
+  test: /^0[0-7]+$/,
+  resolve: (text) => Number.parseInt(text, 8),
+};
+
 function documentsOf(text: string, lineCounter: LineCounter, merge: boolean) {
-  const parsed = parseAllDocuments(text, { lineCounter, version: "1.2", schema: "core", prettyErrors: false, uniqueKeys: false, merge });
+  const parsed = parseAllDocuments(text, {
+    lineCounter,
+    ...{ version: "1.2", schema: "core", prettyErrors: false, uniqueKeys: false, merge },
+    customTags: (tags) => [OCTAL, ...tags],
+  });
   return "empty" in parsed ? [] : parsed.filter((document) => document.contents !== null || document.errors.length > 0);
 }
 

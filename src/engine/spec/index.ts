@@ -16,6 +16,7 @@ export {
   type Condition,
   type ContainerSpec,
   type Dependency,
+  type GrpcCheck,
   type HealthCheck,
   type HttpCheck,
   type MountSpec,

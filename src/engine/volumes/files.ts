@@ -1,5 +1,5 @@
 /** Volumes with files that the task brings along. */
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface VolumeFile {
@@ -12,19 +12,23 @@ export interface VolumeFile {
 /** Everybody may look into them; the files say who may read them. */
 const DIRECTORY_MODE = 0o755;
 
+const GROUP_READS = 0o040;
+
 /**
  * May be repeated: no container is there yet that could have changed anything.
- * @param files by their paths below `path`, none of which has "..". Errors are those of the system calls.
+ * @param files by their paths below `path`, none of which has "..". @param group that may read them, besides whom their modes let; undefined: they are
+ * root's. Errors are those of the system calls.
  */
-export function makeFiles(path: string, files: Readonly<Record<string, VolumeFile>>): void {
+export function makeFiles(path: string, files: Readonly<Record<string, VolumeFile>>, group?: number): void {
   makeDirectory(path);
   for (const [name, { content, encoding, mode }] of Object.entries(files)) {
     const parts = name.split("/").slice(0, -1);
     for (const [index] of parts.entries()) makeDirectory(join(path, ...parts.slice(0, index + 1)));
     const file = join(path, name);
     writeFileSync(file, Buffer.from(content, encoding));
+    if (group !== undefined) chownSync(file, 0, group);
     // Whatever the umask of this process takes away.
-    chmodSync(file, mode);
+    chmodSync(file, group === undefined ? mode : mode | GROUP_READS);
   }
 }
 

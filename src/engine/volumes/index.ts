@@ -1,4 +1,8 @@
 /** Directories that containers have of the host: volumes, which go with their task, and sources of mounts. */
 export { makeFiles } from "./files.ts";
-export { makeScratch, removeScratch } from "./scratch.ts";
+export { mountMemory, unmountMemory } from "./memory.ts";
+export { unmountBelow } from "./mounted.ts";
+export { giveScratch, makeScratch, removeScratch } from "./scratch.ts";
+export { sizeOnDisk } from "./size.ts";
 export { checkSource } from "./source.ts";
+export { bindWithin, unbind } from "./within.ts";

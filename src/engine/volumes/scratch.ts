@@ -1,16 +1,25 @@
 /** Scratch volumes: directories of the engine that containers may fill with whatever they like. */
-import { chmodSync, constants, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, constants, mkdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Any user of any container of the task. Nobody else gets there: the directories above are the engine's own. */
 const MODE = 0o777;
 
-/** May be repeated. Errors are those of mkdir(2). */
-export function makeScratch(path: string): void {
+/** What is made in it has its group, too. */
+const SETGID = 0o2000;
+
+/** May be repeated. @param group whose it is; undefined: root's. Errors are those of the system calls. */
+export function makeScratch(path: string, group?: number): void {
   mkdirSync(path, { recursive: true });
-  // Whatever the umask of this process takes away.
-  chmodSync(path, MODE);
+  giveScratch(path, group);
+}
+
+/** The directory itself, whatever is mounted there. */
+export function giveScratch(path: string, group: number | undefined): void {
+  if (group !== undefined) chownSync(path, 0, group);
+  // Whatever the umask of this process takes away. After chown(2), which may take setgid away.
+  chmodSync(path, group === undefined ? MODE : MODE | SETGID);
 }
 
 /**

@@ -19,19 +19,29 @@ const IS: Readonly<Record<SourceType, (stats: Stats) => boolean>> = {
  * @param path absolute. @param type what it has to be. @throws Error, which names the part that is missing, a link, or something else
  */
 export function checkSource(path: string, type?: SourceType): void {
+  closeSync(openSource(path, type));
+}
+
+/** The same, and a descriptor of it (O_PATH), for the caller to close. @param onPart is called with a descriptor of each part of the way, from / on */
+export function openSource(path: string, type?: SourceType, onPart: (fd: number) => void = () => {}): number {
   let fd = openSync("/", O_PATH);
   let name = "";
   try {
+    onPart(fd);
     for (const part of path.split("/").filter(Boolean)) {
+      if (part === "..") throw new Error(`${path} has .. in it`);
       name += `/${part}`;
       const next = openPart(fd, part, name);
       closeSync(fd);
       fd = next;
       if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link${leadsTo(path)}: it is not followed`);
+      onPart(fd);
     }
     if (type !== undefined && !IS[type](fstatSync(fd))) throw new Error(`${path} is no ${type.toLowerCase()}`);
-  } finally {
+    return fd;
+  } catch (error) {
     closeSync(fd);
+    throw error;
   }
 }
 

@@ -135,6 +135,8 @@ export interface CommandLaunch extends Common {
   readonly env?: Readonly<Record<string, string>>;
   /** "name", "uid", either with ":group"; names are looked up in the container's /etc/passwd and /etc/group. Default: root. */
   readonly user?: string;
+  /** Beside those that the container's /etc/group has. */
+  readonly additionalGids?: readonly number[];
   readonly cwd?: string;
   readonly capabilities?: Capabilities;
   readonly rlimits?: readonly Rlimit[];

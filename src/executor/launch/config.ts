@@ -96,7 +96,7 @@ function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: U
     args: [command.cmd, ...(command.args ?? [])],
     env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     cwd: command.cwd ?? "/",
-    user: { uid, gid, additionalGids },
+    user: { uid, gid, additionalGids: [...new Set([...additionalGids, ...(command.additionalGids ?? [])])] },
     capabilities: capabilitiesOf(command.capabilities),
     noNewPrivileges: command.noNewPrivileges ?? true,
     oomScoreAdj: command.oomScoreAdj ?? 0,

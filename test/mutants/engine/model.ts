@@ -117,8 +117,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E28",
     fault: "an unhealthy container is stopped",
     file: `${MODEL}/health.ts`,
-    from: "{ health, ...(isToRestart ? { isRestartAsked: true } : {}) }",
-    to: `{ health, ...(health.status === "UNHEALTHY" ? { desired: "STOPPED" } : {}) }`,
+    from: "return mayRestart && policy.unhealthy ? changeContainer(record, name, { isRestartAsked: true }) : record;",
+    to: `return changeContainer(record, name, { desired: "STOPPED" });`,
     test: DEPENDENCIES,
   },
   {

@@ -89,6 +89,7 @@ export class World {
       case "checkHealth":
         this.send({
           type: "health",
+          check: action.kind,
           at,
           container: action.container,
           generation: action.generation,

@@ -17,9 +17,11 @@ const SAID_BY_BUNDLE = {
   capabilities: undefined,
   noNewPrivileges: true,
   seccomp: undefined,
+  groups: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
-export function checkCombinations({ containers, namespaces, volumes }: TaskSpec): Problem[] {
+export function checkCombinations(spec: TaskSpec): Problem[] {
+  const { containers, namespaces, volumes } = spec;
   const combined: Problem[] = containers.flatMap((container, index) =>
     [
       ...source(container),
@@ -37,6 +39,7 @@ export function checkCombinations({ containers, namespaces, volumes }: TaskSpec)
   for (const [index, volume] of volumes.entries()) {
     for (const { message, path } of sources(volume)) combined.push({ code: "combination", message, path: ["volumes", index, ...path] });
   }
+  combined.push(...parameters(spec), ...confined(spec));
   if (!containers.some(({ essential }) => essential)) {
     combined.push({ code: "combination", message: "no container is essential: nothing would end the task", path: ["containers"] });
   }
@@ -69,10 +72,47 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
   });
 }
 
-function sources({ host, hostType, files }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+function sources({ host, hostType, files, medium, size, group }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
   if (host !== undefined && files !== undefined)
     return [{ message: "has files, and is a directory of the host: give one", path: ["files"] }];
+  if (host !== undefined && group !== undefined) return [{ message: "what is there on the host keeps its group", path: ["group"] }];
+  const isScratch = host === undefined && files === undefined;
+  if (!isScratch && (medium !== undefined || size !== undefined))
+    return [{ message: "is of scratch directories only", path: [medium === undefined ? "size" : "medium"] }];
   return hostType !== undefined && host === undefined ? [{ message: "needs host", path: ["hostType"] }] : [];
+}
+
+/** What is mounted of the host is opened once, by the engine: it has to be a volume, and all of it. */
+function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
+  if (hostPaths === undefined) return [];
+  const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
+  return containers.flatMap(({ mounts: all, bundle, rootfs }, index) => [
+    ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
+    ...all.flatMap(({ source, volume, subPath }, at) => {
+      if (source !== undefined) return [wrongIn(index, "with hostPaths a mount names a volume", "mounts", at, "source")];
+      const isPart = volume !== undefined && ofHost.has(volume) && subPath !== undefined;
+      return isPart ? [wrongIn(index, "with hostPaths a volume of the host is mounted as a whole", "mounts", at, "subPath")] : [];
+    }),
+  ]);
+}
+
+function wrongIn(container: number, message: string, ...path: (string | number)[]): Problem {
+  return { code: "combination", message, path: ["containers", container, ...path] };
+}
+
+/** They are set once, by who holds the namespace: it has to be that of all containers. */
+function parameters({ sysctls = {}, namespaces, network }: TaskSpec): Problem[] {
+  return Object.keys(sysctls).flatMap((name): Problem[] => {
+    const isNet = name.startsWith("net.");
+    const isShared = isNet
+      ? namespaces.network === "shared" || (network !== undefined && network.mode !== "host")
+      : namespaces.ipc === "shared";
+    // Something has to hold a network of the engine: a namespace that is shared.
+    const hasHolder = Object.values(namespaces).includes("shared");
+    if (isShared && hasHolder) return [];
+    const message = `needs a ${isNet ? "network" : "namespaces.ipc: shared"} that the containers share, and a namespace that one process holds for them`;
+    return [{ code: "combination", message, path: ["sysctls", name] }];
+  });
 }
 
 function metadata({ metadata: directory, mounts: others }: ContainerSpec): Problem[] {
@@ -85,13 +125,17 @@ function signal({ stopSignal }: ContainerSpec): Problem[] {
   return [{ code: "unknown-signal", message: `there is no signal ${stopSignal}`, path: ["stopSignal"] }];
 }
 
-function health({ healthCheck, restart }: ContainerSpec): Problem[] {
+function health(container: ContainerSpec): Problem[] {
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path });
-  if (healthCheck === undefined) {
-    return restart?.unhealthy ? [wrong("without a health check it is never unhealthy", "restart", "unhealthy")] : [];
-  }
-  const given = (["command", "http", "tcp"] as const).filter((way) => healthCheck[way] !== undefined);
-  return given.length === 1 ? [] : [wrong("needs one of command, http and tcp", "healthCheck")];
+  const isNever = container.restart?.unhealthy === true && container.healthCheck === undefined;
+  return [
+    ...(isNever ? [wrong("without a health check it is never unhealthy", "restart", "unhealthy")] : []),
+    ...(["startupCheck", "livenessCheck", "healthCheck"] as const).flatMap((field) => {
+      const check = container[field];
+      const given = (["command", "http", "tcp", "grpc"] as const).filter((way) => check?.[way] !== undefined);
+      return check === undefined || given.length === 1 ? [] : [wrong("needs one of command, http, tcp and grpc", field)];
+    }),
+  ];
 }
 
 /** The kernel knows capabilities by number: an unknown name would be dropped silently. */

@@ -52,6 +52,16 @@ export const httpCheck = z.strictObject({
 
 export const tcpCheck = z.strictObject({ port: checkPort, address: checkAddress });
 
+export const grpcCheck = z.strictObject({
+  port: checkPort,
+  address: checkAddress,
+  service: z
+    .string()
+    .regex(/^[\x20-\x7e]*$/, "is no name of a service")
+    .default("")
+    .describe("That is asked about; empty: the whole server."),
+});
+
 export const healthCheck = z.strictObject({
   command: z
     .array(text)
@@ -60,10 +70,21 @@ export const healthCheck = z.strictObject({
     .describe("Program and arguments, run inside the container. It is healthy when this exits with 0."),
   http: httpCheck.optional().describe("Instead of a command: it is healthy when a GET is answered with a status from 200 to 399."),
   tcp: tcpCheck.optional().describe("Instead of a command: it is healthy when a connection comes about."),
+  grpc: grpcCheck.optional().describe("Instead of a command: it is healthy when grpc.health.v1.Health/Check answers SERVING, without TLS."),
+  initialDelay: duration.optional().describe("How long after the start the first check is made. Absent: at once."),
   interval: duration.default(30_000),
   timeout: duration.default(5000),
-  retries: z.int().min(1).max(100).default(3).describe("How many failures in a row make it unhealthy."),
+  retries: z.int().min(1).max(100_000).default(3).describe("How many failures in a row make it unhealthy."),
+  successes: z.int().min(1).max(100).optional().describe("How many successes in a row make it healthy. Absent: 1."),
   startPeriod: duration.default(0).describe("Failures in this time after the start do not count."),
+});
+
+export const postStart = z.strictObject({
+  command: z
+    .array(text)
+    .min(1)
+    .describe("Program and arguments, run inside it right after its start; again, when the daemon was killed meanwhile."),
+  timeout: duration.default(600_000),
 });
 
 export const preStop = z.strictObject({
@@ -123,6 +144,16 @@ const fields = z.strictObject({
   env: z.record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text).default({}),
   cwd: absolutePath.optional().describe("Absent: what the image says, else /."),
   user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
+  groups: z
+    .array(
+      z
+        .int()
+        .min(0)
+        .max(2 ** 31 - 1),
+    )
+    .max(1000)
+    .optional()
+    .describe("Numbers of further groups of its processes."),
   hostname: z.string().min(1).max(64).optional(),
   essential: z.boolean().default(true).describe("The task stops when it ends."),
   dependsOn: z.array(dependency).default([]),
@@ -133,6 +164,19 @@ const fields = z.strictObject({
     .describe("Absent: what the image says, else SIGTERM."),
   stopTimeout: duration.optional().describe("How long it may take to end after the signal. Absent: what the host says."),
   preStop: preStop.optional().describe("What is run inside it before any container of the task gets its stop signal; at most once."),
+  postStart: postStart
+    .optional()
+    .describe(
+      "Until it has ended with 0 the container has not started for what waits for it. When it fails, the container is stopped as by livenessCheck.",
+    ),
+  startupCheck: healthCheck
+    .optional()
+    .describe(
+      "Until it succeeds no other check is made, and the container has not started for what waits for it. When it fails for good, as livenessCheck.",
+    ),
+  livenessCheck: healthCheck
+    .optional()
+    .describe("When it fails for good the container is stopped, and started again when its restart policy allows that."),
   healthCheck: healthCheck.optional(),
   cpus: z.number().min(0.01).optional().describe("CPUs worth of time: 0.5 is half of one."),
   cpuShares: z.int().min(0).optional().describe("Weight against other containers: 2 to 262144; other values are moved to the nearest."),
@@ -170,6 +214,7 @@ export type Dependency = z.output<typeof dependency>;
 export type RestartPolicy = z.output<typeof restartPolicy>;
 export type HttpCheck = z.output<typeof httpCheck>;
 export type TcpCheck = z.output<typeof tcpCheck>;
+export type GrpcCheck = z.output<typeof grpcCheck>;
 export type HealthCheck = z.output<typeof healthCheck>;
 export type MountSpec = z.output<typeof mount>;
 export type ContainerSpec = z.output<typeof container>;

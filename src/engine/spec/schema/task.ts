@@ -23,6 +23,18 @@ export const volume = z.strictObject({
     .record(relativePath, volumeFile)
     .optional()
     .describe("Files by their paths in it, written before a container is made. Such a volume is mounted for reading only."),
+  medium: z.literal("memory").optional().describe("A scratch directory in memory. Absent: on the disk."),
+  size: size
+    .optional()
+    .describe(
+      "Of a scratch directory: in memory it cannot be larger; on the disk it is measured, and a task that has more in it is stopped.",
+    ),
+  group: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .optional()
+    .describe("Group of a scratch directory and of what is made in it, or that may read the files. Absent: root's."),
 });
 
 export const task = z.strictObject({
@@ -37,6 +49,22 @@ export const task = z.strictObject({
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
   network: network.optional().describe("One network for all containers, which the engine makes; instead of namespaces.network."),
   volumes: z.array(volume).default([]),
+  hostPaths: z
+    .array(absolutePath)
+    .max(1000)
+    .optional()
+    .describe(
+      "Its volumes of the host have to be below one of these directories, wherever their paths lead when they are mounted, and are nothing of the engine itself. Absent: any.",
+    ),
+  sysctls: z
+    .record(
+      z
+        .string()
+        .regex(/^(?:kernel\.(?:shm\w+|msg\w+|sem)|fs\.mqueue\.\w+|net\.[\w./-]+)$/, "is no parameter of the ipc or network namespace"),
+      text,
+    )
+    .optional()
+    .describe("Kernel parameters of the namespaces that its containers share."),
   ports: z
     .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))
     .default([])

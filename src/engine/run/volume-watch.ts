@@ -1,0 +1,60 @@
+/** Scratch volumes on the disk with a limit are measured now and then: a task that has more in one than it may is stopped. */
+import { reason, type TaskRecord } from "../model/index.ts";
+import { sizeOnDisk } from "../volumes/index.ts";
+import type { EngineLog } from "./log.ts";
+import type { Paths } from "./paths.ts";
+import type { Turns } from "./turn.ts";
+
+/** As the kubelet does it. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
+const INTERVAL_MS = 10_000;
+
+export interface VolumeWatchOptions {
+  readonly paths: Paths;
+  readonly turns: Turns;
+  readonly log: EngineLog;
+  readonly intervalMs: number | undefined;
+}
+
+export class VolumeWatch {
+  readonly #options: VolumeWatchOptions;
+  readonly #timer: NodeJS.Timeout;
+  #isLooking = false;
+
+  constructor(options: VolumeWatchOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.#look(), options.intervalMs ?? INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      for (const record of [...this.#options.turns.records.values()]) await this.#measure(record);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #measure({ id, spec, desired, resources }: TaskRecord): Promise<void> {
+    if (desired !== "RUNNING") return;
+    for (const { name, size, medium } of spec.volumes) {
+      const isThere = resources.some((one) => one.name === `volume:${name}` && one.known === "CREATED");
+      if (size === undefined || medium === "memory" || !isThere) continue;
+      const { paths, turns, log } = this.#options;
+      try {
+        const bytes = await sizeOnDisk(paths.volume(id, name));
+        if (bytes <= size) continue;
+        const text = `the volume ${name} has ${bytes} bytes in it, and may have ${size}`;
+        log("info", "evicted", { task: id, volume: name, bytes, size });
+        turns.post(id, { type: "stop", reason: reason("Evicted", text) });
+        return;
+      } catch (error) {
+        log("error", "not-measured", { task: id, volume: name, message: String(error) });
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** Attacks on directories of the host that somebody else names. They need root: something is mounted. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isMounted, unmountBelow } from "./mounted.ts";
+import { bindWithin, unbind } from "./within.ts";
+
+describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () => {
+  let directory = "";
+  const at = (name: string) => join(directory, name);
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-within-"));
+    for (const name of ["given/a/b", "secret", "own/state", "targets"]) mkdirSync(at(name), { recursive: true });
+    writeFileSync(at("secret/key"), "secret");
+    writeFileSync(at("given/a/file"), "given");
+    writeFileSync(at("own/admin.sock"), "");
+  });
+  afterEach(() => {
+    unmountBelow(directory);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const bind = (path: string, more: object = {}) =>
+    bindWithin({ path, type: undefined, allowed: [at("given")], own: [at("own")], ...more }, at("targets/t"));
+
+  test("what is below is bound, as a directory and as a file, once; and what was bound stays when it is unbound", async () => {
+    for (const path of ["given", "given/a", "given/a/file"]) {
+      await bind(at(path));
+      await bind(at(path));
+      expect(isMounted(at("targets/t"))).toBe(true);
+      await unbind(at("targets/t"));
+      await unbind(at("targets/t"));
+      expect(existsSync(at("targets/t"))).toBe(false);
+    }
+    expect(readFileSync(at("given/a/file"), "utf8")).toBe("given");
+  });
+
+  test.each([
+    ["given/../secret", ".. in it"],
+    ["secret", "is below no directory"],
+    ["givenother", "is not there"],
+    ["", "is below no directory"],
+  ])("%j is refused", async (path, message) => {
+    await expect(bind(path === "" ? directory : `${directory}/${path}`)).rejects.toThrow(message);
+    expect(existsSync(at("targets/t"))).toBe(false);
+  });
+
+  test("a symbolic link is not followed, wherever it is on the way, and neither is a directory that is given away through one", async () => {
+    symlinkSync(at("secret"), at("given/link"));
+    await expect(bind(at("given/link"))).rejects.toThrow("is a symbolic link");
+    await expect(bind(at("given/link/key"))).rejects.toThrow("is a symbolic link");
+    symlinkSync(at("given"), at("alias"));
+    await expect(bind(at("given/a"), { allowed: [at("alias")] })).rejects.toThrow("is below no directory");
+  });
+
+  test("what takes its place after it was looked at is not what is mounted", async () => {
+    // All the time, one directory and a link to the secret take turns in one place.
+    symlinkSync(at("secret"), at("given/evil"));
+    const swap = `import os\nwhile True:\n  for pair in (("a","x"),("evil","a"),("a","evil"),("x","a")): os.rename(*("${at("given")}/"+one for one in pair))`;
+    const { spawn } = await import("node:child_process");
+    const attacker = spawn("python3", ["-c", swap], { stdio: "ignore" });
+    try {
+      let bound = 0;
+      for (let round = 0; round < 60; round++) {
+        const done = await bind(at("given/a")).then(
+          () => true,
+          () => false,
+        );
+        if (!done) continue;
+        bound++;
+        expect(existsSync(at("targets/t/key"))).toBe(false);
+        await unbind(at("targets/t"));
+      }
+      expect(bound).toBeGreaterThan(0);
+    } finally {
+      const ended = new Promise((resolve) => attacker.once("exit", resolve));
+      attacker.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  test("what is the engine's is nobody else's: itself, what is in it, what it is in, and under another name", async () => {
+    const everything = { allowed: [directory, "/"] };
+    for (const path of ["own", "own/state", "own/admin.sock"]) await expect(bind(at(path), everything)).rejects.toThrow("the engine's own");
+    await expect(bind(directory, everything)).rejects.toThrow("the engine's own");
+    mkdirSync(at("given/other"));
+    execFileSync("mount", ["--bind", at("own"), at("given/other")]);
+    await expect(bind(at("given/other"))).rejects.toThrow("the engine's own");
+    await expect(bind(at("given/other/state"))).rejects.toThrow("the engine's own");
+  });
+
+  test("a file of another kind is refused, and what is not bound is not taken away", async () => {
+    await expect(bind(at("given/a"), { type: "File" })).rejects.toThrow("is no file");
+    mkdirSync(at("targets/t"));
+    writeFileSync(at("targets/t/mine"), "");
+    await expect(unbind(at("targets/t"))).rejects.toThrow("ENOTEMPTY");
+    renameSync(at("targets/t"), at("targets/u"));
+  });
+});
