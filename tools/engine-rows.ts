@@ -1,6 +1,6 @@
 /**
- * What the task engine is to do, by numbers: E for tasks and containers, T for the limits of a task and its shared network. Numbers that are absent
- * are not of this engine.
+ * What the task engine is to do, by numbers: E for tasks and containers, T for the limits of a task and its shared network, P for pods. Numbers that are
+ * absent are not of this engine.
  */
 export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   E1: "Making an engine has no effect outside it: no file, no process, no timer.",
@@ -97,4 +97,37 @@ export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   T21: "A proxy may be given the connections to some addresses only.",
   T22: "The network of a task lives as long as its file, whatever ends.",
   T24: "Interfaces are made in order; what fails undoes those before it, and all are removed in the inverse order, also after an error.",
+  P1: "Phases, reasons and conditions are the words of Kubernetes, and nothing else.",
+  P2: "A pod with its namespace, name and uid outlives a restart of the daemon.",
+  P3: "A pod becomes one task, by a function that reads and writes nothing.",
+  P4: "Each container has its image, program, directory, environment, ports, probes and volumes.",
+  P5: "What containers print can be read and followed, by container, time and number of lines.",
+  P6: "Limits and requests in every form of a quantity become limits of the kernel.",
+  P7: "A pod has the sum of its containers, or what its largest init container needs.",
+  P8: "A pod has the smallest of the sizes that the host offers and that holds it; where none does, it is refused with both numbers.",
+  P9: "CPU and memory of a task are numbers.",
+  P11: "What the annotations of a pod say stays with it.",
+  P12: "Each text that is applied is kept with its number, and one that is refused leaves nothing behind.",
+  P13: "Of two that make the same pod at once, one does, and the other finds it made.",
+  P14: "Names with characters that others take for separators are names like any other.",
+  P15: "A pod is started with its network, its ports and its owner.",
+  P16: "A pod that cannot start says why.",
+  P17: "A pod is recorded before it is started, so that a crash does not lose it.",
+  P18: "A pod is stopped with the time it asks for, and the reason is told.",
+  P19: "What belongs to a pod is removed with it.",
+  P20: "A pod that stops or has stopped can be looked at until it is removed.",
+  P21: "A pod is shown as a document of Kubernetes.",
+  P22: "When nobody can say what became of a pod, nothing is claimed.",
+  P23: "Each container says whose pod it is of.",
+  P24: "The owner of a container is known by the uid of its pod.",
+  P25: "A pod that is not there is told apart from one that cannot be asked for.",
+  P26: "After a restart of the daemon the pods are what they were before.",
+  P27: "What was applied is what is shown.",
+  P28: "A pod has succeeded when every container has ended with 0, and has failed otherwise.",
+  P29: "Conditions follow what runs and what is ready.",
+  P30: "Times are those at which something has happened.",
+  P31: "Addresses of a pod and of its host are those of the network.",
+  P32: "Each container has its state, the end before it, its image and how often it was started again.",
+  P33: "The class of a pod follows from what it asks for.",
+  P34: "The host shows what it has, and where it is short of something.",
 };

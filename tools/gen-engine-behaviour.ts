@@ -11,7 +11,7 @@ import { ENGINE_ROWS } from "./engine-rows.ts";
 import { escaped } from "./gen-executor-behaviour.ts";
 
 export const ENGINE_PAGE = "docs/engine/behaviour.md";
-const FOLDERS = ["test/engine", "test/unit/engine", "src/engine"];
+const FOLDERS = ["test/engine", "test/unit/engine", "src/engine", "src/pod"];
 
 export interface Titled {
   readonly file: string;
@@ -20,7 +20,7 @@ export interface Titled {
 
 /** Of `test("title"`, `it("title"`, `test.skipIf(x)("title"` and `test.each(table)("title"`. */
 const TITLE = /(?:\b(?:test|it)(?:\.\w+(?:\([^()]*\))?)?|[\])]\))\(\s*("(?:[^"\\\n]|\\.)*")/g;
-const ID = /\b[ET]\d{1,2}\b/g;
+const ID = /\b[EPT]\d{1,2}\b/g;
 
 export function titlesIn(file: string, source: string): Titled[] {
   return [...source.matchAll(TITLE)].map(([, literal = ""]) => ({ file, title: JSON.parse(literal) as string }));

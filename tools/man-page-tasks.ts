@@ -42,6 +42,7 @@ function clientPage(version: string): string {
       "ENVIRONMENT",
       terms([
         ["RUNTD_SOCKET", "socket of the daemon, when neither --socket nor --run-dir names one"],
+        ["RUNT_IMAGES", "where images of Compose files, and of pods that are validated, are looked for whose names say no registry"],
         ["NO_COLOR", "not empty: no colours"],
       ]),
     ),
@@ -122,6 +123,10 @@ function daemonPage(version: string): string {
       "ENVIRONMENT",
       terms([
         ["RUNT_BINARY", "the program runt, when the package has none"],
+        [
+          "RUNT_IMAGES",
+          "where images are looked for whose names say no registry, like oci:/srv/images or docker://registry.example/library",
+        ],
         ["NOTIFY_SOCKET", "sd_notify(3)"],
       ]),
     ),

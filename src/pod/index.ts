@@ -1,7 +1,12 @@
 /** Translates Kubernetes pods and Compose files into tasks of the engine, and tasks back into pods. Pure. */
+
+export { type ClusterPod, parseClusterPod } from "./cluster/pod.ts";
+export type { ClusterRules } from "./cluster/rules.ts";
+export { variablesIn } from "./compose/env-file.ts";
 export type { ComposeFile, ComposeOptions } from "./compose/file.ts";
 export { parseCompose } from "./compose/parse.ts";
 export type { PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";
 export type { TaskFacts } from "./status/facts.ts";
+export { type HostFacts, nodeOf } from "./status/node.ts";
 export { type PodStatus, podOf } from "./status/pod.ts";

@@ -187,15 +187,35 @@ test("standard input and terminal for whoever attaches", () => {
   expect(first(one(""))).not.toHaveProperty("stdin");
 });
 
-test("a probe for readiness, a hook before the stop, and the grace period", () => {
+test("P4 probes and hooks: each with its way, its times and its thresholds, and the grace period", () => {
   const text = one(
-    "    readinessProbe: { exec: { command: [ok] }, initialDelaySeconds: 3, periodSeconds: 2, failureThreshold: 5 }\n    lifecycle: { preStop: { exec: { command: [bye] } } }\n",
+    `    ports: [{ name: web, containerPort: 8080 }]
+    startupProbe: { httpGet: { path: /up, port: web, httpHeaders: [{ name: X-A, value: b }] }, failureThreshold: 30 }
+    livenessProbe: { tcpSocket: { port: 81, host: 10.0.0.7 }, timeoutSeconds: 4 }
+    readinessProbe: { exec: { command: [ok] }, initialDelaySeconds: 3, periodSeconds: 2, failureThreshold: 5, successThreshold: 2 }
+    lifecycle: { postStart: { exec: { command: [hi] } }, preStop: { exec: { command: [bye] } } }
+`,
     "  terminationGracePeriodSeconds: 7\n",
   );
-  expect(first(text)).toMatchObject({
-    healthCheck: { command: ["ok"], interval: 2000, timeout: 1000, retries: 5, startPeriod: 3000 },
+  const container = first(text);
+  expect(container).toMatchObject({
+    startupCheck: {
+      http: { port: 8080, path: "/up", address: "127.0.0.1", headers: { "X-A": "b" } },
+      interval: 10_000,
+      timeout: 1000,
+      retries: 30,
+    },
+    livenessCheck: { tcp: { port: 81, address: "10.0.0.7" }, timeout: 4000, retries: 3 },
+    healthCheck: { command: ["ok"], interval: 2000, timeout: 1000, retries: 5, initialDelay: 3000, successes: 2 },
+    postStart: { command: ["hi"] },
     preStop: { command: ["bye"], timeout: 7000 },
     stopTimeout: 7000,
+  });
+  expect(container.livenessCheck).not.toHaveProperty("initialDelay");
+  expect(first(one("    livenessProbe: { grpc: { port: 9, service: s } }\n")).livenessCheck!.grpc).toEqual({
+    port: 9,
+    service: "s",
+    address: "127.0.0.1",
   });
 });
 
@@ -210,7 +230,7 @@ test("namespaces of the host, of the pod, its hostname and its lines in /etc/hos
   expect(first(one("", "  hostname: other\n")).hostname).toBe("other");
   const { volumes, containers } = only(one("", "  hostAliases: [{ ip: 10.0.0.1, hostnames: [db, db.local] }]\n"));
   expect(volumes[0]!.files!["hosts"]!.content).toContain("10.0.0.1\tdb\tdb.local\n");
-  expect(containers[0]!.mounts).toEqual([{ volume: "etc_hosts", subPath: "hosts", target: "/etc/hosts", readOnly: true }]);
+  expect(containers[0]!.mounts).toEqual([{ volume: "etc_files", subPath: "hosts", target: "/etc/hosts", readOnly: true }]);
 });
 
 test("P15 ports of the host lead to the pod, or are its own with hostNetwork; others say what a container listens on", () => {
@@ -262,16 +282,16 @@ test("JSON, fields that are null, what a cluster adds when it is read from there
   expect(read(`${one("")}---\n${one("").replace("name: web", "name: other")}`).tasks.map(({ name }) => name)).toEqual(["web", "other"]);
 });
 
-test("P10 P16 what is wrong is told all at once, and nothing of the file is taken", () => {
+test("P16 what is wrong is told all at once, and nothing of the file is taken", () => {
   const text = one(
-    "    imagePullPolicy: Sometimes\n    enviroment: []\n    livenessProbe: { httpGet: { port: 80 } }\n    resources: { limits: { cpu: lots } }\n",
+    "    imagePullPolicy: Sometimes\n    enviroment: []\n    volumeDevices: []\n    resources: { limits: { cpu: lots } }\n",
     "  imagePullSecrets: [{ name: x }]\n  restartPolicy: Maybe\n",
   );
   expect(read(text).tasks).toEqual([]);
   expect(told(text)).toEqual([
-    'f:10:5: /spec/containers/0/imagePullPolicy: Invalid option: expected one of "Always"|"IfNotPresent"|"Never"',
+    "f:10:5: /spec/containers/0/imagePullPolicy: only Always and IfNotPresent are supported: an image that is not there is got",
     'f:11:5: /spec/containers/0/enviroment: the field "enviroment" is not supported',
-    "f:12:5: /spec/containers/0/livenessProbe: is not supported: a container that is not healthy is not started again",
+    "f:12:5: /spec/containers/0/volumeDevices: is not supported: there are no block volumes",
     'f:13:28: /spec/containers/0/resources/limits/cpu: write a quantity like "500m", "64Mi" or "1e3"',
     "f:14:3: /spec/imagePullSecrets: is not supported: images are not pulled with secrets of a pod",
     'f:15:3: /spec/restartPolicy: Invalid option: expected one of "Always"|"OnFailure"|"Never"',
@@ -302,4 +322,74 @@ test("other kinds, a file without a pod, and tasks beside pods are refused; task
     "f:11:1: /kind: documents of kind undefined are not supported: only Pod, ConfigMap, Secret",
   ]);
   expect(read("name: t\ncontainers: [{ name: c, bundle: /b }]\n").tasks.map(({ name }) => name)).toEqual(["t"]);
+});
+
+test("P4 an image with its pull policy; a command takes the place of its entrypoint and arguments, arguments alone that of its arguments", () => {
+  const container = (fields: string) =>
+    only(`apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - { name: a, ${fields} }\n`).containers[0]!;
+  expect(container("image: registry.example/web:v1")).toMatchObject({
+    image: "docker://registry.example/web:v1",
+    pullPolicy: "prefer-cached",
+    args: [],
+  });
+  expect(container("image: registry.example/web:v1")).not.toHaveProperty("command");
+  expect(container("image: registry.example/web, args: [-p]")).toMatchObject({ pullPolicy: "always", args: ["-p"] });
+  expect(container("image: registry.example/web, imagePullPolicy: IfNotPresent, command: [a, b], args: [c]")).toMatchObject({
+    pullPolicy: "prefer-cached",
+    command: "a",
+    args: ["b", "c"],
+  });
+  const wrong = (fields: string) =>
+    told(`apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - name: a\n    ${fields}\n`);
+  expect(wrong("image: nginx")).toEqual([
+    "f:7:5: /spec/containers/0/image: names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for",
+  ]);
+  expect(wrong("image: a.b/c@sha256:12")).toEqual([expect.stringMatching(/^f:7:5: \/spec\/containers\/0\/image: write oci:DIR/)]);
+  expect(wrong("command: [x]")).toEqual([
+    "f:6:5: /spec/containers/0/image: needs an image, or its root file system as annotation runt.dev/rootfs.a of the pod",
+  ]);
+});
+
+test("P4 scratch volumes in memory and with a size, whose group the pod has, and kernel parameters", () => {
+  const task = only(
+    one(
+      "    volumeMounts: [{ name: m, mountPath: /m }]\n",
+      `  securityContext: { fsGroup: 77, supplementalGroups: [5, 77], sysctls: [{ name: kernel.shm_rmid_forced, value: "1" }] }
+  volumes:
+  - { name: m, emptyDir: { medium: Memory, sizeLimit: 1Mi } }
+  - { name: d, emptyDir: { sizeLimit: 2Mi } }
+  - { name: n, emptyDir: { sizeLimit: 0 } }
+  - { name: h, hostPath: { path: /srv } }
+`,
+    ),
+  );
+  expect(task.volumes).toEqual([
+    { name: "m", medium: "memory", size: 2 ** 20, group: 77 },
+    { name: "d", size: 2 ** 21, group: 77 },
+    { name: "n", group: 77 },
+    { name: "h", host: "/srv" },
+  ]);
+  expect(task.containers[0]!.groups).toEqual([5, 77]);
+  expect(task.sysctls).toEqual({ "kernel.shm_rmid_forced": "1" });
+  expect(told(one("", '  hostIPC: true\n  securityContext: { sysctls: [{ name: kernel.sem, value: "1" }] }\n'))).toEqual([
+    expect.stringContaining("/spec/securityContext/sysctls: needs a namespaces.ipc: shared"),
+  ]);
+});
+
+test("P4 servers of names: with dnsPolicy None those of the pod", () => {
+  const { volumes, containers } = only(
+    one(
+      "",
+      "  dnsPolicy: None\n  dnsConfig: { nameservers: [192.0.2.53], searches: [a.example], options: [{ name: ndots, value: '2' }, { name: edns0 }] }\n",
+    ),
+  );
+  expect(volumes[0]!.files!["resolv.conf"]!.content).toBe("nameserver 192.0.2.53\nsearch a.example\noptions ndots:2 edns0\n");
+  expect(containers[0]!.mounts).toEqual([{ volume: "etc_files", subPath: "resolv.conf", target: "/etc/resolv.conf", readOnly: true }]);
+  expect(only(one("", "  dnsPolicy: Default\n")).volumes).toEqual([]);
+});
+
+/** YAML 1.1, which Kubernetes reads: modes of its examples begin with 0. */
+test("P4 a mode that begins with 0 is octal", () => {
+  const { volumes } = only(CONFIG + one("", "  volumes: [{ name: c, configMap: { name: conf, defaultMode: 0400 } }]\n"));
+  expect(Object.values(volumes[0]!.files!).map(({ mode }) => mode)).toEqual([0o400, 0o400]);
 });

@@ -3,5 +3,10 @@ import { availableParallelism, hostname, totalmem } from "node:os";
 import type { PodHost } from "../pod/index.ts";
 
 export function podHost(): PodHost {
-  return { name: hostname().toLowerCase(), cpus: availableParallelism(), memoryBytes: totalmem() };
+  return {
+    name: hostname().toLowerCase(),
+    cpus: availableParallelism(),
+    memoryBytes: totalmem(),
+    images: process.env["RUNT_IMAGES"] || undefined,
+  };
 }

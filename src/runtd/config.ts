@@ -36,6 +36,7 @@ export interface Configuration {
   /** Milliseconds; undefined: the engine's default. */
   readonly networkTimeoutMs: number | undefined;
   readonly networkCheckMs: number | undefined;
+  readonly volumeCheckMs: number | undefined;
   readonly images: ImageSettings;
   /** Whether each task gets a cgroup of its own. Limits of a task need one. */
   readonly taskLimits: boolean;
@@ -46,6 +47,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
+             [--volume-check DURATION]
              [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
        runtd migrate --to VERSION [--state-dir DIR]
 
@@ -72,6 +74,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         how long one call of a network plugin may take; default 30s
   --network-check DURATION
                         how often the networks of tasks are looked at; default 1m
+  --volume-check DURATION
+                        how often scratch volumes with a size are measured; default 10s
   --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
                         kept in the file that it names
   --pull-policy POLICY  of containers that say nothing: default, always, once or prefer-cached
@@ -110,6 +114,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "cni-path": { type: "string" },
       "network-timeout": { type: "string" },
       "network-check": { type: "string" },
+      "volume-check": { type: "string" },
       ...IMAGE_OPTIONS,
       help: { type: "boolean", default: false },
     },
@@ -147,6 +152,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     cniPath: directoriesOf("cni-path", values["cni-path"]),
     networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
     networkCheckMs: durationOf("network-check", values["network-check"]),
+    volumeCheckMs: durationOf("volume-check", values["volume-check"]),
   };
 }
 

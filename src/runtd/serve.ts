@@ -23,7 +23,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } =
     configuration;
-  const { cniPath, networkTimeoutMs, networkCheckMs } = configuration;
+  const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
     ...{
@@ -40,6 +40,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       cniPath,
       networkTimeoutMs,
       networkCheckMs,
+      volumeCheckMs,
       log,
     },
     namespaceDir: join(runDir, "networks"),
@@ -53,7 +54,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const servers: Server[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
-      ...{ engine, peers, timings, isAdmin: name === "admin" },
+      ...{ engine, stateDir, peers, timings, isAdmin: name === "admin" },
       subscribers: new Slots(MOST_SUBSCRIBERS),
       streams: new Slots(MOST_STREAMS),
     };

@@ -14,7 +14,7 @@ import {
 } from "../../engine/spec/index.ts";
 import { withoutNulls } from "../nulls.ts";
 import { type Environment, interpolate } from "./interpolate.ts";
-import { composeFile, type ServiceInput } from "./schema.ts";
+import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
 
 export interface ComposeOptions {
@@ -24,6 +24,10 @@ export interface ComposeOptions {
   readonly directory: string;
   /** Active profiles. */
   readonly profiles: readonly string[];
+  /** Where images are looked for whose names say no registry, like "oci:/srv/images". */
+  readonly images?: string | undefined;
+  /** What env_file, secrets and configs name, by absolute paths. @throws the error of open(2) or read(2) */
+  readonly readFile: (path: string) => Buffer;
 }
 
 export interface ComposeFile extends ParsedFile {
@@ -44,8 +48,8 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
   }
   const active = Object.entries(parsed.data.services).filter(([, { profiles = [] }]) => isActive(profiles, options.profiles));
   const tasks: TaskSpec[] = [];
-  const inputs = active.map(([name, service]) => inputOf(name, service, options, problems));
-  // The engine's schema would report the same errors a second time, in other words.
+  const inputs = active.map(([name, service]) => inputOf(name, service, parsed.data, options, problems));
+  // What was refused here already is not told again in the engine's words.
   if (problems.length > 0) return failed(problems.map(document.place));
   for (const [index, input] of inputs.entries()) {
     const name = active[index]![0];
@@ -62,14 +66,13 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
   return { ...parsedFile(tasks, []), inputs, name: parsed.data.name };
 }
 
-function inputOf(name: string, service: ServiceInput, { environment, directory }: ComposeOptions, problems: Problem[]): TaskInput {
+function inputOf(name: string, service: ServiceInput, project: ComposeInput, options: ComposeOptions, problems: Problem[]): TaskInput {
   const refuse = (message: string, path: readonly (string | number)[]) => {
     problems.push({ code: "combination", message, path: ["services", name, ...path] });
   };
-  if (service["x-runt-rootfs"] === undefined) {
-    refuse("images are not supported yet: give its root file system as x-runt-rootfs of the service", ["image"]);
-  }
-  return taskOf(name, service, { environment, directory, refuse });
+  const { environment, directory, images, readFile, profiles: wanted } = options;
+  const isOn = (other: string) => other in project.services && isActive(project.services[other]!.profiles ?? [], wanted);
+  return taskOf(name, service, project, { environment, directory, images, readFile, refuse, isActive: isOn });
 }
 
 function isActive(profiles: readonly string[], wanted: readonly string[]): boolean {
@@ -144,13 +147,21 @@ function filled(value: unknown, environment: Environment, path: readonly (string
 /** A variable without a value has a meaning in an environment, so it is kept there. */
 function withoutNullFields(value: unknown): unknown {
   const stripped = withoutNulls(value);
-  const services = fieldsOf(fieldsOf(value)["services"]);
+  const given = fieldsOf(value);
+  const services = fieldsOf(given["services"]);
   if (Object.keys(services).length === 0) return stripped;
   const restored = Object.entries(fieldsOf(fieldsOf(stripped)["services"])).map(([name, one]) => {
-    const { environment } = fieldsOf(services[name]);
-    return [name, isMap(one) && isMap(environment) ? { ...one, environment } : one];
+    const { environment, networks } = fieldsOf(services[name]);
+    const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
+    return [name, isMap(one) ? { ...one, ...kept } : one];
   });
-  return { ...fieldsOf(stripped), services: Object.fromEntries(restored) };
+  const { networks } = given;
+  return { ...fieldsOf(stripped), ...(isMap(networks) ? { networks: withNulls(networks) } : {}), services: Object.fromEntries(restored) };
+}
+
+/** Those of its own fields stay, and nothing below them. */
+function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
 }
 
 /** Fields that begin with "x-" belong to the user, except those that this project defines. */

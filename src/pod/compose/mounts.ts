@@ -1,6 +1,8 @@
 /** Volumes and ports of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { Environment } from "./interpolate.ts";
+import { absolute } from "./paths.ts";
+import { bytesOf } from "./quantity.ts";
 import type { ServiceInput } from "./schema.ts";
 
 /** The inputs of the translation of one service. */
@@ -8,6 +10,11 @@ export interface ServicePlace {
   readonly environment: Environment;
   /** Relative paths in the file start here. Absolute. */
   readonly directory: string;
+  readonly images: string | undefined;
+  /** @throws the error of open(2) or read(2) */
+  readonly readFile: (path: string) => Buffer;
+  /** Whether a service of this name is switched on. */
+  readonly isActive: (service: string) => boolean;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
 }
@@ -17,13 +24,18 @@ type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 type Mapping = NonNullable<NonNullable<TaskInput["network"]>["ports"]>[number];
 
 export function mountsOf(
-  { volumes: given = [] }: ServiceInput,
+  { volumes: given = [], tmpfs = [] }: ServiceInput,
   { directory, refuse }: ServicePlace,
 ): { volumes: Volume[]; mounts: Mount[] } {
   const volumes: Volume[] = [];
   const mounts = given.flatMap((one, index): Mount[] => {
-    const { source, target, readOnly } = longForm(one);
+    const { source, target, readOnly, memory } = longForm(one);
     const path = ["volumes", index];
+    if (memory !== undefined) {
+      if (source !== undefined) refuse("what is in memory has no source", path);
+      volumes.push({ name: `memory-${index}`, medium: "memory", ...memory });
+      return [{ volume: `memory-${index}`, target, readOnly }];
+    }
     if (source === undefined) {
       const name = `anonymous-${index}`;
       volumes.push({ name });
@@ -39,24 +51,27 @@ export function mountsOf(
     }
     return [{ source: absolute(directory, source), target, readOnly }];
   });
+  for (const [index, text] of (typeof tmpfs === "string" ? [tmpfs] : tmpfs).entries()) {
+    const name = `tmpfs-${index}`;
+    const [target = "", options = ""] = text.split(":");
+    const wrong = options.split(",").filter((option) => option !== "" && !/^size=\d+[bkmg]?$|^mode=1?777$/.test(option));
+    if (wrong.length > 0) refuse(`only size=N and mode=1777 are supported, not ${wrong.join(" and ")}`, ["tmpfs", index]);
+    const [, size] = /(?:^|,)size=(\d+[bkmg]?)/.exec(options) ?? [];
+    volumes.push({ name, medium: "memory", ...(size === undefined ? {} : { size: bytesOf(size) }) });
+    mounts.push({ volume: name, target });
+  }
   return { volumes, mounts };
 }
 
 function longForm(one: NonNullable<ServiceInput["volumes"]>[number]) {
-  if (typeof one !== "string") return { source: one.source, target: one.target, readOnly: one.read_only ?? false };
+  if (typeof one !== "string") {
+    const { source, target, read_only: readOnly = false, type, tmpfs } = one;
+    const size = tmpfs?.size === undefined ? {} : { size: bytesOf(tmpfs.size) };
+    return { source, target, readOnly, ...(type === "tmpfs" ? { memory: size } : {}) };
+  }
   const [first = "", second, options = ""] = one.split(":");
   if (second === undefined) return { source: undefined, target: first, readOnly: false };
   return { source: first, target: second, readOnly: options.split(",").includes("ro") };
-}
-
-/** Resolves "." and "..". A path cannot leave the root. */
-function absolute(directory: string, path: string): string {
-  const parts: string[] = [];
-  for (const part of (path.startsWith("/") ? path : `${directory}/${path}`).split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return `/${parts.join("/")}`;
 }
 
 const PORT = /^(?:(?:(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):)?(\d+):)?(\d+)(?:\/(tcp|udp))?$/i;

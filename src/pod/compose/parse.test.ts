@@ -2,8 +2,18 @@ import { expect, test } from "vitest";
 import { parseTasks, renderFinding } from "../../engine/spec/index.ts";
 import { parseCompose } from "./parse.ts";
 
+const FILES: Readonly<Record<string, string>> = {
+  "/srv/app/web.env": "A=1\nB=file $WHO\n",
+  "/srv/app/more.env": "A=2\nOUTSIDE\n",
+  "/srv/app/token": "s3cr3t\n",
+};
+const readFile = (path: string) => {
+  const content = FILES[path];
+  if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: "ENOENT" });
+  return Buffer.from(content);
+};
 const read = (text: string, { environment = {} as Record<string, string>, profiles = [] as string[] } = {}) =>
-  parseCompose(text, { environment, profiles, directory: "/srv/app" })!;
+  parseCompose(text, { environment, profiles, directory: "/srv/app", readFile })!;
 /** "line:column pointer message" of every finding. */
 const told = (text: string) => read(text).findings.map((one) => renderFinding(one, "f"));
 const one = (fields: string) => `services:\n  web:\n    x-runt-rootfs: /r\n    command: serve\n${fields}`;
@@ -158,16 +168,16 @@ services:
 /** Unsupported and unknown fields are each reported by name, at their line and column. */
 test.each([
   ["build: .", "build", "is not supported: images are not built"],
-  ["env_file: .env", "env_file", "is not supported: "],
-  ["networks: [a]", "networks", "is not supported: "],
-  ["secrets: [a]", "secrets", "is not supported: "],
-  ["configs: [a]", "configs", "is not supported: "],
-  ["tmpfs: /t", "tmpfs", "is not supported: "],
-  ["privileged: true", "privileged", "is not supported: "],
-  ["privileged: false", "privileged", "is not supported: "],
+  ["env_file: .env", "env_file", ".env: there is no such file"],
+  ["networks: { a: { aliases: [b] } }", "networks/a/aliases", 'the field "aliases" is not supported'],
+  ["secrets: [{ source: a, uid: 5 }]", "secrets/0/uid", "only root's files are made"],
+  ["configs: [{ source: a, mode: rw }]", "configs/0/mode", "is no mode like 0400"],
+  ["scale: 2", "scale", "only 1 is supported: "],
+  ["privileged: true", "privileged", "only false is supported: "],
+  ["container_name: x", "container_name", "is not supported: "],
   ["comand: x", "comand", 'the field "comand" is not supported'],
   ["devices: [/dev/fuse]", "devices", 'the field "devices" is not supported'],
-  ["init: true", "init", 'the field "init" is not supported'],
+  ["init: true", "init", "only false is supported: "],
   ["network_mode: bridge", "network_mode", "only none and host are supported"],
   ["restart: sometimes", "restart", "is no, always, unless-stopped or on-failure[:N]"],
   ["stop_grace_period: soon", "stop_grace_period", "write a duration"],
@@ -189,7 +199,113 @@ test("what is said beside services is refused as well; other files are no Compos
     'f:6:1: /network: the field "network" is not supported',
   ]);
   expect(told("services:\n  web: { image: nginx }\n")).toEqual([
-    "f:2:10: /services/web/image: images are not supported yet: give its root file system as x-runt-rootfs of the service",
+    "f:2:10: /services/web/image: names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for",
   ]);
-  expect(parseCompose("name: t\ncontainers: []\n", { environment: {}, profiles: [], directory: "/" })).toBeUndefined();
+  expect(parseCompose("name: t\ncontainers: []\n", { environment: {}, profiles: [], directory: "/", readFile })).toBeUndefined();
+});
+
+/** Compose specification, "image", "command", "entrypoint", "pull_policy". */
+test("an image says what the service does not; a command takes the place of its arguments, an entrypoint that of all", () => {
+  const service = (fields: string) =>
+    only(`services:\n  web:\n    image: registry.example/web:v1\n${fields}`).containers.map(({ image, pullPolicy, command, args }) => [
+      image,
+      pullPolicy,
+      command,
+      args,
+    ])[0];
+  const reference = "docker://registry.example/web:v1";
+  expect(service("")).toEqual([reference, "prefer-cached", undefined, []]);
+  expect(service("    command: serve -p 80\n    pull_policy: always\n")).toEqual([reference, "always", undefined, ["serve", "-p", "80"]]);
+  expect(service("    entrypoint: [/run, -x]\n")).toEqual([reference, "prefer-cached", "/run", ["-x"]]);
+  expect(service("    entrypoint: /run\n    command: [a]\n")).toEqual([reference, "prefer-cached", "/run", ["a"]]);
+  expect(service("    entrypoint: []\n    command: [/a, b]\n")).toEqual([reference, "prefer-cached", "/a", ["b"]]);
+  const wrong = (fields: string) => told(`services:\n  web:\n    image: registry.example/web:v1\n${fields}`);
+  expect(wrong("    entrypoint: []\n")).toEqual(["f:4:5: /services/web/entrypoint: names no program, and takes the place of the image's"]);
+  expect(wrong("    command: []\n")).toEqual(["f:4:5: /services/web/command: is empty: leave it out, or name an entrypoint"]);
+  expect(wrong("    pull_policy: never\n")).toEqual([
+    "f:4:5: /services/web/pull_policy: only always, missing and if_not_present are supported",
+  ]);
+});
+
+/** Compose specification, "env_file": later files take the place of earlier ones, environment that of all. */
+test("variables of files, in their order and below environment; one that need not be there is left out", () => {
+  expect(container("    env_file: web.env\n    environment: { C: c }\n", { environment: { WHO: "me" } }).env).toEqual({
+    A: "1",
+    B: "file me",
+    C: "c",
+  });
+  const many = "    env_file: [web.env, { path: ./more.env }, { path: none.env, required: false }]\n    environment: { B: own }\n";
+  expect(container(many, { environment: { OUTSIDE: "x" } }).env).toEqual({ A: "2", B: "own", OUTSIDE: "x" });
+  expect(told(one("    env_file: [web.env, none.env]\n"))).toEqual(["f:5:25: /services/web/env_file/1: none.env: there is no such file"]);
+});
+
+/** Compose specification, "secrets", "configs": below /run/secrets, at the root; readable by everybody. */
+test("secrets and configs are files, from files, variables and the text itself, and another content is another task", () => {
+  const text = (more: string) =>
+    `${one("    secrets: [token, { source: word, target: deep/word, mode: 0400 }]\n    configs: [{ source: conf, target: /etc/app.conf }, plain]\n")}secrets: { token: { file: ./token }, word: { environment: WORD } }\nconfigs: { conf: { content: "a=1${more}" }, plain: { content: p } }\n`;
+  const task = only(text(""), { environment: { WORD: "w" } });
+  const file = (content: string, mode = 0o444) => ({ content: Buffer.from(content).toString("base64"), encoding: "base64", mode });
+  expect(task.volumes).toEqual([
+    { name: "secrets", files: { "file-0": file("s3cr3t\n"), "file-1": file("w", 0o400) } },
+    { name: "configs", files: { "file-0": file("a=1"), "file-1": file("p") } },
+  ]);
+  expect(task.containers[0]!.mounts.map(({ volume, subPath, target, readOnly }) => [volume, subPath, target, readOnly])).toEqual([
+    ["secrets", "file-0", "/run/secrets/token", true],
+    ["secrets", "file-1", "/run/secrets/deep/word", true],
+    ["configs", "file-0", "/etc/app.conf", true],
+    ["configs", "file-1", "/plain", true],
+  ]);
+  expect(told(one("    secrets: [token]\n"))).toEqual(["f:5:15: /services/web/secrets/0: the file has no secret token"]);
+  expect(told(`${one("    secrets: [token]\n")}secrets: { token: { file: none } }\n`)).toEqual([
+    expect.stringMatching(/^f:5:15: \/services\/web\/secrets\/0: the file of the secret token cannot be read: ENOENT/),
+  ]);
+  expect(told(`${one("")}secrets: { token: { external: true } }\n`)[0]).toContain("/secrets/token/external: is not supported: ");
+});
+
+/** Compose specification, "tmpfs", "volumes" with type tmpfs. */
+test("directories in memory, with a size", () => {
+  const { volumes, containers } = only(
+    one('    tmpfs: ["/run:size=64m,mode=1777", /tmp]\n    volumes: [{ type: tmpfs, target: /cache, tmpfs: { size: 1m } }]\n'),
+  );
+  expect(volumes).toEqual([
+    { name: "memory-0", medium: "memory", size: 2 ** 20 },
+    { name: "tmpfs-0", medium: "memory", size: 2 ** 26 },
+    { name: "tmpfs-1", medium: "memory" },
+  ]);
+  expect(containers[0]!.mounts.map(({ volume, target }) => [volume, target])).toEqual([
+    ["memory-0", "/cache"],
+    ["tmpfs-0", "/run"],
+    ["tmpfs-1", "/tmp"],
+  ]);
+  expect(told(one("    tmpfs: [/run:uid=5]\n"))).toEqual([
+    "f:5:13: /services/web/tmpfs/0: only size=N and mode=1777 are supported, not uid=5",
+  ]);
+});
+
+/** Compose specification, "networks": "default" for each service that names none. */
+test("each service is in the network of its project, or in one that the file has; with network_mode in none", () => {
+  expect(only(one("")).network).toMatchObject({ mode: "bridge", name: "default", ports: [] });
+  expect(only(`${one("    networks: { back: }\n    dns: 192.0.2.53\n    ports: ['80:80']\n")}networks:\n  back:\n`).network).toMatchObject({
+    name: "back",
+    dns: { servers: ["192.0.2.53"] },
+    ports: [{ container: 80, host: 80 }],
+  });
+  expect(only(one("    network_mode: none\n"))).not.toHaveProperty("network");
+  expect(told(one("    networks: [back]\n"))).toEqual(["f:5:5: /services/web/networks: the file has no network back"]);
+  expect(told(`${one("    networks: [a, b]\n")}networks: { a: , b: }\n`)).toEqual([
+    "f:5:5: /services/web/networks: a service is in one network: more, and none, are not supported",
+  ]);
+  expect(told(one("    network_mode: host\n    networks: [default]\n"))).toEqual([
+    "f:6:5: /services/web/networks: with network_mode host there are no networks",
+  ]);
+  expect(told(`${one("")}networks: { a: { driver: overlay } }\n`)[0]).toContain("/networks/a/driver: only bridge is supported");
+});
+
+/** Compose specification, "depends_on", "required". */
+test("what is not required and not switched on is not waited for", () => {
+  const text = (required: boolean) =>
+    `${one(`    depends_on: { db: { condition: service_started, required: ${required} } }\n`)}  db: { x-runt-rootfs: /r, command: x, profiles: [db] }\n`;
+  expect(read(text(false)).tasks.map(({ containers }) => containers[0]!.dependsOn)).toEqual([[]]);
+  expect(read(text(false), { profiles: ["db"] }).tasks[0]!.containers[0]!.dependsOn).toMatchObject([{ container: "db/db" }]);
+  expect(told(text(true))).toHaveLength(1);
 });

@@ -16,13 +16,49 @@ const cpus = z.union([
     .transform(Number),
 ]);
 
-const ELSEWHERE = "a service has no networks of its own yet";
+const mode = z.union([
+  z.int().min(0).max(0o777),
+  z
+    .string()
+    .regex(/^0?[0-7]{3}$/, "is no mode like 0400")
+    .transform((text) => Number.parseInt(text, 8)),
+]);
+const ROOTS = "only root's files are made";
+const isRoots = z.literal(["0", 0], { error: ROOTS }).optional();
+/** A text alone is its source. */
+const file = z.preprocess(
+  (given) => (typeof given === "string" ? { source: given } : given),
+  z.strictObject({ source: z.string(), target: z.string().optional(), uid: isRoots, gid: isRoots, mode: mode.optional() }),
+);
+const strings = z.union([z.string(), z.array(z.string())]).optional();
+
+const ELSEWHERE = "only bridges of this host are made";
+const network = z
+  .strictObject({
+    driver: z.literal("bridge", { error: `only bridge is supported: ${ELSEWHERE}` }).optional(),
+    name: refused("a network has the name that services call it by"),
+    external: z.literal(false, { error: "only false is supported: networks of others are not joined" }).optional(),
+  })
+  .nullable();
+/** One of them has to be there. */
+const content = z
+  .strictObject({
+    file: z.string().optional(),
+    environment: z.string().optional(),
+    content: z.string().optional(),
+    external: refused("there is no store of others that it could come from"),
+    name: refused("it has the name that services call it by"),
+  })
+  .refine(
+    (one) => [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
+    "needs one of file, environment and content",
+  );
 const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
 
 const dependency = z.strictObject({
   condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
   restart: z.literal(false, { error: "is not supported: a service is not restarted with what it depends on" }).optional(),
-  required: z.literal(true, { error: "only true is supported: what is named has to be there" }).optional(),
+  required: z.boolean().default(true),
 });
 
 const healthcheck = z.strictObject({
@@ -38,10 +74,11 @@ const healthcheck = z.strictObject({
 const mount = z.union([
   z.string(),
   z.strictObject({
-    type: z.enum(["bind", "volume"], { error: "only bind and anonymous volumes are supported" }),
+    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and anonymous volumes are supported" }),
     source: z.string().optional(),
     target: z.string(),
     read_only: z.boolean().optional(),
+    tmpfs: z.strictObject({ size: bytes.optional() }).optional(),
   }),
 ]);
 
@@ -61,6 +98,9 @@ const port = z.union([
 export const service = z.strictObject({
   "x-runt-rootfs": z.string().optional(),
   image: z.string().optional(),
+  pull_policy: z
+    .enum(["always", "missing", "if_not_present"], { error: "only always, missing and if_not_present are supported" })
+    .optional(),
   command,
   entrypoint: command,
   environment,
@@ -87,6 +127,7 @@ export const service = z.strictObject({
   labels: environment,
   deploy: z
     .strictObject({
+      replicas: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
       resources: z
         .strictObject({
           limits: z.strictObject({ ...LIMITS, pids: z.int().positive().optional() }).optional(),
@@ -99,24 +140,45 @@ export const service = z.strictObject({
   mem_reservation: bytes.optional(),
   cpus: cpus.optional(),
   pids_limit: z.int().positive().optional(),
-  env_file: refused("write the variables under environment"),
+  env_file: z
+    .union([z.string(), z.array(z.union([z.string(), z.strictObject({ path: z.string(), required: z.boolean().optional() })]))])
+    .optional(),
+  networks: z
+    .union([
+      z.array(z.string()),
+      z.record(z.string(), z.strictObject({}, { error: "only the name of the network is supported" }).nullable()),
+    ])
+    .optional(),
+  secrets: z.array(file).optional(),
+  configs: z.array(file).optional(),
+  tmpfs: strings,
+  dns: strings,
+  dns_search: strings,
+  dns_opt: z.array(z.string()).optional(),
+  stdin_open: z.boolean().optional(),
+  tty: z.boolean().optional(),
+  group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
+  annotations: environment,
+  // What a service listens on, for whoever reads it: services of a network reach each other anyway.
+  expose: z.array(z.union([z.string(), z.int()])).optional(),
+  scale: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
+  container_name: refused("a container has the name of its service"),
+  links: refused("services of a network find each other by their names"),
+  init: z.literal(false, { error: "only false is supported: the program of the image is the first process" }).optional(),
   build: refused("images are not built"),
-  networks: refused(ELSEWHERE),
-  secrets: refused("write a volume"),
-  configs: refused("write a volume"),
-  tmpfs: refused("scratch volumes are on the disk"),
-  privileged: refused("a container has no more than its capabilities"),
+  privileged: z.literal(false, { error: "only false is supported: a container has no more than its capabilities" }).optional(),
 });
 
 export const composeFile = z.strictObject({
   name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -").optional(),
   version: z.unknown().optional(),
   services: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends"), service),
-  networks: refused(ELSEWHERE),
+  networks: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -"), network).optional(),
   volumes: refused("named volumes are not kept: write a directory of the host"),
-  secrets: refused("write a volume"),
-  configs: refused("write a volume"),
+  secrets: z.record(z.string(), content).optional(),
+  configs: z.record(z.string(), content).optional(),
   include: refused("write one file"),
 });
 
+export type ComposeInput = z.output<typeof composeFile>;
 export type ServiceInput = z.output<typeof service>;

@@ -1,7 +1,11 @@
 /** One service of a Compose file -> a task with one container. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { imageReference, NO_PREFIX } from "../image-name.ts";
+import { contentsOf, envFilesOf } from "./contents.ts";
 import { mountsOf, portsOf, type ServicePlace } from "./mounts.ts";
-import type { ServiceInput } from "./schema.ts";
+import { networkOf } from "./networks.ts";
+import { bytesOf } from "./quantity.ts";
+import type { ComposeInput, ServiceInput } from "./schema.ts";
 import { wordsOf } from "./words.ts";
 
 type Container = TaskInput["containers"][number];
@@ -9,14 +13,15 @@ type Container = TaskInput["containers"][number];
 /** Compose, "stop_grace_period". */
 const GRACE = "10s";
 
-export function taskOf(name: string, service: ServiceInput, place: ServicePlace): TaskInput {
+export function taskOf(name: string, service: ServiceInput, project: ComposeInput, place: ServicePlace): TaskInput {
   const { limits = {}, reservations = {} } = service.deploy?.resources ?? {};
   const cpus = limits.cpus ?? service.cpus;
   const memory = limits.memory ?? service.mem_limit;
   const reserved = reservations.memory ?? service.mem_reservation;
   const pids = limits.pids ?? service.pids_limit;
   const { volumes, mounts } = mountsOf(service, place);
-  const ports = portsOf(service, place);
+  const contents = contentsOf(service, project, place);
+  const network = networkOf(service, project, portsOf(service, place), place);
   const check = checkOf(service.healthcheck);
   const restart = restartOf(service.restart);
   return {
@@ -24,9 +29,9 @@ export function taskOf(name: string, service: ServiceInput, place: ServicePlace)
     containers: [
       {
         name,
-        ...(service["x-runt-rootfs"] === undefined ? {} : { rootfs: service["x-runt-rootfs"] }),
+        ...sourceOf(service, place),
         ...programOf(service, place),
-        env: pairsOf(service.environment, place.environment),
+        env: { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) },
         ...(service.working_dir === undefined ? {} : { cwd: service.working_dir }),
         ...(service.user === undefined ? {} : { user: String(service.user) }),
         ...(service.hostname === undefined ? {} : { hostname: service.hostname }),
@@ -34,7 +39,7 @@ export function taskOf(name: string, service: ServiceInput, place: ServicePlace)
           ? {}
           : { capabilities: { add: (service.cap_add ?? []).map(capability), drop: (service.cap_drop ?? []).map(capability) } }),
         readonlyRootfs: service.read_only ?? false,
-        dependsOn: dependenciesOf(service),
+        dependsOn: dependenciesOf(service, place),
         ...(restart === undefined ? {} : { restart }),
         ...(service.stop_signal === undefined ? {} : { stopSignal: service.stop_signal }),
         stopTimeout: service.stop_grace_period ?? GRACE,
@@ -43,8 +48,11 @@ export function taskOf(name: string, service: ServiceInput, place: ServicePlace)
         ...(memory === undefined ? {} : { memory: bytesOf(memory) }),
         ...(reserved === undefined ? {} : { memoryReservation: bytesOf(reserved) }),
         ...(pids === undefined ? {} : { pids }),
-        annotations: pairsOf(service.labels, {}),
-        mounts,
+        annotations: { ...pairsOf(service.labels, {}), ...pairsOf(service.annotations, {}) },
+        ...(service.stdin_open ? { stdin: true } : {}),
+        ...(service.tty ? { tty: true } : {}),
+        ...(service.group_add === undefined ? {} : { groups: service.group_add.map(Number) }),
+        mounts: [...mounts, ...contents.mounts],
       },
     ],
     namespaces: {
@@ -53,13 +61,27 @@ export function taskOf(name: string, service: ServiceInput, place: ServicePlace)
       network: service.network_mode === "host" ? "host" : "private",
       uts: service.network_mode === "host" && service.hostname === undefined ? "host" : "private",
     },
-    ...(ports.length > 0 ? { network: { mode: "bridge", ports } } : {}),
-    volumes,
+    ...(network === undefined ? {} : { network }),
+    volumes: [...volumes, ...contents.volumes],
     start: service.restart === "always" || service.restart === "unless-stopped" ? "always" : "once",
   };
 }
 
-function programOf({ entrypoint, command }: ServiceInput, { refuse }: ServicePlace): Pick<Container, "command" | "args"> {
+/** `x-runt-rootfs` takes the place of the image, so that a service can be tried without one. */
+function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
+  const { image, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
+  if (rootfs !== undefined) return { rootfs };
+  if (image === undefined) refuse("needs an image, or its root file system as x-runt-rootfs", ["image"]);
+  const reference = image === undefined ? undefined : imageReference(image, images);
+  if (image !== undefined && reference === undefined) refuse(NO_PREFIX, ["image"]);
+  return reference === undefined ? {} : { image: reference, pullPolicy: policy === "always" ? "always" : "prefer-cached" };
+}
+
+/** An entrypoint takes the place of entrypoint and arguments of the image, a command alone that of its arguments. Source: Compose, "entrypoint". */
+function programOf(
+  { entrypoint, command, "x-runt-rootfs": rootfs }: ServiceInput,
+  { refuse }: ServicePlace,
+): Pick<Container, "command" | "args"> {
   const split = (value: string | string[] | undefined, field: string) => {
     try {
       return typeof value === "string" ? wordsOf(value) : (value ?? []);
@@ -68,7 +90,13 @@ function programOf({ entrypoint, command }: ServiceInput, { refuse }: ServicePla
       return [];
     }
   };
-  const [program, ...args] = [...split(entrypoint, "entrypoint"), ...split(command, "command")];
+  const own = split(command, "command");
+  if (entrypoint === undefined) {
+    if (command !== undefined && own.length === 0) refuse("is empty: leave it out, or name an entrypoint", ["command"]);
+    if (rootfs === undefined) return { args: own };
+  }
+  const [program, ...args] = [...split(entrypoint, "entrypoint"), ...own];
+  if (entrypoint !== undefined && program === undefined) refuse("names no program, and takes the place of the image's", ["entrypoint"]);
   return { ...(program === undefined ? {} : { command: program }), args };
 }
 
@@ -94,9 +122,12 @@ function capability(name: string): string {
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
-function dependenciesOf({ depends_on: given = {} }: ServiceInput): NonNullable<Container["dependsOn"]> {
+/** What is not required, and not switched on, is not waited for. */
+function dependenciesOf({ depends_on: given = {} }: ServiceInput, { isActive }: ServicePlace): NonNullable<Container["dependsOn"]> {
   if (Array.isArray(given)) return given.map((name) => ({ container: `${name}/${name}`, condition: "START" }));
-  return Object.entries(given).map(([name, { condition }]) => ({ container: `${name}/${name}`, condition: CONDITIONS[condition] }));
+  return Object.entries(given).flatMap(([name, { condition, required }]) =>
+    required || isActive(name) ? [{ container: `${name}/${name}`, condition: CONDITIONS[condition] }] : [],
+  );
 }
 
 function restartOf(policy: ServiceInput["restart"]): Container["restart"] {
@@ -119,12 +150,4 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
     retries: given.retries ?? 3,
     startPeriod: given.start_period ?? 0,
   };
-}
-
-const POWER: Readonly<Record<string, number>> = { "": 0, b: 0, k: 1, m: 2, g: 3 };
-
-/** Compose, "Specifying byte values": units are powers of 1024. */
-function bytesOf(value: string | number): number {
-  const [, count, unit = ""] = /^([\d.]+)(\w?)/.exec(String(value).toLowerCase())!;
-  return Math.round(Number(count) * 1024 ** POWER[unit]!);
 }

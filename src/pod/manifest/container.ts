@@ -1,10 +1,12 @@
 /** Translates one container of a pod into a container of the task. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { resourcesOf, sharesOf } from "../resources.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import { uidOf } from "../uid.ts";
 import { environmentOf } from "./env.ts";
 import { expand } from "./expand.ts";
+import { checksOf } from "./probes.ts";
 import { rightsOf } from "./security.ts";
 import type { Path, Translation } from "./translation.ts";
 import { mountsOf } from "./volumes.ts";
@@ -38,10 +40,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...(container.stdin ? { stdin: true } : {}),
     ...(container.tty ? { tty: true } : {}),
     stopTimeout: grace,
-    ...(container.lifecycle?.preStop === undefined
-      ? {}
-      : { preStop: { command: container.lifecycle.preStop.exec.command, timeout: grace } }),
-    ...(container.readinessProbe === undefined ? {} : { healthCheck: checkOf(container.readinessProbe) }),
+    ...checksOf(at, container, path),
     mounts: mountsOf(at, container, path),
     annotations: {
       "runt.dev/pod.namespace": at.namespace,
@@ -51,23 +50,38 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   };
 }
 
+/** A command takes the place of entrypoint and arguments of the image, args alone that of its arguments: as the engine has it. */
 function programOf(
   at: Translation,
-  { name, command, args }: ContainerInput,
+  container: ContainerInput,
   env: Readonly<Record<string, string>>,
   path: Path,
-): Pick<Container, "rootfs" | "command" | "args"> {
-  const rootfs = at.pod.metadata.annotations?.[`${ROOTFS}${name}`];
-  if (rootfs === undefined) {
-    at.refuse(`images are not supported yet: give its root file system as annotation ${ROOTFS}${name} of the pod`, [...path, "image"]);
-  }
-  const [program, ...first] = command.map((word) => expand(word, env));
-  if (program === undefined && rootfs !== undefined) at.refuse("with a root file system it needs a command", path);
+): Pick<Container, "rootfs" | "image" | "pullPolicy" | "command" | "args"> {
+  const [program, ...first] = container.command.map((word) => expand(word, env));
+  const source = sourceOf(at, container, path);
+  if (program === undefined && source.rootfs !== undefined) at.refuse("with a root file system it needs a command", path);
   return {
-    ...(rootfs === undefined ? {} : { rootfs }),
+    ...source,
     ...(program === undefined ? {} : { command: program }),
-    args: [...first, ...args.map((word) => expand(word, env))],
+    args: [...first, ...container.args.map((word) => expand(word, env))],
   };
+}
+
+/** The annotation takes the place of the image, so that a pod can be tried without one. */
+function sourceOf(
+  at: Translation,
+  { name, image, imagePullPolicy }: ContainerInput,
+  path: Path,
+): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
+  const rootfs = at.pod.metadata.annotations?.[`${ROOTFS}${name}`];
+  if (rootfs !== undefined) return { rootfs };
+  if (image === undefined) {
+    at.refuse(`needs an image, or its root file system as annotation ${ROOTFS}${name} of the pod`, [...path, "image"]);
+    return {};
+  }
+  const reference = imageReference(image, at.host.images);
+  if (reference === undefined) at.refuse(NO_PREFIX, [...path, "image"]);
+  return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(imagePullPolicy, image) };
 }
 
 function limitsOf({ resources }: ContainerInput): Pick<Container, "cpus" | "cpuShares" | "memory" | "memoryReservation"> {
@@ -88,15 +102,4 @@ function restartOf(at: Translation, role: Role): Container["restart"] {
   const { restartPolicy } = at.pod.spec;
   if (role === "sidecar" || (role === "main" && restartPolicy === "Always")) return { backoff: BACKOFF };
   return restartPolicy === "Never" ? undefined : { ignoredExitCodes: [0], backoff: BACKOFF };
-}
-
-function checkOf(probe: NonNullable<ContainerInput["readinessProbe"]>): NonNullable<Container["healthCheck"]> {
-  const { exec, initialDelaySeconds, periodSeconds, timeoutSeconds, failureThreshold } = probe;
-  return {
-    command: exec.command,
-    interval: periodSeconds,
-    timeout: timeoutSeconds,
-    retries: failureThreshold,
-    startPeriod: initialDelaySeconds,
-  };
 }

@@ -4,13 +4,18 @@ import type { Path } from "./translation.ts";
 
 const FIELDS: Readonly<Record<string, Path>> = {
   rootfs: ["image"],
+  pullPolicy: ["imagePullPolicy"],
   cwd: ["workingDir"],
   cpus: ["resources", "limits", "cpu"],
   memory: ["resources", "limits", "memory"],
   memoryReservation: ["resources", "requests", "memory"],
+  startupCheck: ["startupProbe"],
+  livenessCheck: ["livenessProbe"],
   healthCheck: ["readinessProbe"],
+  postStart: ["lifecycle", "postStart"],
   preStop: ["lifecycle", "preStop"],
   user: ["securityContext", "runAsUser"],
+  groups: ["securityContext"],
   seccomp: ["securityContext", "seccompProfile"],
 };
 
@@ -20,6 +25,7 @@ export function originOf(path: Path, members: readonly { readonly path: Path }[]
   const [list, index, field, at, detail] = path;
   if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(field === "host" ? ["hostPath", "path"] : [])];
   if (list === "network") return ["spec", "containers"];
+  if (list === "sysctls") return ["spec", "securityContext", "sysctls"];
   const member = list === "containers" && typeof index === "number" ? members[index]?.path : undefined;
   if (member === undefined) return list === "name" ? ["metadata", "name"] : ["spec"];
   switch (field) {

@@ -1,9 +1,11 @@
 /** Translates a pod into a task. */
 import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
 import { podTotal, resourcesOf } from "../resources.ts";
-import type { ContainerInput } from "../schema/container.ts";
-import { containerOf, type Role } from "./container.ts";
+import { uidOf } from "../uid.ts";
+import { containerOf } from "./container.ts";
+import { type Member, membersOf } from "./members.ts";
 import { originOf } from "./origin.ts";
+import { checkRestricted } from "./restricted.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
 
@@ -17,24 +19,7 @@ export interface Translated {
 /** Annotation of a task that holds the pod's document as JSON. */
 export const DOCUMENT = "runt.dev/pod";
 
-export interface Member {
-  readonly container: ContainerInput;
-  readonly role: Role;
-  readonly path: Path;
-}
-
-/** In the order in which they start. */
-export function membersOf({ spec }: Translation["pod"]): Member[] {
-  return [
-    ...spec.initContainers.map((container, index): Member => {
-      const role = container.restartPolicy === "Always" ? "sidecar" : "init";
-      return { container, role, path: ["spec", "initContainers", index] };
-    }),
-    ...spec.containers.map((container, index): Member => ({ container, role: "main", path: ["spec", "containers", index] })),
-  ];
-}
-
-/** @param document the pod as its author wrote it, before the schema added defaults */
+/** @param document the same pod, as it is written */
 export function translate(at: Translation, document: unknown): Translated {
   const members = membersOf(at.pod);
   const input = taskOf(at, members, document);
@@ -49,6 +34,7 @@ export function translate(at: Translation, document: unknown): Translated {
 function taskOf(at: Translation, members: readonly Member[], document: unknown): TaskInput {
   const { metadata, spec } = at.pod;
   checkPod(at);
+  checkRestricted(at, members);
   const limits = members.map(({ container, role }) => ({ role, ...resourcesOf(container.resources).limits }));
   const total = (name: "cpu" | "memory") =>
     podTotal({
@@ -57,9 +43,11 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     });
   const cpu = total("cpu");
   const memory = total("memory");
+  const { cluster } = at.host;
+  const isBridged = cluster?.network === "bridge" && !spec.hostNetwork;
   const published = spec.hostNetwork ? [] : publishedBy(members);
   return {
-    name: metadata.name,
+    name: cluster === undefined ? metadata.name : uidOf(metadata),
     containers: members.map(({ container, role, path }, index) => ({
       ...containerOf(at, container, role, path),
       dependsOn: before(members, index),
@@ -69,12 +57,14 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : "shared",
-      // A network of the engine always belongs to one task.
-      network: spec.hostNetwork ? "host" : published.length > 0 ? "private" : "shared",
+      // A network of the engine's is one for the task in any case.
+      network: spec.hostNetwork ? "host" : isBridged || published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
-    ...(published.length > 0 ? { network: { mode: "bridge", ports: published } } : {}),
+    ...(isBridged || published.length > 0 ? { network: { mode: "bridge", ports: published } } : {}),
+    ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
+    ...sysctlsOf(at),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
     start: spec.restartPolicy === "Always" ? "always" : "once",
@@ -116,12 +106,23 @@ function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskIn
 /** All addresses of the host. */
 const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
+function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
+  const given = pod.spec.securityContext?.sysctls ?? [];
+  return given.length === 0 ? {} : { sysctls: Object.fromEntries(given.map(({ name, value }) => [name, value])) };
+}
+
 function checkPod(at: Translation): void {
   const { spec } = at.pod;
   if (spec.hostPID && spec.shareProcessNamespace) at.refuse("hostPID and shareProcessNamespace exclude each other", ["spec", "hostPID"]);
   if (spec.hostNetwork && spec.hostname !== undefined) at.refuse("a pod with hostNetwork has the name of the host", ["spec", "hostname"]);
   if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {
     at.refuse(`this host is ${at.host.name}, not ${spec.nodeName}`, ["spec", "nodeName"]);
+  }
+  if (spec.dnsConfig !== undefined && spec.dnsPolicy !== "None") {
+    at.refuse("is not merged with what the host says: write dnsPolicy None, too", ["spec", "dnsConfig"]);
+  }
+  if (spec.dnsPolicy === "None" && (spec.dnsConfig?.nameservers ?? []).length === 0) {
+    at.refuse("with dnsPolicy None there has to be a server", ["spec", "dnsPolicy"]);
   }
   for (const { container, path } of membersOf(at.pod)) {
     for (const [index, { hostPort, containerPort }] of container.ports.entries()) {

@@ -3,12 +3,14 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { Path, Translation } from "./translation.ts";
 
-type Rights = Pick<TaskInput["containers"][number], "user" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp">;
+type Rights = Pick<TaskInput["containers"][number], "user" | "groups" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp">;
 
 export function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
   const { securityContext: common } = at.pod.spec;
   const user = own?.runAsUser ?? common?.runAsUser;
   const group = own?.runAsGroup ?? common?.runAsGroup;
+  const { supplementalGroups = [], fsGroup } = common ?? {};
+  const groups = [...new Set([...supplementalGroups, ...(fsGroup === undefined ? [] : [fsGroup])])];
   const isNonRoot = own?.runAsNonRoot ?? common?.runAsNonRoot ?? false;
   const seccomp = own?.seccompProfile ?? common?.seccompProfile;
   const context: Path = [...path, "securityContext"];
@@ -17,6 +19,7 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
   const { add = [], drop = [] } = own?.capabilities ?? {};
   return {
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
+    ...(groups.length === 0 ? {} : { groups }),
     ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
     // The default of Kubernetes: programs may gain privileges.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,

@@ -1,5 +1,6 @@
 /** The inputs of the translation, shared by all parts of a pod. */
 import type { Problem } from "../../engine/spec/index.ts";
+import type { ClusterRules } from "../cluster/rules.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { Objects } from "./objects.ts";
 
@@ -8,6 +9,10 @@ export interface PodHost {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** Where images are looked for whose names say no registry, like "oci:/srv/images". */
+  readonly images?: string | undefined;
+  /** Pods come from a cluster: their tasks are named by their uids, and they may not do more than these rules say. */
+  readonly cluster?: ClusterRules;
 }
 
 export type Path = readonly (string | number)[];

@@ -1,24 +1,25 @@
 /** Volumes of a pod, and the mounts of its containers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { quantityIn } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
+import type { PodInput } from "../schema/pod.ts";
 import type { VolumeInput } from "../schema/volume.ts";
 import type { Path, Translation } from "./translation.ts";
 import { filesOf } from "./volume-files.ts";
 
+type PodSpec = PodInput["spec"];
 type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 
-/** A character that no volume name of a pod may contain, so made-up names never clash with real ones. */
-const HOSTS = "etc_hosts";
+/** No name of a volume of a pod has such a character. */
+const ETC = "etc_files";
 
 export function volumesOf(at: Translation): Volume[] {
   const { volumes, hostAliases, hostNetwork } = at.pod.spec;
   const made = volumes.flatMap((volume, index) => volumeOf(at, volume, ["spec", "volumes", index]) ?? []);
-  if (hostAliases.length === 0) return made;
-  if (hostNetwork) at.refuse("a pod with hostNetwork has /etc/hosts of its image", ["spec", "hostAliases"]);
-  const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
-  const content = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
-  return [...made, { name: HOSTS, files: { hosts: { content } } }];
+  if (hostAliases.length > 0 && hostNetwork) at.refuse("a pod with hostNetwork has /etc/hosts of its image", ["spec", "hostAliases"]);
+  const files = etcFiles(at.pod.spec);
+  return Object.keys(files).length === 0 ? made : [...made, { name: ETC, files }];
 }
 
 function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | undefined {
@@ -29,12 +30,34 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   if (hostPath !== undefined) {
     return { name, host: hostPath.path, ...(hostPath.type === "" ? {} : { hostType: hostPath.type }) };
   }
+  const { fsGroup } = at.pod.spec.securityContext ?? {};
+  const group = fsGroup === undefined ? {} : { group: fsGroup };
   const files = filesOf(at, volume, path);
-  return files === undefined ? { name } : { name, files };
+  if (files !== undefined) return { name, files, ...group };
+  const { medium, sizeLimit } = volume.emptyDir ?? { medium: "" };
+  const size = sizeLimit === undefined ? 0 : quantityIn(sizeLimit);
+  // A limit of 0 is none. Source: Kubernetes, EmptyDirVolumeSource.
+  return { name, ...(medium === "" ? {} : { medium: "memory" as const }), ...(size === 0 ? {} : { size }), ...group };
+}
+
+/** Files of /etc that the pod says more of than its image. */
+function etcFiles({ hostAliases, dnsPolicy, dnsConfig }: PodSpec): NonNullable<Volume["files"]> {
+  const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
+  const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
+  const { nameservers, searches, options } = dnsConfig ?? { nameservers: [], searches: [], options: [] };
+  const resolv = [
+    ...nameservers.map((server) => `nameserver ${server}\n`),
+    ...(searches.length === 0 ? [] : [`search ${searches.join(" ")}\n`]),
+    ...(options.length === 0 ? [] : [`options ${options.map(({ name, value }) => (value ? `${name}:${value}` : name)).join(" ")}\n`]),
+  ].join("");
+  return {
+    ...(hostAliases.length === 0 ? {} : { hosts: { content: hosts } }),
+    ...(dnsPolicy === "None" ? { "resolv.conf": { content: resolv } } : {}),
+  };
 }
 
 export function mountsOf(at: Translation, container: ContainerInput, path: Path): Mount[] {
-  const { volumes, hostAliases } = at.pod.spec;
+  const { volumes } = at.pod.spec;
   const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, subPath }, index): Mount[] => {
     const volume = volumes.find((one) => one.name === name);
     if (volume === undefined) {
@@ -51,8 +74,6 @@ export function mountsOf(at: Translation, container: ContainerInput, path: Path)
       },
     ];
   });
-  const isTaken = mounts.some(({ target }) => target === "/etc/hosts");
-  return hostAliases.length === 0 || isTaken
-    ? mounts
-    : [...mounts, { volume: HOSTS, subPath: "hosts", target: "/etc/hosts", readOnly: true }];
+  const further = Object.keys(etcFiles(at.pod.spec)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
+  return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
 }

@@ -3,7 +3,7 @@ import type { Container, ContainerPort, ResourceRequirements, VolumeMount } from
 import { z } from "zod";
 import { envFrom, envVar } from "./env.ts";
 import { dnsLabel, ignored, only, quantity, refused, text } from "./field.ts";
-import { lifecycle, readinessProbe } from "./probe.ts";
+import { killingProbe, lifecycle, readinessProbe } from "./probe.ts";
 import { securityContext } from "./security.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -43,7 +43,9 @@ const volumeMount = z.strictObject({
 const common = {
   name: dnsLabel,
   image: z.string().optional(),
-  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+  imagePullPolicy: z
+    .enum(["Always", "IfNotPresent"], { error: "only Always and IfNotPresent are supported: an image that is not there is got" })
+    .optional(),
   command: z.array(text).default([]),
   args: z.array(text).default([]),
   workingDir: z.string().optional(),
@@ -54,8 +56,8 @@ const common = {
   volumeMounts: z.array(volumeMount).default([]),
   securityContext: securityContext.optional(),
   readinessProbe: readinessProbe.optional(),
-  livenessProbe: refused("a container that is not healthy is not started again"),
-  startupProbe: refused("a container that is not healthy is not started again"),
+  livenessProbe: killingProbe.optional(),
+  startupProbe: killingProbe.optional(),
   lifecycle: lifecycle.optional(),
   stdin: z.boolean().default(false),
   stdinOnce: only(false, "its standard input stays open"),
@@ -78,10 +80,11 @@ export const initContainer = z
     ...common,
     restartPolicy: z.literal("Always", { error: "only Always is possible: then it goes on beside the containers" }).optional(),
   } satisfies Fields<Container>)
-  .superRefine(({ restartPolicy, readinessProbe: probe, lifecycle: hooks }, context) => {
-    if (restartPolicy !== undefined) return;
-    if (probe !== undefined) context.addIssue({ code: "custom", message: NEVER_READY, path: ["readinessProbe"] });
-    if (hooks !== undefined) context.addIssue({ code: "custom", message: NEVER_READY, path: ["lifecycle"] });
+  .superRefine((given, context) => {
+    if (given.restartPolicy !== undefined) return;
+    for (const field of ["readinessProbe", "livenessProbe", "startupProbe", "lifecycle"] as const) {
+      if (given[field] !== undefined) context.addIssue({ code: "custom", message: NEVER_READY, path: [field] });
+    }
   });
 
 export type ContainerInput = z.output<typeof container> | z.output<typeof initContainer>;

@@ -1,5 +1,5 @@
 /** A document of kind Pod. It has every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
-import type { HostAlias, Pod, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
+import type { HostAlias, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { container, initContainer } from "./container.ts";
 import { dnsLabel, ignored, only, refused, seconds } from "./field.ts";
@@ -17,7 +17,31 @@ const hostAlias = z.strictObject({
   hostnames: z.array(z.string().min(1)).default([]),
 } satisfies Fields<HostAlias>);
 
+const dnsConfig = z.strictObject({
+  nameservers: z
+    .array(z.union([z.ipv4(), z.ipv6()], { error: "is no IP address" }))
+    .max(3)
+    .default([]),
+  searches: z
+    .array(z.string().regex(/^[A-Za-z0-9_.-]{1,253}$/, "is no domain name"))
+    .max(32)
+    .default([]),
+  options: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]+$/, "is no option of resolv.conf"),
+        value: z
+          .string()
+          .regex(/^[a-z0-9]*$/, "is no value of an option")
+          .optional(),
+      } satisfies Fields<PodDNSConfigOption>),
+    )
+    .default([]),
+} satisfies Fields<PodDNSConfig>);
+
 const runs = {
+  dnsPolicy: z.enum(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]).default("ClusterFirst"),
+  dnsConfig: dnsConfig.optional(),
   containers: z.array(container).min(1, "a pod has at least one container"),
   initContainers: z.array(initContainer).default([]),
   volumes: z.array(volume).default([]),
@@ -46,8 +70,6 @@ const holdAnyway = {
 const notHere = {
   activeDeadlineSeconds: refused("a pod runs until it ends or is stopped"),
   affinity: refused(ONE_HOST),
-  dnsConfig: refused("resolv.conf of the image stays as it is"),
-  dnsPolicy: refused("resolv.conf of the image stays as it is"),
   ephemeralContainers: refused("use runtctl exec"),
   imagePullSecrets: refused("images are not pulled with secrets of a pod"),
   nodeSelector: refused(ONE_HOST),

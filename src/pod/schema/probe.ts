@@ -1,31 +1,66 @@
 /** Probes and hooks of a container. */
-import type { ExecAction, Lifecycle, LifecycleHandler, Probe } from "kubernetes-types/core/v1.js";
+import type {
+  ExecAction,
+  GRPCAction,
+  HTTPGetAction,
+  HTTPHeader,
+  Lifecycle,
+  LifecycleHandler,
+  Probe,
+  TCPSocketAction,
+} from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { only, refused, seconds, text } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
 const exec = z.strictObject({ command: z.array(text).min(1) } satisfies Fields<ExecAction>);
-const KIND = "probes run a command in the container: write exec";
+const number = z.int().min(1).max(65_535);
+/** A number, or the name of a port of the container. */
+const port = z.union([number, z.string().min(1)]);
+const host = z.union([z.ipv4(), z.ipv6()], { error: "is no IP address" }).optional();
 
-export const readinessProbe = z.strictObject({
-  exec,
-  httpGet: refused(KIND),
-  tcpSocket: refused(KIND),
-  grpc: refused(KIND),
+const httpGet = z.strictObject({
+  port,
+  path: z.string().optional(),
+  host,
+  scheme: only("HTTP", "probes do not speak TLS"),
+  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<HTTPHeader>)).default([]),
+} satisfies Fields<HTTPGetAction>);
+
+const WAYS = ["exec", "httpGet", "tcpSocket", "grpc"] as const;
+
+const fields = {
+  exec: exec.optional(),
+  httpGet: httpGet.optional(),
+  tcpSocket: z.strictObject({ port, host } satisfies Fields<TCPSocketAction>).optional(),
+  grpc: z.strictObject({ port: number, service: z.string().default("") } satisfies Fields<GRPCAction>).optional(),
   initialDelaySeconds: seconds(0).default(0),
   periodSeconds: seconds(1).default(10),
   timeoutSeconds: seconds(1).default(1),
-  failureThreshold: z.int().min(1).max(100).default(3),
-  successThreshold: only(1, "one success makes a container ready"),
-  terminationGracePeriodSeconds: refused("a probe for readiness ends nothing"),
-} satisfies Fields<Probe>);
+  failureThreshold: z.int().min(1).max(100_000).default(3),
+  terminationGracePeriodSeconds: refused("what has failed its probe has the time of its pod"),
+};
+
+function oneWay(probe: Readonly<Partial<Record<(typeof WAYS)[number], unknown>>>): boolean {
+  return WAYS.filter((way) => probe[way] !== undefined).length === 1;
+}
+const ONE_WAY = "needs one of exec, httpGet, tcpSocket and grpc";
+
+export const readinessProbe = z
+  .strictObject({ ...fields, successThreshold: z.int().min(1).max(100).default(1) } satisfies Fields<Probe>)
+  .refine(oneWay, ONE_WAY);
+
+/** For startup and liveness. */
+export const killingProbe = z
+  .strictObject({ ...fields, successThreshold: only(1, "one success ends what failures began") } satisfies Fields<Probe>)
+  .refine(oneWay, ONE_WAY);
 
 const HOOK = "a hook runs a command in the container: write exec";
+const handler = z
+  .strictObject({ exec, httpGet: refused(HOOK), sleep: refused(HOOK), tcpSocket: refused(HOOK) } satisfies Fields<LifecycleHandler>)
+  .optional();
 
-export const lifecycle = z.strictObject({
-  postStart: refused("nothing is run in a container right after its start"),
-  preStop: z
-    .strictObject({ exec, httpGet: refused(HOOK), sleep: refused(HOOK), tcpSocket: refused(HOOK) } satisfies Fields<LifecycleHandler>)
-    .optional(),
-} satisfies Fields<Lifecycle>);
+export const lifecycle = z.strictObject({ postStart: handler, preStop: handler } satisfies Fields<Lifecycle>);
+
+export type ProbeInput = z.output<typeof readinessProbe> | z.output<typeof killingProbe>;

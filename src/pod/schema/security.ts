@@ -1,5 +1,5 @@
 /** Security contexts of a pod and of its containers. */
-import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext } from "kubernetes-types/core/v1.js";
+import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { only, refused } from "./field.ts";
 
@@ -25,10 +25,11 @@ const common = {
 
 export const podSecurityContext = z.strictObject({
   ...common,
-  fsGroup: refused("volumes keep their owner"),
-  fsGroupChangePolicy: refused("volumes keep their owner"),
-  supplementalGroups: refused("a container has the groups of its user"),
-  sysctls: refused("kernel parameters are not set"),
+  fsGroup: id.optional(),
+  // It says when directories that have been there before are gone through: none of them is touched.
+  fsGroupChangePolicy: z.enum(["Always", "OnRootMismatch"]).optional(),
+  supplementalGroups: z.array(id).default([]),
+  sysctls: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<Sysctl>)).default([]),
 } satisfies Fields<PodSecurityContext>);
 
 const capability = z.string().regex(/^(?:CAP_)?[A-Z0-9_]+$/, "write a capability like NET_BIND_SERVICE");

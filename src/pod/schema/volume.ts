@@ -14,7 +14,7 @@ import type {
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, refused } from "./field.ts";
+import { dnsLabel, quantity, refused } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -40,8 +40,8 @@ const downwardFile = z
 const sources = {
   emptyDir: z
     .strictObject({
-      medium: z.literal("", { error: "Memory is not supported: scratch volumes are on the disk" }).optional(),
-      sizeLimit: refused("the size of a scratch volume is not measured"),
+      medium: z.enum(["", "Memory"], { error: "only Memory is supported beside the disk" }).default(""),
+      sizeLimit: quantity.optional(),
     } satisfies Fields<EmptyDirVolumeSource>)
     .optional(),
   hostPath: z

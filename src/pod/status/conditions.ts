@@ -1,6 +1,6 @@
 /** Conditions of a pod, with the times that the engine recorded. */
 import type { PodCondition } from "kubernetes-types/core/v1.js";
-import { hasSucceeded, isReady, isUp } from "./container-status.ts";
+import { hasSucceeded, isReady, isStarted } from "./container-status.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
 
@@ -9,13 +9,13 @@ export function conditionsOf({ task, containers }: PodFacts): PodCondition[] {
   const isScheduled = task.admission !== "waiting";
   const isOver = task.known === "STOPPED";
   const isInitialized = init.every((one) =>
-    one.role === "init" ? hasSucceeded(one) : isUp(one) || (isOver && one.view.startedMs !== null),
+    one.role === "init" ? hasSucceeded(one) : isStarted(one) || (isOver && one.view.startedMs !== null),
   );
   const lasting = containers.filter(({ role }) => role !== "init");
   const unready = lasting.filter((one) => !isReady(one)).map(({ container }) => container.name);
   const isAllReady = isScheduled && unready.length === 0;
   const ready = isAllReady
-    ? { since: checked(lasting) ? undefined : latest(lasting.map(({ view }) => view.startedMs)) }
+    ? { since: latest(lasting.flatMap(readySince)) }
     : isOver
       ? { since: latest(lasting.map(({ view }) => view.stoppedMs)), reason: "PodCompleted" }
       : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
@@ -52,9 +52,11 @@ function condition(type: string, holds: boolean, { since, reason, message }: Fac
   };
 }
 
-/** The engine does not record when a health check began to succeed. */
-function checked(all: readonly ContainerFacts[]): boolean {
-  return all.some(({ detail }) => detail.health !== null);
+/** When it was started, and when what it is ready by has succeeded. */
+function readySince({ view, detail, container }: ContainerFacts): (number | null)[] {
+  const { postStart, startup, health } = detail;
+  const checks = [postStart, startup, container.readinessProbe === undefined ? null : health];
+  return [view.startedMs, ...checks.map((one) => one?.sinceMs ?? null)];
 }
 
 function latest(times: readonly (number | null)[]): number | undefined {

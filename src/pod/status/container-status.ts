@@ -18,10 +18,10 @@ export function containerStatus(facts: ContainerFacts, { pod, containers }: PodF
     state,
     ...(before === undefined ? {} : { lastState: { terminated: before } }),
     ready: isReady(facts),
-    started: isUp(facts),
+    started: isStarted(facts),
     restartCount: view.restarts,
     image: container.image ?? pod.metadata.annotations?.[`${ROOTFS}${container.name}`] ?? "",
-    imageID: "",
+    imageID: view.image?.digest ?? "",
     ...(view.startedMs === null ? {} : { containerID: `runt://${view.id}` }),
   };
 }
@@ -33,8 +33,15 @@ export function isUp({ view }: ContainerFacts): boolean {
 /** An init container is ready after it has ended with 0. */
 export function isReady(facts: ContainerFacts): boolean {
   if (facts.role === "init") return hasSucceeded(facts);
-  const { health } = facts.detail;
-  return isUp(facts) && (health === null || health.status === "HEALTHY");
+  // The check of the image itself means nothing in Kubernetes.
+  const { health } = facts.container.readinessProbe === undefined ? { health: null } : facts.detail;
+  return isStarted(facts) && (health === null || health.status === "HEALTHY");
+}
+
+/** Its hook after the start and its probe of the start have succeeded, where it has them. */
+export function isStarted(facts: ContainerFacts): boolean {
+  const { postStart, startup } = facts.detail;
+  return isUp(facts) && [postStart, startup].every((one) => one === undefined || one.status === "HEALTHY");
 }
 
 export function hasSucceeded({ view }: ContainerFacts): boolean {

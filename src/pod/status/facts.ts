@@ -1,11 +1,14 @@
 /** The facts about a task from which the status of its pod is computed. */
 import type { TaskDetail, TaskView } from "../../engine/index.ts";
-import { DOCUMENT, type Member, membersOf } from "../manifest/pod.ts";
+import { type Member, membersOf } from "../manifest/members.ts";
+import { DOCUMENT } from "../manifest/pod.ts";
 import { type PodInput, pod as podSchema } from "../schema/pod.ts";
 
 export interface TaskFacts {
   readonly task: TaskView;
   readonly detail: TaskDetail;
+  /** Of the host; the first is that of pods in its network. */
+  readonly hostAddresses: readonly string[];
 }
 
 /** One container of the pod's document, with the engine's view of it. */
@@ -21,8 +24,8 @@ export interface PodFacts extends TaskFacts {
   readonly containers: readonly ContainerFacts[];
 }
 
-/** undefined: the task was not translated from a pod, or the caller may not see the document. */
-export function podFacts({ task, detail }: TaskFacts): PodFacts | undefined {
+/** undefined: the task was not made from a pod, or who asks may not see that. */
+export function podFacts({ task, detail, hostAddresses }: TaskFacts): PodFacts | undefined {
   const text = (detail.spec["annotations"] as Readonly<Record<string, string | null>> | undefined)?.[DOCUMENT];
   if (typeof text !== "string") return undefined;
   const document = parsed(text);
@@ -33,7 +36,7 @@ export function podFacts({ task, detail }: TaskFacts): PodFacts | undefined {
     const own = detail.containers.find(({ name }) => name === member.container.name);
     return view === undefined || own === undefined ? [] : [{ ...member, view, detail: own }];
   });
-  return { task, detail, pod: read.data, document: document as PodFacts["document"], containers };
+  return { task, detail, hostAddresses, pod: read.data, document: document as PodFacts["document"], containers };
 }
 
 function parsed(text: string): unknown {

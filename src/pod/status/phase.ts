@@ -7,7 +7,9 @@ export type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 /**
  * Succeeded: every container has ended with 0. The exit status of a sidecar does not count, because the engine stops it. Source: Kubernetes, "Pod Lifecycle", "Pod phase".
  */
-export function phaseOf({ task, containers }: PodFacts): Phase {
+export function phaseOf({ task, detail, containers }: PodFacts): Phase {
+  // Whatever its containers have made of the signal.
+  if (task.known === "STOPPED" && detail.reason?.code === "Evicted") return "Failed";
   const main = containers.filter(({ role }) => role === "main");
   if (task.known === "STOPPED") {
     return containers.filter(({ role }) => role !== "sidecar").every(hasSucceeded) ? "Succeeded" : "Failed";

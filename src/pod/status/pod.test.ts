@@ -5,6 +5,7 @@ import { podOf } from "./pod.ts";
 type Container = Partial<ContainerView> & {
   readonly name: string;
   readonly health?: "HEALTHY" | "UNHEALTHY" | "UNKNOWN";
+  readonly startup?: "HEALTHY" | "UNKNOWN";
   readonly why?: "StartFailed";
 };
 
@@ -24,14 +25,17 @@ const over = (code: number | null, more: object = {}) =>
 function podWith(
   containers: readonly Container[],
   task: Partial<TaskView> = {},
-  { init = [] as readonly object[], restartPolicy = "Never" } = {},
+  { init = [] as readonly object[], restartPolicy = "Never", spec = {}, why = null as TaskDetail["reason"] } = {},
 ) {
-  const names = containers.slice(init.length).map(({ name }) => ({ name, command: ["x"], image: "img" }));
+  const readinessProbe = { exec: { command: ["x"] } };
+  const names = containers
+    .slice(init.length)
+    .map(({ name, health }) => ({ name, command: ["x"], image: "img", ...(health === undefined ? {} : { readinessProbe }) }));
   const document = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "p" },
-    spec: { restartPolicy, initContainers: init, containers: names },
+    spec: { restartPolicy, initContainers: init, containers: names, ...spec },
   };
   const view = (one: Container): ContainerView => ({
     type: "normal",
@@ -51,13 +55,14 @@ function podWith(
   });
   const detail: TaskDetail = {
     id: "g.p.1",
-    reason: null,
+    reason: why,
     spec: { annotations: { "runt.dev/pod": JSON.stringify(document) } },
     resources: [],
-    containers: containers.map(({ name, health, why }) => ({
+    containers: containers.map(({ name, health, startup, why }) => ({
       name,
       reason: why === undefined ? null : { code: why, text: why },
-      health: health === undefined ? null : { status: health, failures: 0, output: "" },
+      health: health === undefined ? null : { status: health, sinceMs: T + 3000, failures: 0, output: "" },
+      ...(startup === undefined ? {} : { startup: { status: startup, sinceMs: null, failures: 0, output: "" } }),
       dependsOn: [],
     })),
   };
@@ -70,9 +75,10 @@ function podWith(
     generation: 1,
     reason: null,
     waiting: null,
+    addresses: [],
     ...task,
   } as TaskView;
-  return podOf({ task: { ...whole, containers: containers.map(view) }, detail })!;
+  return podOf({ task: { ...whole, containers: containers.map(view) }, detail, hostAddresses: ["192.0.2.1"] })!;
 }
 const phase = (...all: Parameters<typeof podWith>) => podWith(...all).status.phase;
 const conditions = (...all: Parameters<typeof podWith>) =>
@@ -167,6 +173,11 @@ test("P29 conditions over a life with a probe: ready only while it runs and is h
   expect(conditions([{ name: "a", ...up, health: "HEALTHY" }])).toEqual(all("True", "True", "True"));
   expect(conditions([{ name: "a", ...up, health: "UNHEALTHY" }])).toEqual(all("True", "True", "False"));
   expect(conditions([{ name: "a", ...over(0), health: "HEALTHY" }], STOPPED)).toEqual(all("True", "True", "False"));
+  // Its start has not come through: whatever its probe for readiness has said.
+  expect(conditions([{ name: "a", ...up, health: "HEALTHY", startup: "UNKNOWN" }])).toEqual(all("True", "True", "False"));
+  expect(conditions([{ name: "a", ...up, startup: "HEALTHY" }])).toEqual(all("True", "True", "True"));
+  const ready = podWith([{ name: "a", ...up, health: "HEALTHY" }]).status.conditions!.find(({ type }) => type === "Ready");
+  expect(ready).toMatchObject({ lastTransitionTime: "2026-01-01T00:00:03Z" });
   const init = [{ name: "i", command: ["x"], image: "img" }];
   expect(conditions([{ name: "i", ...up }, { name: "a" }], {}, { init })).toEqual(all("True", "False", "False"));
   expect(
@@ -193,6 +204,70 @@ test("what was written stays; a task without a document, or whose document may n
     spec: { restartPolicy: "Never" },
   });
   const detail = { id: "t", reason: null, resources: [], containers: [] };
-  expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: {} } })).toBeUndefined();
-  expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: { annotations: { "runt.dev/pod": null } } } })).toBeUndefined();
+  expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: {} }, hostAddresses: [] })).toBeUndefined();
+  expect(
+    podOf({ task: {} as TaskView, detail: { ...detail, spec: { annotations: { "runt.dev/pod": null } } }, hostAddresses: [] }),
+  ).toBeUndefined();
+});
+
+test("P31 addresses of its own network, those of the host with hostNetwork, and none where it has nothing but loopback", () => {
+  const up1 = [{ name: "a", ...up }];
+  expect(podWith(up1, { addresses: ["10.201.0.2/20", "fd00::2/64"] }).status).toMatchObject({
+    podIP: "10.201.0.2",
+    podIPs: [{ ip: "10.201.0.2" }, { ip: "fd00::2" }],
+    hostIP: "192.0.2.1",
+  });
+  expect(podWith(up1, {}, { spec: { hostNetwork: true } }).status).toMatchObject({ podIP: "192.0.2.1", hostIPs: [{ ip: "192.0.2.1" }] });
+  expect(podWith(up1).status).not.toHaveProperty("podIP");
+  expect(podWith(up1, { admission: "waiting" }).status).not.toHaveProperty("hostIP");
+});
+
+/** Kubernetes, "Pod Lifecycle" and "API Overview": the words that a client may compare with. */
+test("P1 phases, types and reasons are words of Kubernetes, whatever has happened", () => {
+  const PHASES = new Set(["Pending", "Running", "Succeeded", "Failed", "Unknown"]);
+  const CONDITIONS = new Set(["PodScheduled", "Initialized", "ContainersReady", "Ready"]);
+  const REASONS = new Set([
+    ...[
+      "Completed",
+      "Error",
+      "OOMKilled",
+      "ContainerStatusUnknown",
+      "StartError",
+      "ContainerCreating",
+      "PodInitializing",
+      "CrashLoopBackOff",
+    ],
+    ...["Unschedulable", "ContainersNotInitialized", "ContainersNotReady", "PodCompleted"],
+  ]);
+  const lives: Container[] = [
+    { name: "a" },
+    { name: "a", ...up },
+    { name: "a", ...over(0) },
+    { name: "a", ...over(3) },
+    { name: "a", ...over(137, { oomKilled: true }) },
+    { name: "a", ...over(null) },
+    { name: "a", known: "PULLED", restarts: 1 },
+    { name: "a", known: "STOPPED", why: "StartFailed" },
+  ];
+  for (const life of lives) {
+    for (const task of [{}, STOPPED, { admission: "waiting", waiting: ["memory"] } as const]) {
+      const { status } = podWith([life], task);
+      expect(PHASES).toContain(status.phase);
+      for (const { type, reason } of status.conditions!) {
+        expect(CONDITIONS).toContain(type);
+        if (reason !== undefined) expect(REASONS).toContain(reason);
+      }
+      for (const { state } of status.containerStatuses!) {
+        const reason = state!.terminated?.reason ?? state!.waiting?.reason;
+        if (reason !== undefined) expect(REASONS).toContain(reason);
+      }
+    }
+  }
+});
+
+/** Kubernetes, "Node-pressure Eviction": phase Failed, whatever its containers have made of the signal. */
+test("P28 a pod that was stopped for the size of a volume has failed, and the reason is Evicted", () => {
+  const why = { code: "Evicted", text: "the volume a has 2 bytes in it, and may have 1" } as const;
+  const { status } = podWith([{ name: "a", ...over(0) }], { ...STOPPED, reason: why.text }, { why });
+  expect(status).toMatchObject({ phase: "Failed", reason: "Evicted", message: why.text });
 });

@@ -26,7 +26,7 @@ export function podOf(given: TaskFacts): (Readonly<Record<string, unknown>> & { 
 }
 
 function statusOf(facts: PodFacts): PodStatus {
-  const { task, containers } = facts;
+  const { containers, task } = facts;
   const statuses = (isInit: boolean) =>
     containers.filter(({ role }) => (role !== "main") === isInit).map((one) => containerStatus(one, facts));
   const init = statuses(true);
@@ -35,9 +35,23 @@ function statusOf(facts: PodFacts): PodStatus {
     phase,
     conditions: conditionsOf(facts),
     ...(phase === "Failed" && task.reason !== null ? { message: task.reason } : {}),
+    ...(facts.detail.reason?.code === "Evicted" ? { reason: "Evicted" } : {}),
+    ...addressesOf(facts),
     ...(task.admission === "waiting" ? {} : { startTime: instant(task.createdMs) }),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: statuses(false),
     qosClass: qosClass(containers.map(({ container }) => resourcesOf(container.resources))),
+  };
+}
+
+/** In the network of the host they are its own; a pod that has nothing but loopback, or none now, has none. */
+function addressesOf({ task, pod, hostAddresses }: PodFacts): Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs"> {
+  if (task.admission === "waiting") return {};
+  const [hostIP] = hostAddresses;
+  const own = task.addresses.map((address) => address.replace(/\/\d+$/, ""));
+  const of = pod.spec.hostNetwork && task.known !== "STOPPED" ? hostAddresses : own;
+  return {
+    ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostAddresses.map((ip) => ({ ip })) }),
+    ...(of[0] === undefined ? {} : { podIP: of[0], podIPs: of.map((ip) => ({ ip })) }),
   };
 }

@@ -1,6 +1,8 @@
 /** Compose files are translated in the client, which knows the user's environment and directory. */
-import { dirname, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { UsageError } from "../errors.ts";
 import { type FileOption, textOf } from "./file.ts";
 
 export interface ComposeFlags {
@@ -25,13 +27,29 @@ export interface FileToApply {
   readonly group: string;
 }
 
-/** undefined: the Compose file has errors, which were printed. @throws errors of readFileSync */
+type Variables = typeof import("../../pod/index.ts").variablesIn;
+
+/** Variables of .env beside the file, and those of whoever applies it, which go first. @throws UsageError */
+function environmentIn(directory: string, variablesIn: Variables): Readonly<Record<string, string | undefined>> {
+  const file = join(directory, ".env");
+  if (!existsSync(file)) return process.env;
+  try {
+    return { ...variablesIn(readFileSync(file, "utf8"), process.env), ...process.env };
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** undefined: it is a Compose file with errors, which have been printed. @throws what readFileSync throws */
 export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
   const { source, text } = textOf(options);
-  const { parseCompose } = await import("../../pod/index.ts");
+  const { parseCompose, variablesIn } = await import("../../pod/index.ts");
+  const directory = options.file === "-" ? process.cwd() : dirname(resolve(options.file));
   const compose = parseCompose(text, {
-    environment: process.env,
-    directory: options.file === "-" ? process.cwd() : dirname(resolve(options.file)),
+    environment: environmentIn(directory, variablesIn),
+    images: process.env["RUNT_IMAGES"] || undefined,
+    directory,
+    readFile: (path) => readFileSync(path),
     profiles: [...options.profile, ...(process.env["COMPOSE_PROFILES"] ?? "").split(",").filter(Boolean)],
   });
   if (compose === undefined) return { source, text, group: options.project ?? group };

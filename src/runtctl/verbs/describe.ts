@@ -2,8 +2,10 @@ import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts"
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { chainOf, textOf } from "../output/event-line.ts";
+import { field } from "../output/field.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age } from "../output/table.ts";
+import { podShown } from "../pods.ts";
 import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { historyOf } from "./events.ts";
@@ -20,10 +22,9 @@ export const describe = verb({
     const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const style = styleFor(process.stdout, process.env);
-    const { podOf } = await import("../../pod/index.ts");
     const lines = [
       ...head(task, detail, style),
-      ...podLines(podOf({ task, detail })?.status),
+      ...podLines((await podShown(session, task, detail))?.status),
       ...task.containers.flatMap((one) => containerLines(one, detail, style)),
     ];
     lines.push("", style("bold", "Events"));
@@ -34,8 +35,6 @@ export const describe = verb({
     return EXIT.done;
   },
 });
-
-const field = (name: string, value: string) => `${`${name}:`.padEnd(14)}${value}`;
 
 function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): string[] {
   return [
@@ -60,12 +59,26 @@ function podLines(status: PodStatus | undefined): string[] {
   return [field("Pod", `${status.phase}, ${status.qosClass}`), field("Conditions", conditions.join(", "))];
 }
 
+const CHECKS = [
+  ["postStart", "After start"],
+  ["startup", "Startup"],
+  ["liveness", "Liveness"],
+  ["health", "Health"],
+] as const;
+
+function checkLines(title: string, state: TaskDetail["containers"][number]["health"] | undefined): string[] {
+  if (!state) return [];
+  return [
+    field(title, `${state.status}, ${state.failures} failures in a row`),
+    ...(state.output ? [field("Last check", printable(state.output.trimEnd()))] : []),
+  ];
+}
+
 function containerLines(container: ContainerView, { containers, spec }: TaskDetail, style: Style): string[] {
   const detail = containers.find(({ name }) => name === container.name);
   const asked = (spec["containers"] as readonly Readonly<Record<string, unknown>>[] | undefined)?.find(
     ({ name }) => name === container.name,
   );
-  const health = detail?.health;
   const exit = container.exit;
   return [
     "",
@@ -81,8 +94,7 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
       ...(exit === null
         ? []
         : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
-      ...(health ? [field("Health", `${health.status}, ${health.failures} failures in a row`)] : []),
-      ...(health?.output ? [field("Last check", printable(health.output.trimEnd()))] : []),
+      ...CHECKS.flatMap(([kind, title]) => checkLines(title, detail?.[kind])),
       ...reasonLines(detail?.reason ? chainOf(detail.reason) : null),
       field("Log", printable(container.log)),
     ].map((line) => `  ${line}`),

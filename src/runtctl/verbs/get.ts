@@ -6,6 +6,7 @@ import { followEvents } from "../event-stream.ts";
 import { HEADER, orphanRow, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
+import { printValue } from "../output/value.ts";
 import { podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
 import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
@@ -50,7 +51,7 @@ export const get = verb<Options>({
     const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
     const pod = name !== undefined && (output === "json" || output === "yaml") ? await podNamed(session, tasks[0]!) : undefined;
     if (pod === undefined) await print(tasks, orphans, output, session.group);
-    else await printValue(pod, output!);
+    else await printValue(pod, output === "yaml" ? "yaml" : "json");
     if (watch) await watchFrom(lastSequence, session, name, output === "wide");
     return EXIT.done;
   },
@@ -61,10 +62,6 @@ async function print(tasks: readonly TaskView[], orphans: readonly OrphanView[],
   else if (output === "name") for (const { name } of tasks) console.log(name);
   else if (tasks.length + orphans.length === 0) console.error(`no tasks in group ${group}`);
   else console.log(tableOf(tasks, output === "wide", orphans));
-}
-
-async function printValue(value: unknown, output: Format): Promise<void> {
-  console.log(output === "yaml" ? (await import("yaml")).stringify(value).trimEnd() : JSON.stringify(value, null, 2));
 }
 
 function tableOf(tasks: readonly TaskView[], isWide: boolean, orphans: readonly OrphanView[] = []): string {

@@ -9,6 +9,7 @@ import { events } from "./events.ts";
 import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { logs } from "./logs.ts";
+import { node } from "./node.ts";
 import { plan } from "./plan.ts";
 import { restart } from "./restart.ts";
 import { rollback } from "./rollback.ts";
@@ -18,6 +19,6 @@ import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
-  ...[validate, plan, apply, get, describe, events, logs, exec, attach, top],
+  ...[validate, plan, apply, get, describe, events, logs, exec, attach, top, node],
   ...[stop, restart, rollback, remove, schema, completion],
 ];

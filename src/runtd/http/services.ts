@@ -6,6 +6,8 @@ import type { Timings } from "./timings.ts";
 
 export interface Services {
   readonly engine: Engine;
+  /** Of the daemon: the disk whose room counts. */
+  readonly stateDir: string;
   readonly peers: Peers;
   readonly timings: Timings;
   /** Slots of event and log streams. */

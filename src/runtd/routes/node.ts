@@ -1,3 +1,4 @@
+import { hostFacts } from "../host-facts.ts";
 import { jsonRoute } from "../http/route.ts";
 import { nodeView } from "../schemas/node.ts";
 
@@ -8,5 +9,5 @@ export const getNode = jsonRoute({
   access: "read",
   summary: "The host and the daemon",
   answer: { status: 200, description: "What is known", schema: nodeView },
-  handle: ({ engine }) => engine.node,
+  handle: async ({ engine, stateDir }) => ({ ...engine.node, host: await hostFacts(stateDir) }),
 });

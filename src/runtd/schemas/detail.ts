@@ -2,6 +2,13 @@ import { z } from "zod";
 import type { TaskDetail } from "../../engine/index.ts";
 import { reason } from "./event.ts";
 
+const check = z.strictObject({
+  status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]),
+  sinceMs: z.int().nullable().describe("When it became what it is; null: it has not changed yet."),
+  failures: z.int().describe("In a row."),
+  output: z.string().nullable().describe("The end of what the last check printed. On read.sock null."),
+});
+
 export const taskDetail = z
   .strictObject({
     id: z.string(),
@@ -16,13 +23,10 @@ export const taskDetail = z
       z.strictObject({
         name: z.string(),
         reason: reason.nullable(),
-        health: z
-          .strictObject({
-            status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]),
-            failures: z.int().describe("In a row."),
-            output: z.string().nullable().describe("The end of what the last check printed. On read.sock null."),
-          })
-          .nullable(),
+        health: check.nullable(),
+        postStart: check.optional().describe("Of its hook after the start."),
+        startup: check.optional().describe("Of its start: until it is HEALTHY the container is not looked at otherwise."),
+        liveness: check.optional().describe("Of its life: what is UNHEALTHY is stopped."),
         dependsOn: z.array(z.string()),
       }),
     ),

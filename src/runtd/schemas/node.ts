@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { NodeView } from "../../engine/index.ts";
+import type { HostFacts } from "../../pod/index.ts";
 
 const condition = z.strictObject({
   type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted", "NetworkBroken"]),
@@ -15,6 +16,20 @@ const ledger = z.strictObject({
   waiting: z.int().describe("Tasks that wait for room."),
 });
 
+const host = z.strictObject({
+  name: z.string(),
+  addresses: z.array(z.string()).describe("The first one is that of pods in the network of the host."),
+  architecture: z.string(),
+  kernel: z.string(),
+  version: z.string().describe("Of the daemon."),
+  measuredMs: z.int(),
+  memory: z.strictObject({ bytes: z.number(), availableBytes: z.number() }),
+  disk: z
+    .strictObject({ bytes: z.number(), availableBytes: z.number(), files: z.number(), freeFiles: z.number() })
+    .describe("Where the state of the daemon is."),
+  processes: z.strictObject({ most: z.int(), used: z.int() }).describe("With threads."),
+});
+
 /** The host and the daemon. */
 export const nodeView = z
   .strictObject({
@@ -24,5 +39,6 @@ export const nodeView = z
     tasks: z.int(),
     ledger: ledger.describe("What tasks have of the host."),
     conditions: z.array(condition).describe("What is wrong with the host or the store."),
+    host: host.describe("What it has, measured now."),
   })
-  .meta({ id: "Node" }) satisfies z.ZodType<NodeView>;
+  .meta({ id: "Node" }) satisfies z.ZodType<NodeView & { readonly host: HostFacts }>;

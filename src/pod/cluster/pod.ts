@@ -1,0 +1,55 @@
+/** A pod that a cluster sends, with the ConfigMaps and Secrets that it refers to -> a task, under the profile `restricted`. */
+import type { ParsedFile } from "../../engine/spec/index.ts";
+import type { PodHost } from "../manifest/translation.ts";
+import { parseFile } from "../parse-file.ts";
+import type { ClusterRules } from "./rules.ts";
+import { PROJECTED, withoutCluster } from "./strip.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ClusterPod {
+  readonly pod: Fields;
+  readonly configMaps: readonly Fields[];
+  readonly secrets: readonly Fields[];
+  /** Files of volumes, by their names: the token of a service account, certificates. */
+  readonly projected: readonly Fields[];
+}
+
+/** Findings have pointers into the pod; their lines mean nothing. */
+export function parseClusterPod(given: ClusterPod, host: PodHost, rules: ClusterRules): ParsedFile {
+  const projected = new Map(given.projected.map((one) => [nameOf(one), one]));
+  const documents = [
+    ...distinct(given.configMaps).map((one) => ({ ...one, apiVersion: "v1", kind: "ConfigMap" })),
+    ...distinct(given.secrets).map((one) => ({ ...one, apiVersion: "v1", kind: "Secret" })),
+    ...[...projected].map(([name, one]) => ({
+      ...one,
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { ...fieldsOf(one["metadata"]), name: `${PROJECTED}${name}`, namespace: namespaceOf(given.pod) },
+    })),
+    withoutCluster(given.pod, new Set(projected.keys())),
+  ];
+  return parseFile(documents.map(withPlainMetadata).join("\n---\n"), { ...host, cluster: rules });
+}
+
+/** Each container comes with all that it refers to: what two refer to is there twice. */
+function distinct(objects: readonly Fields[]): Fields[] {
+  return [...new Map(objects.map((one) => [`${namespaceOf(one)}/${nameOf(one)}`, one])).values()];
+}
+
+function withPlainMetadata(document: Fields): string {
+  const { name, namespace, uid, labels, annotations } = fieldsOf(document["metadata"]);
+  return JSON.stringify({ ...document, metadata: { name, namespace, uid, labels, annotations } });
+}
+
+function nameOf(object: Fields): string {
+  return String(fieldsOf(object["metadata"])["name"] ?? "");
+}
+
+function namespaceOf(object: Fields): string {
+  return String(fieldsOf(object["metadata"])["namespace"] ?? "default");
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

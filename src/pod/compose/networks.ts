@@ -1,0 +1,29 @@
+/** The network of a service: that of its project, or one that it names. Source: Compose specification, "networks". */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { ServicePlace } from "./mounts.ts";
+import type { ComposeInput, ServiceInput } from "./schema.ts";
+
+type Network = NonNullable<TaskInput["network"]>;
+
+/** What every service is in that says nothing else. */
+const DEFAULT = "default";
+
+/** undefined: that of the host, or none. */
+export function networkOf(service: ServiceInput, project: ComposeInput, ports: Network["ports"], place: ServicePlace): Network | undefined {
+  const { network_mode: mode, networks: given } = service;
+  if (mode !== undefined) {
+    if (given !== undefined) place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
+    for (const field of ["dns", "dns_search", "dns_opt"] as const) {
+      if (service[field] !== undefined) place.refuse(`with network_mode ${mode} resolv.conf stays as it is`, [field]);
+    }
+    return undefined;
+  }
+  const names = given === undefined ? [DEFAULT] : Array.isArray(given) ? given : Object.keys(given);
+  if (names.length !== 1) place.refuse("a service is in one network: more, and none, are not supported", ["networks"]);
+  const [name = DEFAULT] = names;
+  if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
+  const list = (value: string | string[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
+  const dns = { servers: list(service.dns), search: list(service.dns_search), options: service.dns_opt ?? [] };
+  const saysDns = Object.values(dns).some((one) => one.length > 0);
+  return { mode: "bridge", name, ports: ports ?? [], ...(saysDns ? { dns } : {}) };
+}

@@ -1,0 +1,48 @@
+import { Option } from "commander";
+import type { NodeView } from "../../engine/index.ts";
+import type { HostFacts } from "../../pod/index.ts";
+import { EXIT } from "../errors.ts";
+import { bytes } from "../output/bar.ts";
+import { field } from "../output/field.ts";
+import { printValue } from "../output/value.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly output?: "json" | "yaml";
+}
+
+type Node = NodeView & { readonly host: HostFacts };
+
+export const node = verb<Options>({
+  name: "node",
+  summary: "what this host has, what tasks have of it, and what it is short of",
+  description: ["With -o json and -o yaml as a document of kind Node of Kubernetes."],
+  examples: [["node -o yaml", "as Kubernetes shows a node"]],
+  define: (command) => command.addOption(new Option("-o, --output <format>", "for programs").choices(["json", "yaml"])),
+  async run({ client }, _, { output }) {
+    const view = await client.call<Node>("GET", "/v1/node");
+    const { nodeOf } = await import("../../pod/index.ts");
+    const shown = nodeOf(view, view.host);
+    if (output === undefined) console.log([...linesOf(view), ...(shown.status?.conditions ?? []).map(conditionLine)].join("\n"));
+    else await printValue(shown, output);
+    return EXIT.done;
+  },
+});
+
+function linesOf({ host, ledger, tasks, conditions }: Node): string[] {
+  const { cpus, memoryBytes, ports, waiting } = ledger;
+  return [
+    field("Name", host.name),
+    field("Addresses", host.addresses.join(", ") || "none"),
+    field("Kernel", host.kernel),
+    field("CPUs", `${cpus.capacity}, of which tasks ask for ${cpus.used}`),
+    field("Memory", `${bytes(memoryBytes.capacity)}, of which tasks ask for ${bytes(memoryBytes.used)}`),
+    field("Ports", ports.join(", ") || "none"),
+    field("Tasks", `${tasks}, of which ${waiting} wait for room`),
+    ...conditions.map(({ type, message }) => field(type, message)),
+  ];
+}
+
+function conditionLine({ type, status, message }: { readonly type: string; readonly status: string; readonly message?: string }): string {
+  return field(type, `${status} (${message ?? ""})`);
+}

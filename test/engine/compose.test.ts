@@ -1,0 +1,127 @@
+/** Compose files: translated by the client, run by the daemon as tasks of a group. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { isRoot, sharedIn, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+/** In a flow of a Compose file, in single quotes. */
+const quoted = (script: string) => `'${script.replaceAll("'", "''").replaceAll("$", "$$$$")}'`;
+
+describe.skipIf(!isRoot)("Compose files (needs root)", () => {
+  const scene = useEngine();
+
+  test("a one-shot runs before what depends on it, with relative paths and variables of the client, and is not run again", async () => {
+    await scene.daemon();
+    const out = sharedIn(scene, "compose");
+    const text = `
+services:
+  migrate:
+    x-runt-rootfs: ${scene.rootfs()}
+    network_mode: none
+    command: [/bin/sh, -c, "echo migrate >> /out/lines"]
+    volumes: [./shared-compose:/out]
+  web:
+    x-runt-rootfs: ${scene.rootfs()}
+    network_mode: none
+    command: [/bin/sh, -c, 'echo "$$WORD \${NOT_SET:-default}" >> /out/lines; ${quoted(SLEEP).slice(1, -1)}']
+    environment: { WORD: web }
+    depends_on: { migrate: { condition: service_completed_successfully } }
+    volumes: [./shared-compose:/out]
+    stop_grace_period: 5s
+`;
+    const file = scene.file("compose.yaml", text);
+    expect(await scene.ctl("apply", "-f", file, "-p", "shop")).toEqual({
+      status: 0,
+      stdout: "task migrate created\ntask web created\n",
+      stderr: "",
+    });
+    await until(() => out.lines().length === 2);
+    expect(out.lines()).toEqual(["migrate", "web default"]);
+    expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
+    await until(async () => /migrate +migrate +STOPPED/.test((await scene.ctl("-g", "shop", "get")).stdout));
+    expect((await scene.ctl("plan", "-f", file, "-p", "shop", "--exit-code")).status).toBe(0);
+    expect((await scene.ctl("apply", "-f", file, "-p", "shop")).stdout).toBe("task migrate has succeeded already\ntask web unchanged\n");
+    for (const name of ["web", "migrate"]) expect((await scene.ctl("-g", "shop", "delete", name)).status).toBe(0);
+  });
+
+  test("env_file, .env, secrets, configs and tmpfs; another content of a secret is another task", async () => {
+    await scene.daemon();
+    const directory = join(scene.directory, "project");
+    mkdirSync(directory, { recursive: true });
+    const put = (name: string, content: string) => writeFileSync(join(directory, name), content);
+    put(".env", "WHO=dotenv\nNAME=shop\n");
+    put("web.env", 'FROM_FILE="file of $WHO"\n');
+    put("token", "s3cr3t");
+    const script =
+      "echo $FROM_FILE; cat /run/secrets/token; echo; stat -c %a /run/secrets/token; cat /etc/app.conf; echo; grep ' /run/small ' /proc/mounts | cut -d' ' -f3; (echo x > /run/secrets/token) 2>/dev/null || echo fixed";
+    put(
+      "compose.yaml",
+      `
+name: \${NAME}
+services:
+  web:
+    x-runt-rootfs: ${scene.rootfs()}
+    network_mode: none
+    entrypoint: [/bin/sh, -c]
+    command: [${quoted(script)}]
+    env_file: web.env
+    secrets: [{ source: token, mode: 0400 }]
+    configs: [{ source: conf, target: /etc/app.conf }]
+    tmpfs: [/run/small:size=1m]
+secrets: { token: { file: ./token } }
+configs: { conf: { content: "who=\${WHO}" } }
+`,
+    );
+    const apply = () => scene.ctl("apply", "-f", join(directory, "compose.yaml"));
+    const ended = () => until(async () => /web +web +STOPPED/.test((await scene.ctl("-g", "shop", "get")).stdout));
+    const printed = async () => (await scene.ctl("-g", "shop", "logs", "web")).stdout.trimEnd().split("\n");
+    expect(await apply()).toMatchObject({ status: 0, stdout: "task web created\n", stderr: "" });
+    await ended();
+    expect(await printed()).toEqual(["file of dotenv", "s3cr3t", "400", "who=dotenv", "tmpfs", "fixed"]);
+    expect((await apply()).stdout).toBe("task web has succeeded already\n");
+    put("token", "other");
+    expect((await apply()).stdout).toBe("task web started\n");
+    await until(async () => (await printed())[1] === "other");
+    await ended();
+    expect((await scene.ctl("-s", `${scene.directory}/run/read.sock`, "-g", "shop", "describe", "web")).stdout).not.toContain(
+      Buffer.from("other").toString("base64"),
+    );
+  });
+
+  test("what is wrong is told with line and column, without a daemon", async () => {
+    const file = scene.file("bad.yaml", "services:\n  web:\n    x-runt-rootfs: /r\n    command: x\n    build: .\n    comand: y\n");
+    const told = await scene.ctl("validate", "-f", file);
+    expect(told.status).toBe(1);
+    expect(told.stderr).toMatch(/bad\.yaml:5:5: \/services\/web\/build: .*\n.*bad\.yaml:6:5: \/services\/web\/comand: /);
+  });
+});
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files (needs root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+
+  test("services of one network find each other by their names, and those of another one do not", async () => {
+    await host.daemon();
+    const out = sharedIn(scene, "names");
+    const asks = (name: string) =>
+      `i=0; while [ $i -lt 100 ] && ! wget -qO- http://web/name >> /out/lines 2>/dev/null; do i=$((i+1)); sleep 0.1; ${name === "stranger" ? "[ $i -lt 1 ] || break;" : ""} done; echo ${name} done >> /out/lines`;
+    const service = (name: string, fields: string) =>
+      `  ${name}:\n    x-runt-rootfs: ${scene.rootfs()}\n    entrypoint: [/bin/sh, -c]\n    volumes: [./shared-names:/out]\n${fields}`;
+    const text = `services:
+${service("web", `    command: [${quoted(`mkdir -p /tmp/www && echo found > /tmp/www/name && httpd -p 80 -h /tmp/www; ${SLEEP}`)}]\n`)}
+${service("friend", `    command: [${quoted(asks("friend"))}]\n    depends_on: [web]\n`)}
+${service("stranger", `    command: [${quoted(asks("stranger"))}]\n    depends_on: { friend: { condition: service_completed_successfully } }\n    networks: [back]\n`)}
+networks:
+  back:
+`;
+    const file = scene.file("compose.yaml", text);
+    expect(await scene.ctl("apply", "-f", file, "-p", "names")).toMatchObject({ status: 0, stderr: "" });
+    await until(() => out.lines().includes("stranger done"));
+    expect(out.lines()).toEqual(["found", "friend done", "stranger done"]);
+    for (const name of ["stranger", "friend", "web"]) await scene.ctl("-g", "names", "delete", name);
+    await until(async () => (await host.left()).length === 0);
+  });
+});

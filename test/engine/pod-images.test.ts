@@ -1,0 +1,65 @@
+/** Pods and services made of images, by names as Kubernetes and Compose write them. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { baseLayer, writeLayout } from "./image-files.ts";
+import { isRoot, until, useEngine } from "./support.ts";
+
+const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
+
+describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skopeo and umoci)", () => {
+  const scene = useEngine();
+  const image = (name: string, tag: string) =>
+    writeLayout(join(scene.directory, "names", name), {
+      layers: [baseLayer()],
+      tag,
+      config: { Entrypoint: ["/bin/sh", "-c"], Cmd: ['echo "image says $WORD in $(pwd)"'], Env: ["WORD=hello"], WorkingDir: "/tmp" },
+    });
+  const withImages = async () => {
+    vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
+    await scene.daemon();
+  };
+  const lines = async (name: string, ...options: string[]) => (await scene.ctl(...options, "logs", name)).stdout.trimEnd().split("\n");
+
+  test("P4 P32 command and args over what the image says, where names without a registry are looked for", async () => {
+    const digest = image("shop", "v1");
+    await withImages();
+    const pod = (name: string, fields: object) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name },
+        spec: { restartPolicy: "Never", containers: [{ name: "a", image: "shop:v1", ...fields }] },
+      });
+    const text = [
+      pod("plain", {}),
+      pod("args", { args: ['echo "args say $WORD"'], env: [{ name: "WORD", value: "else" }] }),
+      pod("command", { command: ["/bin/cat"], args: ["/etc/passwd"], workingDir: "/" }),
+    ].join("\n---\n");
+    expect(await scene.ctl("apply", "-f", scene.file("pods.yaml", text))).toMatchObject({ status: 0, stderr: "" });
+    const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
+    for (const name of ["plain", "args", "command"]) await until(async () => (await get(name)).status.phase === "Succeeded");
+    expect(await lines("plain")).toEqual(["image says hello in /tmp"]);
+    expect(await lines("args")).toEqual(["args say else"]);
+    expect((await lines("command"))[0]).toMatch(/^root:x:0:0:/);
+    expect((await get("plain")).status.containerStatuses[0]).toMatchObject({ image: "shop:v1", imageID: digest });
+  });
+
+  test("services of a Compose file with an image, an entrypoint, and a command alone", async () => {
+    image("shop", "latest");
+    await withImages();
+    const text = `
+services:
+  plain: { image: shop, network_mode: none }
+  command: { image: shop, network_mode: none, command: ["echo command $$WORD"] }
+  entry: { image: shop, network_mode: none, entrypoint: [/bin/cat, /etc/group], pull_policy: always }
+`;
+    const file = scene.file("compose.yaml", text);
+    expect(await scene.ctl("apply", "-f", file, "-p", "images")).toMatchObject({ status: 0, stderr: "" });
+    const rows = async () => (await scene.ctl("-g", "images", "get")).stdout;
+    await until(async () => (await rows()).match(/STOPPED/g)?.length === 3);
+    expect(await lines("plain", "-g", "images")).toEqual(["image says hello in /tmp"]);
+    expect(await lines("command", "-g", "images")).toEqual(["command hello"]);
+    expect((await lines("entry", "-g", "images"))[0]).toBe("root:x:0:");
+  });
+});
