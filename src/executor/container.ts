@@ -7,9 +7,10 @@ import { launchError } from "./launch/failure.ts";
 import { finalState, runningState } from "./outcome.ts";
 import { isOfAnotherBoot } from "./process/boot.ts";
 import { isAlive } from "./process/procfs.ts";
-import { abandon, initOf, monitorLives, readRecord, watchRecord } from "./record.ts";
+import { abandon, initOf, monitorLives, readRecord } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
 import type { ProcessState } from "./types.ts";
+import { watchRecord } from "./watch-record.ts";
 
 /** How long SIGKILL, and a launch that was given up, may take. */
 export const KILL_BOUND_MS = 10_000;

@@ -1,7 +1,7 @@
 /** A container followed to its end, by its exit record. */
 import type { Container, Look } from "./container.ts";
-import { type RecordWatch, watchRecord } from "./record.ts";
 import type { ProcessState } from "./types.ts";
+import { type RecordWatch, watchRecord } from "./watch-record.ts";
 
 export class Follower {
   /** Settles when nothing of the container is left. */

@@ -1,6 +1,5 @@
-/** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and being told of its changes. */
-import { type FSWatcher, linkSync, readFileSync, unlinkSync, watch, writeFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+/** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { thisBoot } from "./process/boot.ts";
@@ -53,62 +52,6 @@ export function abandon(path: string, id: string): boolean {
   } finally {
     unlinkSync(temporary);
   }
-}
-
-/** A dead monitor writes nothing any more: found out this often. */
-const LOOK_MS = 500;
-
-export interface RecordWatch {
-  /** The next time `look` is worth while. */
-  readonly changed: () => Promise<void>;
-  ref(): void;
-  unref(): void;
-  close(): void;
-}
-
-/** Wake up when the file changes, and now and then: a monitor that was killed changes nothing. Does not keep the process alive until ref(). */
-export function watchRecord(path: string): RecordWatch {
-  let wake: () => void = () => {};
-  let pending = false;
-  const notify = () => {
-    pending = true;
-    wake();
-  };
-  const timer = setInterval(notify, LOOK_MS);
-  timer.unref();
-  let watcher: FSWatcher | undefined;
-  try {
-    watcher = watch(dirname(path), (_, name) => {
-      if (name === null || name.startsWith(basename(path))) notify();
-    });
-    watcher.on("error", () => watcher?.close());
-    watcher.unref();
-  } catch {
-    // No more inotify instances for this user: the timer does.
-  }
-  return {
-    changed: () =>
-      new Promise<void>((resolve) => {
-        wake = () => {
-          pending = false;
-          wake = () => {};
-          resolve();
-        };
-        if (pending) wake();
-      }),
-    ref() {
-      timer.ref();
-      watcher?.ref();
-    },
-    unref() {
-      timer.unref();
-      watcher?.unref();
-    },
-    close() {
-      clearInterval(timer);
-      watcher?.close();
-    },
-  };
 }
 
 export function monitorLives({ monitor, bootId }: ExitRecord): boolean {
