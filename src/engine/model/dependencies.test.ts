@@ -53,6 +53,20 @@ test("E91 START: it goes on when the other was started", () => {
   expect(of(one, "web").known).toBe("RUNNING");
 });
 
+test("E93 who waits for what can never be gives up at once and says why; with a time-out, when that is over", () => {
+  const never = world("HEALTHY");
+  go(never);
+  expect(of(never, "web")).toMatchObject({ known: "STOPPED", startedAt: null, exit: null });
+  expect(why(never, "web")).toBe("container web cannot start <- db has no health check");
+  const late = world("COMPLETE", { timeout: "1s" });
+  go(late);
+  expect([of(late, "web").known, late.pending]).toEqual(["NONE", []]);
+  expect(late.wait()).toBe(true);
+  expect([late.bootMs, of(late, "web").known]).toEqual([1000, "STOPPED"]);
+  expect(why(late, "web")).toBe("container web cannot start <- db was not complete within 1000 ms");
+  expect(late.record.known).toBe("RUNNING");
+});
+
 test("E91 SUCCESS: an end with 0 lets it go on; any other, and one that nobody saw, never does", () => {
   const good = world("SUCCESS");
   go(good);

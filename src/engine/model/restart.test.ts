@@ -147,7 +147,7 @@ test("E87 a stopped task is kept for its retention and until its end was acknowl
   const one = world([{ name: "c" }], { retention: "2s" });
   one.exit("c", 0, true);
   one.send({ type: "acknowledged", at: one.now, known: "STOPPED", containers: {} });
-  expect(one.isForgotten).toBe(false);
+  expect([one.isForgotten, one.pending]).toEqual([false, []]);
   one.wait();
   go(one);
   expect([one.isForgotten, one.bootMs]).toEqual([true, 2000]);

@@ -42,7 +42,7 @@ test.each([
   expect(taskResources(taskOf({}, ...shares)).cpu).toEqual({ shares: sum });
 });
 
-test("as the files of both versions have it", () => {
+test("T6 T7 T10: as the files of both versions have it", () => {
   const limited = taskResources(taskOf({ cpus: 0.5, memory: "1Mi", pids: 5 }, undefined));
   const text = (version: 1 | 2, resources = limited) => limitWrites(resources, version).map(({ file, value }) => `${file} ${value}`);
   expect(text(1)).toEqual([

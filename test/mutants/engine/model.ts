@@ -287,7 +287,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     file: `${MODEL}/settle.ts`,
     from: "stopNeverCreated, giveUpDependents]",
     to: "stopNeverCreated]",
-    test: PROPERTIES,
+    test: DEPENDENCIES,
   },
   {
     id: "E94",
