@@ -97,6 +97,7 @@ const ENGINES_CALL: readonly string[] = [
   "src/runtime/cli/commands/exec.ts",
   "src/runtime/cli/commands/create.ts",
   "src/runtime/cli/commands/run.ts",
+  "src/runtime/cgroup/devices/program-of.ts",
 ];
 
 /** Verbs that people call often. They lie at the end of the image, apart from the pages of the others. */

@@ -10,7 +10,7 @@ static void make_namespaces(struct run *run, uint64_t flags) {
   if (flags == 0 || sys(__NR_unshare, flags) < 0) return;
   run->made_early = flags;
   // An error here comes again in loopback.up, which reports it.
-  if ((flags & CLONE_NEWNET) != 0) loopback_raise();
+  if ((flags & CLONE_NEWNET) != 0) run->loopback_is_up = loopback_raise() >= 0;
 }
 
 long plan_await(struct run *run, int *plan_fd) {

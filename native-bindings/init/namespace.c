@@ -89,6 +89,7 @@ long loopback_raise(void) {
   long error = sys_ioctl(fd, SIOCGIFFLAGS_, &request);
   bool is_up = (request.flags & IFF_UP_) != 0;
   request.flags |= IFF_UP_;
+  // One that is joined may have it up.
   if (error >= 0 && !is_up) error = sys_ioctl(fd, SIOCSIFFLAGS_, &request);
   sys_close(fd);
   return error;
@@ -96,7 +97,7 @@ long loopback_raise(void) {
 
 long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
   (void)op;
-  // With a namespace that was made early it is up already.
+  if (run->loopback_is_up) return 0;
   long error = loopback_raise();
   return error < 0 ? fail(run, error, "lo", "SIOCSIFFLAGS") : 0;
 }

@@ -68,6 +68,8 @@ struct run {
   char *mount_table;
   /* plan_await: the namespaces (CLONE_NEW*) that the intermediate is in already, and that init is not to get anew. */
   uint64_t made_early;
+  /* Of a network namespace that was made early. */
+  bool loopback_is_up;
   /* clone_early: the flags that init was cloned with before there was a plan; 0 = it was not. */
   uint64_t cloned_early;
   /* Detached mounts that wait for their operation, each as descriptor + 1; 0 = none (prepare.c). */

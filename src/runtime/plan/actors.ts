@@ -1,6 +1,6 @@
 /** Which of the helper's two processes has to do something: the intermediate, with the host's view and rights, or init. */
 import type { ContainerConfig, NamespaceConfig } from "../config/index.ts";
-import type { Invocation } from "./input.ts";
+import type { CompileInput, Invocation } from "./input.ts";
 
 /** What of a configuration the intermediate may have to do before the clone. */
 export interface BeforeClone {
@@ -23,6 +23,24 @@ export function needsIntermediate(
     hasMount ||= type === "mount";
   }
   return !hasMount;
+}
+
+/** Whether the intermediate does nothing of the configuration's but clone, so that it may have its plan before anything is made on the host. */
+export function onlyClones({ config, host, invocation }: CompileInput): boolean {
+  const { hooks, mounts, namespaces, netDevices } = config;
+  if (host.rootless) return false;
+  return !needsIntermediate(invocation, {
+    namespaces,
+    hasNetDevices: netDevices.length > 0,
+    hasStartContainer: hooks.startContainer !== undefined,
+    hasIdMaps: mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined),
+  });
+}
+
+/** v2: whether it waits for the cgroup that it clones init into. Otherwise that is there before the helper. */
+export function awaitsCgroup(input: CompileInput): boolean {
+  const join = input.host.cgroup?.join;
+  return join !== undefined && "directory" in join && onlyClones(input);
 }
 
 /** Whether init can open files of the host itself: it has the host's rights and its view. */

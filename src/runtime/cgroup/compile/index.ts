@@ -1,8 +1,7 @@
 /** Resources of config.json -> what to make and write in the cgroup tree. Pure: `create --dry-run` prints exactly this. */
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { allowList } from "../devices/emulator.ts";
-import { encodeRules } from "../devices/rule.ts";
+import { rulesOf } from "../devices/usual.ts";
 import { type CgroupHierarchies, cgroupDirectories } from "../model.ts";
 import { createSink } from "./sink.ts";
 import type { CgroupOptions, CgroupSteps } from "./steps.ts";
@@ -29,6 +28,6 @@ export function compileCgroup(facts: CgroupHierarchies, path: string, resources:
     if (resources.devices.length > 0) sink.warn("devices", "device rules need rights on the host and are left out");
     return { create, writes: sink.writes, join: { directory }, warnings: sink.warnings };
   }
-  const rules = encodeRules(allowList(resources));
+  const rules = rulesOf(resources);
   return { create, writes: sink.writes, join: { directory }, devices: { path: directory, rules }, warnings: sink.warnings };
 }

@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { deviceProgram } from "./program.ts";
-import { decodeRules } from "./rule.ts";
+import { loadSync } from "../../host/index.ts";
+import type * as programs from "./program-of.ts";
 
 const BPF_F_ALLOW_MULTI = 2;
 const BPF_F_REPLACE = 4;
@@ -13,22 +13,21 @@ const NOTHING = -1;
  * The new program is attached before an old one goes, so that the policy is never open in between.
  */
 export function attachDeviceProgram(directory: string, rules: readonly string[]): void {
-  const list = decodeRules(rules);
+  const program = devicePrograms().programOf(rules);
   const cgroup = host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
   const old: number[] = [];
   try {
     old.push(...host.bpfQueryDevice(cgroup));
-    const everything = list.defaultAllow && list.exceptions.length === 0;
     const [only] = old;
-    if (!everything) attach(cgroup, deviceProgram(list), old.length === 1 && only !== undefined ? only : NOTHING);
-    if (everything || old.length > 1) for (const program of old) host.bpfDetachDevice(cgroup, program);
+    if (program) attach(cgroup, program, old.length === 1 && only !== undefined ? only : NOTHING);
+    if (!program || old.length > 1) for (const one of old) host.bpfDetachDevice(cgroup, one);
   } catch (error) {
     throw new RuntError("cgroup", `cannot set the device rules of ${directory}: ${host.reason(error)}`, {
       pointer: "/linux/resources/devices",
       cause: error,
     });
   } finally {
-    for (const program of old) host.close(program);
+    for (const one of old) host.close(one);
     host.close(cgroup);
   }
 }
@@ -41,4 +40,9 @@ function attach(cgroup: number, instructions: ArrayBuffer, replaced: number): vo
     // The cgroup holds its own reference.
     host.close(program);
   }
+}
+
+/** For cgroup v2. */
+function devicePrograms(): typeof programs {
+  return loadSync(import("./program-of.ts"));
 }

@@ -33,12 +33,12 @@ const DEFAULT_RULES: readonly BareRule[] = [
 ];
 
 /** What they alone leave of "deny all". */
-const DEFAULT_EXCEPTIONS: readonly DeviceException[] = DEFAULT_RULES.map(({ type, major, minor, access }) => ({
-  type: type as DeviceException["type"],
-  major,
-  minor,
-  access,
-}));
+export const USUAL_LIST: DeviceList = {
+  defaultAllow: false,
+  exceptions: DEFAULT_RULES.map(
+    ({ type, major, minor, access }): DeviceException => ({ type: type === "b" ? "b" : "c", major, minor, access }),
+  ),
+};
 
 interface Entry {
   readonly type: "b" | "c";
@@ -71,7 +71,7 @@ export function allowList({ devices, onlyListedDevices }: Pick<ResourceConfig, "
   }
   if (!onlyListedDevices) {
     // As in most containers.
-    if (!defaultAllow && entries.size === 0) return { defaultAllow, exceptions: DEFAULT_EXCEPTIONS };
+    if (!defaultAllow && entries.size === 0) return USUAL_LIST;
     for (const rule of DEFAULT_RULES) play(rule.type as "b" | "c", rule);
   }
   const exceptions: DeviceException[] = [];

@@ -1,5 +1,5 @@
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
-import { MESSAGES, type OpArgs } from "../../../shared/protocol/index.ts";
+import { MESSAGES, type OpArgs, type OpName } from "../../../shared/protocol/index.ts";
 import * as host from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
 import type { EarlyHelper, HeadStart } from "../execution.ts";
@@ -41,9 +41,12 @@ function fits({ namespaces, clone }: EarlyHelper, ops: Plan["ops"]): boolean {
   return (namespaces & ~flags) === 0 && ((namespaces & ~CLONE_NEW.network) === 0 || onlyClones(ops, true));
 }
 
-/** `opens`: it may open the cgroup that it clones into, before. */
-function onlyClones(ops: Plan["ops"], opens: boolean): boolean {
+/** What gives the same in the namespaces of the init to come as in those of the helper. */
+const BEFORE_BIRTH: ReadonlySet<OpName> = new Set(["proc.open", "mask.open", "capability.bounding", "sync.wait", "cgroup.openDirectory"]);
+
+/** `born`: init is cloned into its cgroup. */
+function onlyClones(ops: Plan["ops"], born: boolean): boolean {
   let at = host.findNext(ops, "actor", "intermediate", 0);
-  if (opens && ops[at]?.op === "cgroup.openDirectory") at = host.findNext(ops, "actor", "intermediate", at + 1);
+  while (born && at >= 0 && BEFORE_BIRTH.has(ops[at]!.op)) at = host.findNext(ops, "actor", "intermediate", at + 1);
   return ops[at]?.op === "process.clone" && host.findNext(ops, "actor", "intermediate", at + 1) < 0;
 }

@@ -58,12 +58,17 @@ export function createBuilder(schedule?: Schedule): Builder {
 }
 
 /** Properties with numbers for names come in the order of the numbers. */
-function joined(lists: Record<number, Op[]>, { handedOver }: Schedule): Op[] {
+function joined(lists: Record<number, Op[]>, { handedOver, handedBack }: Schedule): Op[] {
   for (const place of handedOver) lists[place] = (lists[place] ?? []).map(asInit);
+  if (handedBack !== undefined) lists[handedBack] = (lists[handedBack] ?? []).map(asIntermediate);
   const none: Op[] = [];
   return none.concat(...Object.values(lists));
 }
 
 function asInit(op: Op): Op {
   return { ...op, actor: "init" };
+}
+
+function asIntermediate(op: Op): Op {
+  return { ...op, actor: "intermediate" } as Op;
 }

@@ -1,6 +1,7 @@
 /** Making and joining the container's cgroup. */
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES } from "../../../shared/protocol/index.ts";
+import type { Part } from "../schedule/index.ts";
 import { cgroupOwner } from "./cgroup-owner.ts";
 import type { Scope } from "./scope.ts";
 
@@ -45,7 +46,7 @@ export function addUnit(scope: Scope): void {
   scope.builder.add("runtime", "cgroups", "systemd.startUnit", unit, scope.config.cgroupsPath === "" ? "" : "/linux/cgroupsPath");
   addCgroup(scope);
   if (attach.length > 0) scope.builder.add("runtime", "cgroups", "cgroup.attach", { files: attach }, "/linux/cgroupsPath");
-  addRendezvous(scope);
+  addRendezvous(scope, "init", "waits");
   scope.builder.begin("joins");
   addCgroupNamespace(scope);
   scope.builder.begin("inside");
@@ -67,7 +68,7 @@ export function addJoin(scope: Scope, slot: number, count: number): void {
 /** The same where init opens the files itself, as soon as it is told that its cgroups are there. */
 export function addOwnJoin(scope: Scope, tasks: readonly string[]): void {
   const { builder } = scope;
-  addRendezvous(scope);
+  addRendezvous(scope, "init", "waits");
   builder.begin("tasks");
   const slot = addTasksFiles(scope, "init", tasks);
   builder.begin("joins");
@@ -79,9 +80,10 @@ export function addCgroupNamespace(scope: Scope): void {
   scope.builder.add("init", "cgroups", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
 }
 
-function addRendezvous({ builder }: Scope): void {
+/** The cgroups are there, with their limits: until then whoever needs them waits, in this part of the plan. */
+export function addRendezvous({ builder }: Scope, actor: "intermediate" | "init", part: Part): void {
   builder.begin("told");
   builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
-  builder.begin("waits");
-  builder.add("init", "cgroups", "sync.wait", { message: MESSAGES.cgroup });
+  builder.begin(part);
+  builder.add(actor, "cgroups", "sync.wait", { message: MESSAGES.cgroup });
 }

@@ -3,7 +3,7 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/index.ts";
-import { addCgroupNamespace, addJoin, addOwnJoin, addTasksFiles } from "./cgroups.ts";
+import { addCgroupNamespace, addJoin, addOwnJoin, addRendezvous, addTasksFiles } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";
 import { addIdMaps } from "./id-maps.ts";
@@ -46,6 +46,7 @@ export function addClone(scope: Scope): void {
   if (join && "tasks" in join && !scope.opensTasks) slot = addTasksFiles(scope, "intermediate", join.tasks);
   else if (join && "directory" in join) {
     slot = builder.slot();
+    if (scope.awaitsCgroup) addRendezvous(scope, "intermediate", "clone");
     builder.add("intermediate", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
   }
   for (const type of host.rootless ? JOIN_ORDER_ROOTLESS : JOIN_ORDER_PRIVILEGED) joinByPath(scope, scope.namespace(type));

@@ -1,5 +1,5 @@
 import type { ContainerConfig, NamespaceConfig, NamespaceType } from "../../config/index.ts";
-import { opensHostFiles } from "../actors.ts";
+import { awaitsCgroup, opensHostFiles } from "../actors.ts";
 import type { CompileHost, CompileInput, Invocation } from "../input.ts";
 import type { Builder } from "./builder.ts";
 
@@ -20,6 +20,8 @@ export interface Scope {
   readonly bindsRoot: boolean;
   /** The intermediate opens cgroups and devices whenever init could not: with a user namespace that root sets up, or a joined mount namespace. */
   readonly sourceActor: "intermediate" | "init";
+  /** v2: the intermediate has its plan before the cgroup is made that it clones init into. */
+  readonly awaitsCgroup: boolean;
   /** v1: init opens the `tasks` files that it joins by itself, when it is told that its cgroups are there. */
   readonly opensTasks: boolean;
 }
@@ -51,6 +53,7 @@ export function createScope(input: CompileInput, builder: Builder): Scope {
     joinsMount,
     bindsRoot: byType.mount === undefined && mounts(input, inUserNamespace),
     sourceActor: (inUserNamespace && !input.host.rootless) || joinsMount ? "intermediate" : "init",
+    awaitsCgroup: awaitsCgroup(input),
     opensTasks: join !== undefined && "tasks" in join && opensHostFiles(input.config),
   };
 }

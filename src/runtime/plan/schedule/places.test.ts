@@ -13,6 +13,15 @@ const CGROUP: NonNullable<CompileHost["cgroup"]> = {
   ],
   join: { tasks: TASKS },
 };
+const UNIFIED = {
+  cgroupVersion: 2,
+  cgroup: {
+    create: [{ path: "/cg/x" }],
+    writes: [{ path: "/cg/x/pids.max", value: "1", from: "/linux/resources/pids/limit" }],
+    devices: { path: "/cg/x", rules: ["a:*:*:rwm:deny"] },
+    join: { directory: "/cg/x" },
+  },
+} as const;
 const MOUNTS: readonly SpecMount[] = [
   { destination: "/proc", type: "proc", source: "proc" },
   { destination: "/dev", type: "tmpfs", source: "tmpfs" },
@@ -191,11 +200,27 @@ describe("who is told of the cgroups, and when", () => {
     ["a console socket", { invocation: { consoleSocket: "/s" } }],
     ["network devices", { linux: { netDevices: { eth0: {} } } }],
     ["a startContainer hook", { hooks: { startContainer: [{ path: "/bin/true" }] } }],
-    ["no cgroup of v1", { facts: { cgroupVersion: 2, cgroup: { create: [], writes: [], join: { directory: "/cg/x" } } } }],
+    ["a console socket on cgroup v2", { facts: UNIFIED, invocation: { consoleSocket: "/s" } }],
     ["a rootless caller", { facts: { rootless: true } }],
   ])("writes the record first with %s", (_, change) => {
     expect(place(change, "state.intent")).toBe(0);
     expect(intermediate(change).length).toBeGreaterThan(1);
+  });
+
+  it("on cgroup v2 the intermediate waits for the cgroup that it clones into, with its limits", () => {
+    const change = { facts: UNIFIED };
+    expect(place(change, "helper.spawn")).toBe(0);
+    expect(intermediate(change)).toEqual(["mask.open", "capability.bounding", "sync.wait", "cgroup.openDirectory", "process.clone"]);
+    const order = ["state.intent", "cgroup.create", "cgroup.write", "sync.send", "cgroup.devices", "sync.wait"].map((name) =>
+      place(change, name),
+    );
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order).not.toContain(-1);
+  });
+
+  it("a createContainer hook, which init runs, has all that the runtime may have", () => {
+    const change: Change = { facts: UNIFIED, hooks: { createContainer: [{ path: "/bin/true" }] } };
+    expect(place(change, "capability.bounding", "init")).toBeGreaterThan(place(change, "hook.run", "init"));
   });
 
   it("makes the socket for notifications before init can want it", () => {

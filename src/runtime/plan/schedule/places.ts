@@ -2,7 +2,7 @@
  * Where each part of a plan goes: init does what it can while the runtime makes its cgroups, and joins them as late as possible. Pure. What every
  * operation needs is in needs.ts, which the tests hold against the plans that come out.
  */
-import { needsIntermediate, opensHostFiles } from "../actors.ts";
+import { awaitsCgroup, onlyClones, opensHostFiles } from "../actors.ts";
 import type { CompileInput } from "../input.ts";
 import type { Part } from "./parts.ts";
 import { workBefore } from "./work-before.ts";
@@ -15,49 +15,55 @@ const CGROUPS = 3;
 const TOLD = 4;
 /** They hold for the program and for hooks only. init need not wait for them. */
 const DEVICE_RULES = 5;
-const CLONE = 6;
-const HOST_FILES = 7;
-const INSIDE = 8;
+/** v2: what the intermediate does for init while the runtime makes the cgroup. */
+const BEFORE_CLONE = 6;
+const CLONE = 7;
+const HOST_FILES = 8;
+const INSIDE = 9;
 /** What init does before it waits for its cgroups to mount them. */
-const EARLY_WORK = 10;
+const EARLY_WORK = 11;
 /** Of three: the wait, exec.fifo, the files to join by. */
-const JOIN_TO_MOUNT = 11;
+const JOIN_TO_MOUNT = 12;
 /** The first mount of cgroups, and the mounts that follow it. */
-const CGROUP_MOUNTS = 14;
-const DEVICES = 15;
+const CGROUP_MOUNTS = 15;
+const DEVICES = 16;
 /** Of three, as before. */
-const JOIN_TO_PIVOT = 16;
-const PIVOT = 19;
-const READY = 20;
-const JOIN_LAST = 21;
-const PROCESS = 22;
+const JOIN_TO_PIVOT = 17;
+const PIVOT = 20;
+const READY = 21;
+const JOIN_LAST = 22;
+const PROCESS = 23;
 
 export interface Schedule {
   readonly places: Readonly<Record<Part, number>>;
   /** Places of what the intermediate would do beside the clone, and init does instead. */
   readonly handedOver: readonly number[];
+  /** The place of what the intermediate does for an init that inherits it. */
+  readonly handedBack?: number;
 }
 
 /** undefined: nothing is moved. */
 export function scheduleOf(input: CompileInput): Schedule | undefined {
   const { config, host, invocation } = input;
   const join = host.cgroup?.join;
-  // init is cloned into a cgroup of v2: that is there before the helper, with its limits.
+  // init is cloned into a cgroup of v2: that is there before the clone, with its limits.
   const isBorn = join !== undefined && "directory" in join;
   const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
   const isUnit = join !== undefined && "unit" in join;
   const joinsLate = opensTasks || isUnit;
-  const onlyClones = !host.rootless && !hasIntermediateWork(input);
+  const isAlone = onlyClones(input);
   const rulesWait = rulesCanWait(input);
-  if (!joinsLate && !onlyClones && !(isBorn && rulesWait)) return undefined;
-  // Until it waits for its cgroups init finds all that it needs of the host there already.
-  const isFirst = onlyClones && opensTasks && !host.resctrl && invocation.notifySocket === undefined;
+  if (!joinsLate && !isAlone && !(isBorn && rulesWait)) return undefined;
+  // Until it waits for its cgroups init finds all that it needs of the host there already. One that is born in them comes behind all of that.
+  const isTold = isAlone && opensTasks;
+  const awaits = awaitsCgroup(input);
+  const isFirst = awaits || (isTold && !host.resctrl && invocation.notifySocket === undefined);
   const index = joinsLate ? firstCgroupMount(input) : -1;
   const work = workBefore(input, index);
   const isLast = work === "everything" && opensTasks && showsMade(input);
   const wait = index < 0 || isLast ? JOIN_TO_PIVOT : JOIN_TO_MOUNT;
   // Behind the wait, and before the files to join by.
-  const fifo = isFirst ? wait + 1 : onlyClones ? HOST_FILES : INSIDE;
+  const fifo = isFirst && opensTasks ? wait + 1 : isAlone ? HOST_FILES : INSIDE;
   const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
   const cgroups = isUnit ? INSIDE : isBorn ? HOST : CGROUPS;
   const places = {
@@ -65,11 +71,11 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
     cgroups,
     deviceRules: rulesWait && !isUnit ? DEVICE_RULES : cgroups,
     spawn: isFirst ? FIRST : SPAWN,
-    hostFiles: onlyClones ? HOST_FILES : INSIDE,
+    hostFiles: awaits ? BEFORE_CLONE : isAlone ? HOST_FILES : INSIDE,
     fifo,
-    clone: onlyClones ? CLONE : INSIDE,
+    clone: isAlone ? CLONE : INSIDE,
     // An init that waits for something else first gets its messages in the order in which it waits.
-    told: onlyClones && opensTasks ? TOLD : wait,
+    told: isTold || isBorn ? TOLD : wait,
     waits: isLast ? JOIN_LAST : wait,
     tasks: wait + 2,
     joins: isLast ? JOIN_LAST : wait + 2,
@@ -80,22 +86,13 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
     protectedPaths: early(PIVOT),
     finish: PIVOT,
     process: PROCESS,
-    boundingSet: early(PROCESS),
+    // A hook that init runs has what init may have.
+    boundingSet: awaits && !config.hooks.createContainer ? BEFORE_CLONE : early(PROCESS),
     user: PROCESS,
     ready: isLast && isReadyEarly(input) ? READY : PROCESS,
     commit: PROCESS,
   };
-  return { places, handedOver: onlyClones ? [HOST_FILES, fifo] : [] };
-}
-
-function hasIntermediateWork({ config, invocation }: CompileInput): boolean {
-  const { hooks, mounts, namespaces, netDevices } = config;
-  return needsIntermediate(invocation, {
-    namespaces,
-    hasNetDevices: netDevices.length > 0,
-    hasStartContainer: hooks.startContainer !== undefined,
-    hasIdMaps: mounts.some((mount) => "idmap" in mount && mount.idmap !== undefined),
-  });
+  return { places, handedOver: isAlone ? [HOST_FILES, fifo] : [], ...(awaits && { handedBack: BEFORE_CLONE }) };
 }
 
 /**

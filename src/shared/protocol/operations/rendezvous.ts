@@ -5,7 +5,7 @@ export const RENDEZVOUS = {
   "sync.send": { id: 20, actors: ["runtime", "intermediate", "init"], doc: "Send a rendezvous message.", fields: { message: "u32" } },
   "sync.wait": {
     id: 21,
-    actors: ["runtime", "init"],
+    actors: ["runtime", "intermediate", "init"],
     doc: "Wait for a rendezvous message; end of file means the peer is gone.",
     fields: { message: "u32" },
   },

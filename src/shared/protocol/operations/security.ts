@@ -4,8 +4,8 @@ import type { OpDefinition } from "../fields.ts";
 export const SECURITY = {
   "capability.bounding": {
     id: 83,
-    actors: ["init"],
-    doc: "Drop every capability that is not in the mask from the bounding set.",
+    actors: ["intermediate", "init"],
+    doc: "Drop every capability that is not in the mask from the bounding set, which a clone inherits.",
     fields: { mask: "u64" },
   },
   "capability.set": {
