@@ -34,10 +34,15 @@ export function createContext({ global, flags, positionals }: CommandLine, repor
   const manager = text(global["cgroup-manager"]) ?? (global["systemd-cgroup"] ? "systemd" : "cgroupfs");
   if (!MANAGERS.has(manager)) throw new RuntError("usage", `--cgroup-manager ${manager}: use cgroupfs, systemd or disabled`);
   const root = resolveRoot(text(global["root"]));
+  let rootless = rootlessFlag(text(global["rootless"]));
   return {
     options: {
       root,
-      rootless: isRootless(text(global["rootless"])),
+      // Most verbs do not ask, and the first look below /proc/self makes the kernel build it.
+      get rootless() {
+        rootless ??= host.geteuid() !== 0 || inUserNamespace();
+        return rootless;
+      },
       ...(manager === "disabled" && { withoutCgroup: true }),
       ...(manager === "systemd" && { systemd: true }),
     },
@@ -88,7 +93,8 @@ export function absolutePath(path: string): string {
   return `/${parts.join("/")}`;
 }
 
-function isRootless(when: string | undefined): boolean {
+/** undefined: it is to be found out. */
+function rootlessFlag(when: string | undefined): boolean | undefined {
   switch (when) {
     case "true":
       return true;
@@ -96,7 +102,7 @@ function isRootless(when: string | undefined): boolean {
       return false;
     case undefined:
     case "auto":
-      return host.geteuid() !== 0 || inUserNamespace();
+      return undefined;
     default:
       throw new RuntError("usage", `invalid value "${when}" for flag -rootless: use true, false or auto`);
   }

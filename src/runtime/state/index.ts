@@ -15,7 +15,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
-export { deriveStatus, initState, type Status } from "./status.ts";
+export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,
   containerDirectory,

@@ -15,11 +15,23 @@ export function deriveStatus(
   directory = containerDirectory(root, record.id),
   frozen: (cgroup: CgroupRef, state: string) => boolean = isFrozen,
 ): Status {
+  const status = deriveLife(root, record, locked, directory, frozen);
+  if (status !== "alive") return status;
+  return host.access(fifoPath(directory), EXISTS) ? "created" : "running";
+}
+
+/** The same for a verb to which it makes no difference whether the program has been started. */
+export function deriveLife(
+  root: string,
+  record: StateSummary,
+  locked = false,
+  directory = containerDirectory(root, record.id),
+  frozen: (cgroup: CgroupRef, state: string) => boolean = isFrozen,
+): Exclude<Status, "created" | "running"> | "alive" {
   if (record.phase === "creating") return !locked && isLocked(directory) ? "creating" : "stopped";
   const state = initState(record);
   if (!state) return "stopped";
-  if (record.cgroup && frozen(record.cgroup, state)) return "paused";
-  return host.access(fifoPath(directory), EXISTS) ? "created" : "running";
+  return record.cgroup && frozen(record.cgroup, state) ? "paused" : "alive";
 }
 
 /** F_OK of access(2). */

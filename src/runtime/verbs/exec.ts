@@ -29,7 +29,7 @@ import {
   requestedProcess,
   terminalRules,
 } from "../prepare/index.ts";
-import { type CgroupRecord, containerDirectory, deriveStatus, readRecord, type StateRecord } from "../state/index.ts";
+import { type CgroupRecord, containerDirectory, deriveLife, readRecord, type StateRecord } from "../state/index.ts";
 
 const PREFIX = "exec failed: ";
 
@@ -93,7 +93,7 @@ function addFindings({ warnings, demanded }: Execution, findings: readonly Warni
 }
 
 function checkStatus(root: string, record: StateRecord, ignorePaused: boolean): void {
-  const status = deriveStatus(root, record);
+  const status = deriveLife(root, record);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.execStopped);
   if (status === "paused" && !ignorePaused) throw new RuntError("wrong-status", WORDS.execPaused);
 }
