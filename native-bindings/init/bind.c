@@ -5,31 +5,21 @@
 #include "source.h"
 #include "../shared/sys.h"
 
-/* The fallback keeps the path: a bind needs a source in the mount namespace in which it is made. */
-static long keep_path(struct run *run, const struct op_mount_open *op) {
-  int fd = sys_openat(AT_FDCWD, op->source.at, O_PATH, 0);
-  if (fd < 0) return fail(run, fd, op->source.at, "open");
-  return slot_put(run, op->slot, fd);
-}
-
 /* In a user namespace: sources that init may not reach, or only with the mounts that are locked below them. */
 static bool needs_host(const struct run *run, long error) {
   return run->is_init && run->sources >= 0 && (error == -EACCES || error == -EINVAL);
 }
 
 static long open_source(struct run *run, const struct op_mount_open *op) {
-  int fd = sys_open_tree(AT_FDCWD, op->source.at, OPEN_TREE_CLONE | (op->recursive ? AT_RECURSIVE : 0));
-  long error;
-  if (is_refused(fd)) error = keep_path(run, op);
-  else if (fd < 0) return fail(run, fd, op->source.at, "open_tree");
-  else error = slot_put(run, op->slot, fd);
-  if (error < 0) return error;
-  struct slot *slot = &run->slots[op->slot];
-  slot->source = op->source.at;
-  slot->recursive = op->recursive;
-  slot->is_detached = !is_refused(fd);
-  slot->is_foreign = !run->is_init;
-  return 0;
+  struct slot opened = {.source = op->source.at, .recursive = op->recursive, .is_detached = true, .is_foreign = !run->is_init};
+  opened.fd = sys_open_tree(AT_FDCWD, op->source.at, OPEN_TREE_CLONE | (op->recursive ? AT_RECURSIVE : 0));
+  if (is_refused(opened.fd)) {
+    // The fallback keeps the path: a bind needs a source in the mount namespace in which it is made.
+    opened.fd = sys_openat(AT_FDCWD, op->source.at, O_PATH, 0);
+    opened.is_detached = false;
+  }
+  if (opened.fd < 0) return fail(run, opened.fd, op->source.at, opened.is_detached ? "open_tree" : "open");
+  return slot_fill(run, op->slot, &opened);
 }
 
 long op_mount_open(struct run *run, const struct op_mount_open *op) {
@@ -44,13 +34,11 @@ static long keep_link(struct run *run, const struct op_mount_open_link *op) {
   if (fd < 0) return fail(run, fd, op->source.at, "open");
   long error = sys_fstat(fd, &info);
   if (error >= 0 && (info.st_mode & S_IFMT) == S_IFLNK) {
-    error = slot_put(run, op->slot, fd);
-    if (error < 0) return error;
-    run->slots[op->slot].is_link = true;
-    return 1;
+    error = slot_fill(run, op->slot, &(struct slot){.fd = fd, .is_link = true});
+    return error < 0 ? error : 1;
   }
   sys_close(fd);
-  return error < 0 ? fail(run, error, op->source.at, "fstat") : 0;
+  return finish(run, error, op->source.at, "fstat");
 }
 
 static long open_link(struct run *run, const struct op_mount_open_link *op) {
@@ -62,13 +50,8 @@ static long open_link(struct run *run, const struct op_mount_open_link *op) {
   unsigned flags = OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (op->recursive ? AT_RECURSIVE : 0);
   int fd = sys_open_tree(AT_FDCWD, op->source.at, flags);
   if (fd < 0) return fail(run, fd, op->source.at, is_refused(fd) ? "open_tree: src-nofollow needs it" : "open_tree");
-  long error = slot_put(run, op->slot, fd);
-  if (error < 0) return error;
-  struct slot *slot = &run->slots[op->slot];
-  slot->source = op->source.at;
-  slot->is_detached = slot->is_unique = true;
-  slot->is_foreign = !run->is_init;
-  return 0;
+  const struct slot opened = {.fd = fd, .source = op->source.at, .is_detached = true, .is_unique = true, .is_foreign = !run->is_init};
+  return slot_fill(run, op->slot, &opened);
 }
 
 long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
@@ -132,7 +115,7 @@ static long inherit_mode(struct run *run, int mount, int target, const char *pat
   struct stat info;
   long error = sys_fstat(target, &info);
   if (error >= 0) error = change_mode(run, mount, info.st_mode & 07777);
-  return error < 0 ? fail(run, error, path, "mode of the directory that is covered") : 0;
+  return finish(run, error, path, "mode of the directory that is covered");
 }
 
 static long attach(struct run *run, struct slot *slot, const struct op_mount_bind *op, bool directory) {

@@ -2,6 +2,7 @@
 #include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
+#include "socket.h"
 #include "../shared/sys.h"
 
 #define PTMX_DEVICE (5 << 8 | 2)
@@ -59,26 +60,16 @@ static long bind_console(struct run *run, int slave) {
   return error;
 }
 
-static long send_to_console_socket(int socket, const char *name, int master) {
-  struct iovec part = {(void *)name, strlen(name)};
-  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, master, 0};
-  struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
-  long result;
-  do result = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_);
-  while (result == -EINTR);
-  return result;
-}
-
 static long send_master(struct run *run, uint32_t slot, const char *name, int master) {
   if (slot == NO_SLOT) {
     long error = send_message(run, MESSAGE_CONSOLE, 0, 0, NULL, name, master);
-    return error < 0 ? fail(run, error, name, "sending the terminal") : 0;
+    return finish(run, error, name, "sending the terminal");
   }
   int socket = slot_get(run, slot);
   if (socket < 0) return socket;
-  long error = send_to_console_socket(socket, name, master);
+  long error = socket_send(socket, &(struct iovec){(void *)name, strlen(name)}, 1, master, 0);
   slot_close(run, slot);
-  return error < 0 ? fail(run, error, name, "sending the terminal to the console socket") : 0;
+  return finish(run, error, name, "sending the terminal to the console socket");
 }
 
 /* The monitor shows an own terminal on the caller's, which adds the carriage returns. */
@@ -97,7 +88,7 @@ static long set_up_slave(struct run *run, const struct op_console_open *op, int 
   if (op->slot == NO_SLOT && (error = leave_newlines(slave)) < 0) return fail(run, error, name, "TCSETS");
   error = sys(__NR_fchown, slave, op->uid, -1);
   if (error >= 0) error = sys(__NR_fchmod, slave, 0620);
-  return error < 0 ? fail(run, error, name, "owner of the terminal") : 0;
+  return finish(run, error, name, "owner of the terminal");
 }
 
 static long make_stdio(struct run *run, int slave, const char *name) {
@@ -105,7 +96,7 @@ static long make_stdio(struct run *run, int slave, const char *name) {
   if (error < 0) return fail(run, error, name, "TIOCSCTTY");
   for (int fd = 0; fd <= 2 && error >= 0; fd++)
     if (fd != slave) error = sys(__NR_dup3, slave, fd, 0);
-  return error < 0 ? fail(run, error, name, "dup3") : 0;
+  return finish(run, error, name, "dup3");
 }
 
 static long open_slave(struct run *run, const struct op_console_open *op, int master) {

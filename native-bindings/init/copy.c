@@ -125,5 +125,5 @@ long op_directory_copy(struct run *run, const struct op_directory_copy *op) {
   if (mount >= 0) sys_close(mount);
   if (target >= 0) sys_close(target);
   slot_close(run, op->slot);
-  return error < 0 ? fail(run, error, op->path.at, "copy into the tmpfs") : 0;
+  return finish(run, error, op->path.at, "copy into the tmpfs");
 }

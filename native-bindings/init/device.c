@@ -38,7 +38,7 @@ long op_symlink_create(struct run *run, const struct op_symlink_create *op) {
     if (error >= 0) error = sys(__NR_symlinkat, text, directory, name);
   }
   sys_close(directory);
-  return error < 0 ? fail(run, error, path, "symlink") : 0;
+  return finish(run, error, path, "symlink");
 }
 
 long change_mode(struct run *run, int fd, unsigned mode) {
@@ -103,5 +103,5 @@ long op_sysctl_write(struct run *run, const struct op_sysctl_write *op) {
   if (fd < 0) return fail(run, fd, op->key.at, "open of a sysctl");
   long size = sys_write(fd, op->value.at, op->value.length);
   sys_close(fd);
-  return size < 0 ? fail(run, size, op->key.at, "write of a sysctl") : 0;
+  return finish(run, size, op->key.at, "write of a sysctl");
 }

@@ -1,17 +1,9 @@
 /* Device nodes for a user namespace: made with the rights of the host, bound by init, which may not make them. */
 #include "mount.h"
+#include "prepare.h"
 #include "../shared/sys.h"
 
 static const char NODE[] = "node";
-
-static int make_tmpfs(void) {
-  int context = (int)sys(__NR_fsopen, "tmpfs", FSOPEN_CLOEXEC);
-  if (context < 0) return context;
-  long mount = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-  if (mount >= 0) mount = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-  sys_close(context);
-  return (int)mount;
-}
 
 static long make_node(int mount, const struct op_device_open *op) {
   long error = sys(__NR_mknodat, mount, NODE, op->type, device_number(op->major, op->minor));
@@ -46,21 +38,16 @@ static long open_host_node(struct run *run, const struct op_device_open *op, lon
 }
 
 long op_device_open(struct run *run, const struct op_device_open *op) {
-  int mount = make_tmpfs();
+  static const struct standard tmpfs = {.fstype = "tmpfs", .attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC};
+  int mount = standard_make(&tmpfs);
   if (is_refused(mount)) return open_host_node(run, op, mount);
   if (mount < 0) return fail(run, mount, op->path.at, "tmpfs for a device");
   long error = make_node(mount, op);
   int result = error < 0 ? (int)error : (int)sys(__NR_fcntl, mount, F_DUPFD_CLOEXEC, 3);
   error = result < 0 ? result : clone_by_child(mount, result);
   sys_close(mount);
-  if (error >= 0) {
-    error = slot_put(run, op->slot, result);
-    if (error < 0) return error;
-    struct slot *slot = &run->slots[op->slot];
-    slot->source = op->path.at;
-    slot->is_detached = slot->is_unique = slot->is_foreign = true;
-    return 0;
-  }
+  const struct slot made = {.fd = result, .source = op->path.at, .is_detached = true, .is_unique = true, .is_foreign = true};
+  if (error >= 0) return slot_fill(run, op->slot, &made);
   if (result >= 0) sys_close(result);
   return is_refused(error) ? open_host_node(run, op, error) : fail(run, error, op->path.at, "device node for a user namespace");
 }

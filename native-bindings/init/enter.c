@@ -95,7 +95,7 @@ long op_namespace_enter(struct run *run, const struct op_namespace_enter *op) {
   long error = flags == 0 ? 0 : pidfd < 0 ? pidfd : sys(__NR_setns, pidfd, flags);
   if (pidfd >= 0) sys_close(pidfd);
   if (is_refused(error) || error == -EINVAL) error = join_each(run, op, flags, &failed);
-  return error < 0 ? fail(run, error, failed, "setns") : 0;
+  return finish(run, error, failed, "setns");
 }
 
 long op_root_current(struct run *run, const struct op_root_current *op) {

@@ -142,13 +142,8 @@ long op_mount_make(struct run *run, const struct op_mount_make *op) {
     sys_close(mount);
     return fail(run, -EINVAL, op->source.at, "fsmount: nosymfollow on an id-mapped filesystem (Linux 5.14)");
   }
-  long error = slot_put(run, op->slot, mount);
-  if (error < 0) return error;
-  struct slot *slot = &run->slots[op->slot];
-  slot->source = op->source.at;
-  slot->is_detached = slot->is_unique = true;
-  slot->is_foreign = !run->is_init;
-  return 0;
+  const struct slot made = {.fd = mount, .source = op->source.at, .is_detached = true, .is_unique = true, .is_foreign = !run->is_init};
+  return slot_fill(run, op->slot, &made);
 }
 
 /* A context with categories has commas of its own, which only quotes tell from those between options; fsconfig needs none. */
@@ -244,7 +239,7 @@ static long remount_superblock(struct run *run, const struct op_mount_remount *o
     long error = join_data(&op->data, "", &out);
     if (error >= 0)
       error = mount_old(run, NULL, target, NULL, MS_REMOUNT | (unsigned long)op->super_flags | mount_flags(op->attr_set), data);
-    return error < 0 ? fail(run, error, path, "mount") : 0;
+    return finish(run, error, path, "mount");
   }
   if (context < 0) return fail(run, context, path, "fspick");
   long error = configure(context, &op->data, op->super_flags, true);

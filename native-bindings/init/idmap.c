@@ -33,7 +33,7 @@ static long write_map(struct run *run, int proc, long pid, const char *file, con
   if (fd < 0) return fail(run, fd, file, "open of an id map");
   long size = sys_write((int)fd, text, out.used);
   sys_close((int)fd);
-  return size < 0 ? fail(run, size, file, "write of an id map") : 0;
+  return finish(run, size, file, "write of an id map");
 }
 
 static long open_namespace(struct run *run, long pid, const struct op_idmap_open *op) {
@@ -82,5 +82,5 @@ long op_mount_idmap(struct run *run, const struct op_mount_idmap *op) {
   bool asks = run->is_init && run->sources >= 0;
   long error = asks ? source_map(run, fd) : sys(__NR_mount_setattr, fd, "", flags, &attributes, sizeof attributes);
   slot->is_unique = true;
-  return error < 0 ? fail(run, error, slot->source, idmap_reason(error)) : 0;
+  return finish(run, error, slot->source, idmap_reason(error));
 }

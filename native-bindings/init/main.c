@@ -73,19 +73,11 @@ static int report_failure(struct run *run, long error) {
   return 255;
 }
 
-static bool plan_has(struct run *run, uint32_t number) {
-  struct plan_cursor cursor = plan_begin(&run->plan);
-  struct operation operation;
-  while (plan_next(&run->plan, &cursor, &operation))
-    if (operation.number == number) return true;
-  return false;
-}
-
 static bool init_waits_for(struct run *run, uint32_t message) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
-  while (plan_next(&run->plan, &cursor, &operation))
-    if (operation.number == OP_sync_wait && operation.arguments.sync_wait.message == message) return true;
+  while (plan_find(&run->plan, &cursor, OP_sync_wait, &operation))
+    if (operation.arguments.sync_wait.message == message) return true;
   return false;
 }
 
@@ -150,7 +142,9 @@ static int run_plan(struct run *run, int plan_fd) {
   long error = plan_map(plan_fd, &run->plan, &reason);
   if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
   sys_close(plan_fd);
-  run->waits_for_start = plan_has(run, OP_process_wait);
+  struct plan_cursor cursor = plan_begin(&run->plan);
+  struct operation operation;
+  run->waits_for_start = plan_find(&run->plan, &cursor, OP_process_wait, &operation);
   error = slots_make(run);
   if (error < 0) return report_failure(run, error);
   error = plan_check_clone(run);
@@ -162,29 +156,22 @@ static int run_plan(struct run *run, int plan_fd) {
   return error < 0 ? report_failure(run, error) : 0;
 }
 
-static bool to_fd(const char *text, int *out) {
-  uint64_t value;
-  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
-  *out = (int)value;
-  return true;
-}
-
-static bool to_fd_or_none(const char *text, int *out) { return text_equal(text, "-1") || to_fd(text, out); }
+static bool to_fd_or_none(const char *text, int *out) { return text_equal(text, "-1") || text_to_int(text, out); }
 
 /* plan SOCKET PLAN [PROGRESS|-1 [TRACE]], or plan SOCKET early PROGRESS [TRACE]: the plan comes as a message (early.c).
  * -1 = other arguments. */
 static int plan_main(int count, char **arguments, char **environment) {
   struct run *run = &the_run;
   int socket, plan_fd, progress_fd = -1, trace_fd = -1;
-  if (count < 2 || !to_fd(arguments[0], &socket)) return -1;
+  if (count < 2 || !text_to_int(arguments[0], &socket)) return -1;
   if ((count == 3 || count == 4) && text_equal(arguments[1], "early")) {
-    if (!to_fd(arguments[2], &progress_fd) || (count == 4 && !to_fd(arguments[3], &trace_fd))) return -1;
+    if (!text_to_int(arguments[2], &progress_fd) || (count == 4 && !text_to_int(arguments[3], &trace_fd))) return -1;
     begin(run, socket, progress_fd, trace_fd, environment);
     long error = plan_await(run, &plan_fd);
     return error < 0 ? report_failure(run, error) : run_plan(run, plan_fd);
   }
-  if (count > 4 || !to_fd(arguments[1], &plan_fd) || (count > 2 && !to_fd_or_none(arguments[2], &progress_fd))) return -1;
-  if (count == 4 && !to_fd(arguments[3], &trace_fd)) return -1;
+  if (count > 4 || !text_to_int(arguments[1], &plan_fd) || (count > 2 && !to_fd_or_none(arguments[2], &progress_fd))) return -1;
+  if (count == 4 && !text_to_int(arguments[3], &trace_fd)) return -1;
   begin(run, socket, progress_fd, trace_fd, environment);
   affinity_reset();
   return run_plan(run, plan_fd);

@@ -2,6 +2,7 @@
 #include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
 #include "mount.h"
+#include "prepare.h"
 #include "../shared/sys.h"
 
 #define NULL_DEVICE (1 << 8 | 3)
@@ -51,7 +52,7 @@ static long open_path(struct run *run, const char *path, int *fd) {
 /* There is no older way to reach the mounts below; 1 = they stay as they are. */
 static long protect_tree(struct run *run, int mount, const char *path) {
   long error = mount_protect_tree(mount);
-  if (!mount_setattr_refused(mount, error)) return error < 0 ? fail(run, error, path, "mount_setattr: read-only path") : 0;
+  if (!mount_setattr_refused(mount, error)) return finish(run, error, path, "mount_setattr: read-only path");
   warn(run, error, path, "mounts below a read-only path stay as they are (needs Linux 5.12)");
   return 1;
 }
@@ -91,34 +92,29 @@ long op_path_readonly(struct run *run, const struct op_path_readonly *op) {
 
 /* A file system that can hold nothing: one block, one inode (two where the root takes more than one). */
 static int make_empty(void) {
-  static const char *const inodes[] = {"1", "2"};
-  long mount = -EINVAL;
-  for (int i = 0; i < 2 && mount < 0 && !is_refused(mount); i++) {
-    int context = (int)sys(__NR_fsopen, "tmpfs", FSOPEN_CLOEXEC);
-    if (context < 0) return context;
-    mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "nr_blocks", "1", 0);
-    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "nr_inodes", inodes[i], 0);
-    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "mode", "755", 0);
-    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
-    if (mount >= 0) mount = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-    if (mount >= 0)
-      mount = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-    sys_close(context);
-  }
-  return (int)mount;
+  struct standard empty = {
+      .fstype = "tmpfs",
+      .options = {{"nr_blocks", "1"}, {"nr_inodes", "1"}, {"mode", "755"}},
+      .super_flags = MS_RDONLY,
+      .attributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+  };
+  int mount = standard_make(&empty);
+  if (mount >= 0 || is_refused(mount)) return mount;
+  empty.options[1].value = "2";
+  return standard_make(&empty);
 }
 
 static long mask_old(struct run *run, int target, bool directory, const char *path) {
   if (directory) {
     long error = mount_old(run, "tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "nr_blocks=1,nr_inodes=2,mode=755");
-    return error < 0 ? fail(run, error, path, "mount") : 0;
+    return finish(run, error, path, "mount");
   }
   int null = inroot_open(run->slots[SLOT_ROOT].fd, "/dev/null", DEFENCE_DISABLED(null_device) ? 0 : INROOT_NO_FOLLOW);
   if (null < 0) return fail(run, null, "/dev/null", "open");
   long error = check_null(null);
   if (error >= 0) error = mount_old_bind(run, null, target, false);
   sys_close(null);
-  return error < 0 ? fail(run, error, path, "masking with the null device") : 0;
+  return finish(run, error, path, "masking with the null device");
 }
 
 /* Clones only work on attached mounts (before Linux 6.15), so the first mask takes the mount itself: of a file, what slot NULL holds. */

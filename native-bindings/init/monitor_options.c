@@ -3,12 +3,7 @@
 #include "../shared/str.h"
 #include "../shared/sys.h"
 
-static bool take_number(const char *text, int *out) {
-  uint64_t value;
-  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
-  *out = (int)value;
-  return true;
-}
+static bool take_number(const char *text, int *out) { return text_to_int(text, out); }
 
 static bool take_descriptor(const char *text, int *out) {
   if (!take_number(text, out)) return false;

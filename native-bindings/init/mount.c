@@ -70,12 +70,6 @@ long mount_old_bind(struct run *run, int source, int target, bool recursive) {
   return mount_old(run, path, target, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL);
 }
 
-/* The same file of the same filesystem, whatever the mount. */
-static bool is_same_file(int a, int b) {
-  struct stat x, y;
-  return sys_fstat(a, &x) >= 0 && sys_fstat(b, &y) >= 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int mount_reopen(struct run *run, const char *path, unsigned how, int source) {
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, how);
   if (mount < 0) return (int)fail(run, mount, path, "open of the new mount");

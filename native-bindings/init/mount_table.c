@@ -4,19 +4,10 @@
 
 #define TABLE_SIZE (16 * 1024 * 1024)
 
-/* Only address space is reserved: pages are allocated when the table grows into them. */
-static long map_table(struct run *run) {
-  if (run->mount_table != NULL) return 0;
-  long address = sys(__NR_mmap, 0, TABLE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
-  run->mount_table = (char *)address;
-  return 0;
-}
-
 long mount_table_read(struct run *run) {
   int proc = proc_get(run);
   if (proc < 0) return proc;
-  long error = map_table(run);
+  long error = run->mount_table == NULL ? memory_map(run, TABLE_SIZE, &run->mount_table) : 0;
   if (error < 0) return error;
   int fd = sys_openat(proc, "self/mountinfo", O_RDONLY, 0);
   if (fd < 0) return fail(run, fd, "self/mountinfo", "open");
@@ -29,7 +20,7 @@ long mount_table_read(struct run *run) {
   run->mount_table[used] = 0;
   // What does not fit would stay in sight.
   if (size == 0 && used == TABLE_SIZE - 1) size = -E2BIG;
-  return size < 0 ? fail(run, size, "self/mountinfo", "read") : 0;
+  return finish(run, size, "self/mountinfo", "read");
 }
 
 bool mount_table_has(const struct run *run, int fd) {

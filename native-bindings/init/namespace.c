@@ -7,23 +7,19 @@ static long open_all(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
   uint32_t count = 0;
-  while (plan_next(&run->plan, &cursor, &operation)) count += operation.number == OP_namespace_join;
-  long address = sys(__NR_mmap, 0, count * sizeof(int), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
-  run->joins = (int *)address;
+  while (plan_find(&run->plan, &cursor, OP_namespace_join, &operation)) count++;
+  long error = memory_map(run, count * sizeof(int), &run->joins);
+  if (error < 0) return error;
   cursor = plan_begin(&run->plan);
-  for (uint32_t i = 0; plan_next(&run->plan, &cursor, &operation);) {
-    if (operation.number != OP_namespace_join) continue;
-    run->joins[i++] = sys_openat(AT_FDCWD, operation.arguments.namespace_join.path.at, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-  }
+  for (uint32_t i = 0; plan_find(&run->plan, &cursor, OP_namespace_join, &operation); i++)
+    run->joins[i] = sys_openat(AT_FDCWD, operation.arguments.namespace_join.path.at, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
   return 0;
 }
 
 bool is_own_user_namespace(int fd) {
-  struct stat own, other;
   int self = sys_openat(AT_FDCWD, "/proc/self/ns/user", O_PATH, 0);
   if (self < 0) return false;
-  bool same = sys_fstat(self, &own) >= 0 && sys_fstat(fd, &other) >= 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+  bool same = is_same_file(self, fd);
   sys_close(self);
   return same;
 }
@@ -42,12 +38,11 @@ long op_namespace_join(struct run *run, const struct op_namespace_join *op) {
   if (error < 0) return fail(run, error, op->path.at, "not a namespace of the wanted type");
   if (op->flag != CLONE_NEWUSER || !is_own_user_namespace(fd)) error = sys(__NR_setns, fd, op->flag);
   sys_close(fd);
-  return error < 0 ? fail(run, error, op->path.at, "setns") : 0;
+  return finish(run, error, op->path.at, "setns");
 }
 
 long op_namespace_unshare(struct run *run, const struct op_namespace_unshare *op) {
-  long error = sys(__NR_unshare, op->flags);
-  return error < 0 ? fail(run, error, NULL, "unshare") : 0;
+  return finish(run, sys(__NR_unshare, op->flags), NULL, "unshare");
 }
 
 long op_time_offsets(struct run *run, const struct op_time_offsets *op) {
@@ -62,24 +57,16 @@ long op_time_offsets(struct run *run, const struct op_time_offsets *op) {
   put_text(&out, " ");
   put_u64(&out, op->boottime_nanoseconds);
   put_text(&out, "\n");
-  int proc = proc_get(run);
-  if (proc < 0) return proc;
-  const char *path = "self/timens_offsets";
-  long fd = sys_openat(proc, path, O_WRONLY, 0);
-  if (fd < 0) return fail(run, fd, path, "open");
-  long size = sys_write((int)fd, text, out.used);
-  sys_close((int)fd);
-  return size < 0 ? fail(run, size, path, "write") : 0;
+  static const char *const path = "self/timens_offsets";
+  return proc_write(run, path, path, &out);
 }
 
 long op_hostname_set(struct run *run, const struct op_hostname_set *op) {
-  long error = sys(__NR_sethostname, op->name.at, op->name.length);
-  return error < 0 ? fail(run, error, op->name.at, "sethostname") : 0;
+  return finish(run, sys(__NR_sethostname, op->name.at, op->name.length), op->name.at, "sethostname");
 }
 
 long op_domainname_set(struct run *run, const struct op_domainname_set *op) {
-  long error = sys(__NR_setdomainname, op->name.at, op->name.length);
-  return error < 0 ? fail(run, error, op->name.at, "setdomainname") : 0;
+  return finish(run, sys(__NR_setdomainname, op->name.at, op->name.length), op->name.at, "setdomainname");
 }
 
 long loopback_raise(void) {
@@ -97,9 +84,7 @@ long loopback_raise(void) {
 
 long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
   (void)op;
-  if (run->loopback_is_up) return 0;
-  long error = loopback_raise();
-  return error < 0 ? fail(run, error, "lo", "SIOCSIFFLAGS") : 0;
+  return run->loopback_is_up ? 0 : finish(run, loopback_raise(), "lo", "SIOCSIFFLAGS");
 }
 
 long op_keyring_join(struct run *run, const struct op_keyring_join *op) {
@@ -108,5 +93,5 @@ long op_keyring_join(struct run *run, const struct op_keyring_join *op) {
     warn(run, error, op->name.at, "keyctl: the session keyring stays the caller's");
     return 0;
   }
-  return error < 0 ? fail(run, error, op->name.at, "keyctl") : 0;
+  return finish(run, error, op->name.at, "keyctl");
 }

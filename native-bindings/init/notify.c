@@ -4,6 +4,7 @@
 #include "notify.h"
 
 #include "run.h"
+#include "socket.h"
 #include "../shared/sys.h"
 
 /* sd_notify(3) messages are lines; none of a service's is longer. */
@@ -26,17 +27,7 @@ static bool says_ready(const char *text, size_t size) {
 }
 
 static long tell(int socket, const char *text, int descriptor) {
-  struct iovec part = {(void *)text, strlen(text)};
-  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
-  struct message_header message = {.parts = &part, .part_count = 1};
-  if (descriptor >= 0) {
-    message.control = &control;
-    message.control_length = sizeof control;
-  }
-  long result;
-  do result = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_ | MSG_DONTWAIT_);
-  while (result == -EINTR);
-  return result;
+  return socket_send(socket, &(struct iovec){(void *)text, strlen(text)}, 1, descriptor, MSG_DONTWAIT_);
 }
 
 static void tell_ready(struct notify *notify) {
@@ -76,14 +67,14 @@ static void await_manager(int host) {
 }
 
 int notify_main(int count, char **arguments) {
-  uint64_t numbers[4];
+  int numbers[4];
   if (count != 4) return 2;
   for (int i = 0; i < 4; i++)
-    if (!text_to_u64(arguments[i], &numbers[i]) || numbers[i] > INT32_MAX) return 2;
-  struct notify notify = {.container = (int)numbers[0], .host = (int)numbers[1], .main_pid = (long)numbers[3]};
+    if (!text_to_int(arguments[i], &numbers[i])) return 2;
+  struct notify notify = {.container = numbers[0], .host = numbers[1], .main_pid = numbers[3]};
   bool ended = false;
   while (!notify.is_ready && !ended) {
-    struct pollfd rows[3] = {{.fd = notify.container, .events = POLLIN}, {.fd = (int)numbers[2], .events = POLLIN}, {.fd = -1}};
+    struct pollfd rows[3] = {{.fd = notify.container, .events = POLLIN}, {.fd = numbers[2], .events = POLLIN}, {.fd = -1}};
     if (notify.is_pending) rows[2] = (struct pollfd){.fd = notify.host, .events = POLLOUT};
     if (sys_poll(rows, 3, NULL) < 0) continue;
     // The program may have said READY=1 just before it ended.

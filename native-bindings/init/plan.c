@@ -194,6 +194,12 @@ bool plan_next(const struct plan *plan, struct plan_cursor *cursor, struct opera
   return true;
 }
 
+bool plan_find(const struct plan *plan, struct plan_cursor *cursor, uint32_t number, struct operation *out) {
+  while (plan_next(plan, cursor, out))
+    if (out->number == number) return true;
+  return false;
+}
+
 struct text list_text(const uint8_t **at) {
   struct text element = {(const char *)*at + 4, load32(*at)};
   *at += (size_t)element.length + 5;

@@ -32,6 +32,9 @@ struct plan_cursor plan_begin(const struct plan *plan);
 /* Decodes the next operation; false at the end. Only for a plan that plan_map has accepted. */
 bool plan_next(const struct plan *plan, struct plan_cursor *cursor, struct operation *out);
 
+/* Decodes the next operation with this number; false where there is none. */
+bool plan_find(const struct plan *plan, struct plan_cursor *cursor, uint32_t number, struct operation *out);
+
 /* The element at *at, which moves on to the next. */
 struct text list_text(const uint8_t **at);
 uint32_t list_u32(const struct list *list, uint32_t index);

@@ -27,8 +27,7 @@ void affinity_reset(void) {
 long op_process_affinity(struct run *run, const struct op_process_affinity *op) {
   unsigned long mask[CPU_LIMIT / WORD_BITS] = {0};
   if (!set_bits(mask, CPU_LIMIT, &op->cpus)) return fail(run, -EINVAL, NULL, "sched_setaffinity");
-  long error = sys(__NR_sched_setaffinity, 0, sizeof mask, mask);
-  return error < 0 ? fail(run, error, NULL, "sched_setaffinity") : 0;
+  return finish(run, sys(__NR_sched_setaffinity, 0, sizeof mask, mask), NULL, "sched_setaffinity");
 }
 
 long op_process_scheduler(struct run *run, const struct op_process_scheduler *op) {
@@ -43,14 +42,12 @@ long op_process_scheduler(struct run *run, const struct op_process_scheduler *op
       .sched_deadline = op->deadline,
       .sched_period = op->period,
   };
-  long error = sys(__NR_sched_setattr, 0, &attributes, 0);
-  return error < 0 ? fail(run, error, NULL, "sched_setattr") : 0;
+  return finish(run, sys(__NR_sched_setattr, 0, &attributes, 0), NULL, "sched_setattr");
 }
 
 long op_process_io_priority(struct run *run, const struct op_process_io_priority *op) {
   // session.create has made a process group of its own.
-  long error = sys(__NR_ioprio_set, IOPRIO_WHO_PGRP, 0, op->class << IOPRIO_CLASS_SHIFT | op->priority);
-  return error < 0 ? fail(run, error, NULL, "ioprio_set") : 0;
+  return finish(run, sys(__NR_ioprio_set, IOPRIO_WHO_PGRP, 0, op->class << IOPRIO_CLASS_SHIFT | op->priority), NULL, "ioprio_set");
 }
 
 /* The most that NODES_SHIFT allows on any architecture. */
@@ -61,11 +58,9 @@ long op_process_memory_policy(struct run *run, const struct op_process_memory_po
   if (!set_bits(mask, NODE_LIMIT, &op->nodes)) return fail(run, -EINVAL, NULL, "set_mempolicy");
   // The kernel counts one bit less than it is told (mm/mempolicy.c, get_nodes).
   bool some = op->nodes.count > 0;
-  long error = sys(__NR_set_mempolicy, op->mode | op->flags, some ? mask : NULL, some ? NODE_LIMIT + 1 : 0);
-  return error < 0 ? fail(run, error, NULL, "set_mempolicy") : 0;
+  return finish(run, sys(__NR_set_mempolicy, op->mode | op->flags, some ? mask : NULL, some ? NODE_LIMIT + 1 : 0), NULL, "set_mempolicy");
 }
 
 long op_process_personality(struct run *run, const struct op_process_personality *op) {
-  long error = sys(__NR_personality, op->domain);
-  return error < 0 ? fail(run, error, NULL, "personality") : 0;
+  return finish(run, sys(__NR_personality, op->domain), NULL, "personality");
 }

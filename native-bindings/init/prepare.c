@@ -8,29 +8,23 @@
 #include "run.h"
 #include "../shared/sys.h"
 
-struct option {
-  const char *key, *value;
-};
-
-struct standard {
+struct prepared {
   /* CLONE_NEW*: shows a namespace that init must have anew. */
   uint64_t shows;
-  const char *fstype, *source;
-  struct option options[PREPARED_OPTIONS_MAX];
-  uint64_t super_flags, attributes;
+  struct standard standard;
 };
 
-static const struct standard STANDARD[PREPARED_COUNT] = {
-#define X(bit, shows, fstype, source, super_flags, attributes, ...) [bit] = {shows, fstype, source, {__VA_ARGS__}, super_flags, attributes},
+static const struct prepared STANDARD[PREPARED_COUNT] = {
+#define X(bit, shows, fstype, source, super_flags, attributes, ...) \
+  [bit] = {shows, {fstype, source, {__VA_ARGS__}, super_flags, attributes}},
     PREPARED_FILE_SYSTEMS(X)
 #undef X
 };
 
-/* A failure is not reported here: the operation that needs the file system tries again, and reports. */
-static int make(const struct standard *standard) {
+int standard_make(const struct standard *standard) {
   int context = (int)sys(__NR_fsopen, standard->fstype, FSOPEN_CLOEXEC);
   if (context < 0) return context;
-  long error = sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", standard->source, 0);
+  long error = standard->source == NULL ? 0 : sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", standard->source, 0);
   if (error >= 0 && (standard->super_flags & MS_RDONLY) != 0) error = sys(__NR_fsconfig, context, FSCONFIG_SET_FLAG, "ro", NULL, 0);
   for (unsigned i = 0; i < PREPARED_OPTIONS_MAX && standard->options[i].key != NULL && error >= 0; i++) {
     const struct option *option = &standard->options[i];
@@ -46,9 +40,9 @@ void prepare_filesystems(struct run *run, uint32_t wanted) {
   // unshare(2) moves only children into a new pid namespace, and a procfs shows the pid namespace of the process that makes it.
   const uint64_t inside = run->cloned_early | (run->made_early & ~(uint64_t)CLONE_NEWPID);
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
-    const struct standard *standard = &STANDARD[i];
-    if ((wanted >> i & 1) == 0 || (standard->shows & ~inside) != 0) continue;
-    int mount = make(standard);
+    if ((wanted >> i & 1) == 0 || (STANDARD[i].shows & ~inside) != 0) continue;
+    // A failure is not reported here: the operation that needs the file system tries again, and reports.
+    int mount = standard_make(&STANDARD[i].standard);
     run->prepared[i] = mount < 0 ? 0 : mount + 1;
   }
 }
@@ -67,7 +61,7 @@ static bool has_options(const struct list *data, const struct option options[PRE
 
 int prepared_take(struct run *run, const struct instance *wanted) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
-    const struct standard *standard = &STANDARD[i];
+    const struct standard *standard = &STANDARD[i].standard;
     if (run->prepared[i] == 0 || !text_equal(wanted->fstype, standard->fstype) || !text_equal(wanted->source, standard->source)) continue;
     if (wanted->super_flags != standard->super_flags || wanted->attributes != standard->attributes) continue;
     if (!has_options(wanted->data, standard->options)) continue;

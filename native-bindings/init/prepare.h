@@ -6,6 +6,19 @@
 
 struct run;
 
+struct option {
+  const char *key, *value;
+};
+
+/* A file system with options that are known beforehand. */
+struct standard {
+  const char *fstype, *source; /* source: NULL = none */
+  struct option options[PREPARED_OPTIONS_MAX];
+  uint64_t super_flags, attributes;
+};
+/* A detached mount of a new one, or the error. */
+int standard_make(const struct standard *standard);
+
 /* A new file system, detached. */
 struct instance {
   const char *fstype, *source;

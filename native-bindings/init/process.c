@@ -36,7 +36,7 @@ long op_process_death_signal(struct run *run, const struct op_process_death_sign
   if (op->signal != 0 && run->socket >= 0 && runtime_is_gone(run)) return fail(run, -ESRCH, NULL, "the runtime is gone");
   if (op->signal != 0 || !run->waits_for_start || sys(__NR_getpid) != 1) return 0;
   error = end_by_signals();
-  return error < 0 ? fail(run, error, NULL, "rt_sigaction") : 0;
+  return finish(run, error, NULL, "rt_sigaction");
 }
 
 /* A change of the effective ids or of the capabilities clears both (kernel/cred.c). */
@@ -59,16 +59,14 @@ long op_process_become_root(struct run *run, const struct op_process_become_root
 
 long op_session_create(struct run *run, const struct op_session_create *op) {
   (void)op;
-  long error = sys(__NR_setsid);
-  return error < 0 ? fail(run, error, NULL, "setsid") : 0;
+  return finish(run, sys(__NR_setsid), NULL, "setsid");
 }
 
 long op_process_rlimit(struct run *run, const struct op_process_rlimit *op) {
   const struct rlimit64 limit = {op->soft, op->hard};
   // Whatever was raised for the slots must not be taken for the container's own limit later.
   if (op->resource == RLIMIT_NOFILE) limit_restore(run);
-  long error = sys(__NR_prlimit64, 0, op->resource, &limit, NULL);
-  return error < 0 ? fail(run, error, NULL, "prlimit") : 0;
+  return finish(run, sys(__NR_prlimit64, 0, op->resource, &limit, NULL), NULL, "prlimit");
 }
 
 /* The intermediate's own, which init inherits: the container's processes cannot be in its way yet. */
@@ -77,13 +75,7 @@ long op_process_oom_score_adj(struct run *run, const struct op_process_oom_score
   char text[24];
   struct buffer out = BUFFER(text);
   put_i64(&out, op->value);
-  int proc = proc_get(run);
-  if (proc < 0) return proc;
-  int fd = sys_openat(proc, path, O_WRONLY, 0);
-  if (fd < 0) return fail(run, fd, path, "open");
-  long size = sys_write(fd, text, out.used);
-  sys_close(fd);
-  return size < 0 ? fail(run, size, path, "write") : 0;
+  return proc_write(run, path, path, &out);
 }
 
 long op_process_umask(struct run *run, const struct op_process_umask *op) {
@@ -110,20 +102,16 @@ long op_process_stdio_owner(struct run *run, const struct op_process_stdio_owner
 
 long op_process_no_new_privileges(struct run *run, const struct op_process_no_new_privileges *op) {
   (void)op;
-  long error = DEFENCE_DISABLED(no_new_privileges) ? 0 : sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
-  return error < 0 ? fail(run, error, NULL, "PR_SET_NO_NEW_PRIVS") : 0;
+  return finish(run, DEFENCE_DISABLED(no_new_privileges) ? 0 : sys_prctl(PR_SET_NO_NEW_PRIVS, 1, 0), NULL, "PR_SET_NO_NEW_PRIVS");
 }
 
 static long set_groups(struct run *run, const struct list *groups) {
   size_t size = (size_t)groups->count * sizeof(uint32_t);
   uint32_t *numbers = NULL;
-  if (size > 0) {
-    long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
-    numbers = (uint32_t *)address;
-  }
+  long error = size > 0 ? memory_map(run, size, &numbers) : 0;
+  if (error < 0) return error;
   for (uint32_t i = 0; i < groups->count; i++) numbers[i] = list_u32(groups, i);
-  long error = DEFENCE_DISABLED(groups) ? 0 : sys(__NR_setgroups, groups->count, numbers);
+  error = DEFENCE_DISABLED(groups) ? 0 : sys(__NR_setgroups, groups->count, numbers);
   if (size > 0) sys(__NR_munmap, numbers, size);
   if (error >= 0) return 0;
   if (error != -EPERM) return fail(run, error, NULL, "setgroups");
@@ -165,5 +153,5 @@ long op_process_wait(struct run *run, const struct op_process_wait *op) {
   long size;
   sys_again(size, __NR_read, fd, &byte, 1);
   // Its end, with execve or with init, is what `start` waits for.
-  return size < 0 ? fail(run, size, "exec.fifo", "read") : 0;
+  return finish(run, size, "exec.fifo", "read");
 }

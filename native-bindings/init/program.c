@@ -48,7 +48,7 @@ long op_process_program(struct run *run, const struct op_process_program *op) {
   } else {
     error = *name == 0 ? -ENOENT : search(run, name, op->path.at);
   }
-  return error < 0 ? fail(run, error, name, "stat") : 0;
+  return finish(run, error, name, "stat");
 }
 
 char **make_vector(const struct list *list, const char *extra) {
@@ -77,26 +77,17 @@ void reset_process(struct run *run) {
   sys(__NR_umask, run->saved_umask);
 }
 
-static bool find_exec(struct run *run, struct op_process_exec *out) {
+long exec_prepare(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
-  while (plan_next(&run->plan, &cursor, &operation)) {
-    if (operation.number != OP_process_exec) continue;
-    *out = operation.arguments.process_exec;
-    return true;
-  }
-  return false;
-}
-
-long exec_prepare(struct run *run) {
-  struct op_process_exec op;
-  if (run->exec_arguments != NULL || !find_exec(run, &op)) return 0;
+  if (run->exec_arguments != NULL || !plan_find(&run->plan, &cursor, OP_process_exec, &operation)) return 0;
+  const struct op_process_exec *op = &operation.arguments.process_exec;
   static char home[PATH_MAX + 8];
   struct buffer out = BUFFER(home);
   put_text(&out, "HOME=");
   put_text(&out, run->home);
-  run->exec_arguments = make_vector(&op.args, NULL);
-  run->exec_environment = DEFENCE_DISABLED(environment) ? run->environment : make_vector(&op.env, run->home[0] != 0 ? home : NULL);
+  run->exec_arguments = make_vector(&op->args, NULL);
+  run->exec_environment = DEFENCE_DISABLED(environment) ? run->environment : make_vector(&op->env, run->home[0] != 0 ? home : NULL);
   if (run->exec_arguments == NULL || run->exec_environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
   reset_process(run);
   return 0;

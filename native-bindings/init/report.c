@@ -3,6 +3,7 @@
 #include "../shared/spin_wait.h"
 #include "protocol/errors.h"
 #include "run.h"
+#include "socket.h"
 #include "../shared/sys.h"
 
 /* A SOCK_SEQPACKET message must fit the socket's buffer. */
@@ -31,21 +32,17 @@ long fail_detail(struct run *run, long error, const char *path, const char *text
 
 long fail(struct run *run, long error, const char *path, const char *text) { return fail_detail(run, error, path, text, NULL); }
 
+long finish(struct run *run, long result, const char *path, const char *text) { return result < 0 ? fail(run, result, path, text) : 0; }
+
 long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, const char *path, const char *text, int descriptor) {
   size_t path_length = path == NULL ? 0 : strlen(path), text_length = text == NULL ? 0 : strlen(text);
   if (path_length > TEXT_MAX) path_length = TEXT_MAX;
   if (text_length > TEXT_MAX) text_length = TEXT_MAX;
   struct message_head head = {type, run->index, error, value, (uint32_t)path_length, (uint32_t)text_length};
   struct iovec parts[] = {{&head, sizeof head}, {(void *)path, path_length}, {(void *)text, text_length}};
-  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
-  struct message_header message = {.parts = parts, .part_count = 3};
-  if (descriptor >= 0) {
-    message.control = &control;
-    message.control_length = sizeof control;
-  }
   long result = POINT_MESSAGE("before sending", type);
   if (result < 0) return result;
-  sys_again(result, __NR_sendmsg, run->socket, &message, MSG_NOSIGNAL_);
+  result = socket_send(run->socket, parts, 3, descriptor, 0);
   spin_notify(run->progress, PAGE_SENT_TO_RUNTIME);
   return result < 0 ? result : POINT_MESSAGE("after sending", type);
 }
@@ -58,24 +55,21 @@ void spin_yield(void) { sys(__NR_sched_yield); }
 
 long receive_message(struct run *run, uint32_t type, int *descriptor) {
   struct message_head head;
-  struct iovec part = {&head, sizeof head};
-  struct descriptor_control control = {.descriptor = -1};
-  struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
+  int got;
   long size = POINT_MESSAGE("before receiving", type);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
   spin_wait(run->progress, PAGE_SENT_TO_HELPER, run->heard++);
-  do size = sys(__NR_recvmsg, run->socket, &message, MSG_CMSG_CLOEXEC_);
-  while (size == -EINTR);
+  size = socket_receive(run->socket, &head, sizeof head, &got);
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
   if (size == 0 || size == -ECONNRESET) sys_exit(1);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
-  if (size < (long)sizeof head.type || head.type != type || (descriptor != NULL && control.descriptor < 0))
+  if (size < (long)sizeof head.type || head.type != type || (descriptor != NULL && got < 0))
     return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
-  if (descriptor != NULL) *descriptor = control.descriptor;
+  if (descriptor != NULL) *descriptor = got;
   // No descriptor was expected, so nobody would close it.
-  else if (control.descriptor >= 0) sys_close(control.descriptor);
+  else if (got >= 0) sys_close(got);
   size = POINT_MESSAGE("after receiving", type);
-  return size < 0 ? fail(run, size, NULL, "read of a rendezvous message") : 0;
+  return finish(run, size, NULL, "read of a rendezvous message");
 }
 
 long wait_message(struct run *run, uint32_t type) { return receive_message(run, type, NULL); }

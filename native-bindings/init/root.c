@@ -31,10 +31,7 @@ static int bind_old(const char *path, int old) {
   if (error < 0) return (int)error;
   int fd = open_root(path);
   // A mount on `old`, of `old`: both paths were looked up anew, and may have led elsewhere.
-  struct stat one, other;
-  bool same =
-      fd >= 0 && sys_fstat(fd, &one) >= 0 && sys_fstat(old, &other) >= 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-  if (fd >= 0 && !DEFENCE_DISABLED(root_link) && (!same || inroot_same(fd, old))) {
+  if (fd >= 0 && !DEFENCE_DISABLED(root_link) && (!is_same_file(fd, old) || inroot_same(fd, old))) {
     sys_close(fd);
     return -ESTALE;
   }
@@ -123,14 +120,12 @@ long op_root_enter(struct run *run, const struct op_root_enter *op) {
 long op_root_final_propagation(struct run *run, const struct op_root_final_propagation *op) {
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
-  long error = mount_propagate(run, root, op->flags);
-  return error < 0 ? fail(run, error, "/", "mount propagation") : 0;
+  return finish(run, mount_propagate(run, root, op->flags), "/", "mount propagation");
 }
 
 long op_root_readonly(struct run *run, const struct op_root_readonly *op) {
   (void)op;
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
-  long error = mount_change(run, root, MOUNT_ATTR_RDONLY, 0);
-  return error < 0 ? fail(run, error, "/", "read-only root") : 0;
+  return finish(run, mount_change(run, root, MOUNT_ATTR_RDONLY, 0), "/", "read-only root");
 }

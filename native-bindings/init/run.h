@@ -106,6 +106,8 @@ int monitor_main(int count, char **arguments, char **environment);
 /* ---- reports (report.c) */
 /* Notes what failed and returns `error`: an operation ends with `return fail(...)`. Both texts may be NULL. */
 long fail(struct run *run, long error, const char *path, const char *text);
+/* The end of an operation: 0, or where `result` is an error what `fail` returns. */
+long finish(struct run *run, long result, const char *path, const char *text);
 /* Like fail, with the system call and a second text: "fsconfig: Unknown parameter 'x'". */
 long fail_detail(struct run *run, long error, const char *path, const char *text, const char *detail);
 long send_message(struct run *run, uint32_t type, int32_t error, int32_t value, const char *path, const char *text, int descriptor);
@@ -133,17 +135,23 @@ void trace_birth(struct run *run);
 long slots_make(struct run *run);
 /* Takes the descriptor over; closes what the slot held. */
 long slot_put(struct run *run, uint32_t slot, int fd);
+/* The same with what is known of it. */
+long slot_fill(struct run *run, uint32_t slot, const struct slot *content);
 /* The descriptor or -EBADF. */
 int slot_get(struct run *run, uint32_t slot);
 void slot_close(struct run *run, uint32_t slot);
 /* Descriptor of the host's procfs, opened and verified when it is not there yet. */
 int proc_get(struct run *run);
+/* Writes into a file of it. Failures are reported by `name`, which has to outlive the operation. */
+long proc_write(struct run *run, const char *path, const char *name, const struct buffer *text);
 /* Raises RLIMIT_NOFILE to its hard limit while the plan runs, and sets it back before a program or the runtime sees it. */
 void limit_raise(struct run *run);
 void limit_restore(struct run *run);
 /* Marks every descriptor from `first` up close-on-exec. */
 long close_on_exec_from(struct run *run, uint32_t first);
 
+/* Memory of zeros. 0 and *out, a pointer, or what `fail` returns. */
+long memory_map(struct run *run, size_t size, void *out);
 /* Waits for one child; its status as of wait4(2). */
 int wait_child(long pid);
 

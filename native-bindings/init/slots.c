@@ -5,25 +5,33 @@
 
 #define COUNTED_MAX 65536
 
+long memory_map(struct run *run, size_t size, void *out) {
+  // Only address space until it is written to.
+  long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap");
+  memcpy(out, &address, sizeof address);
+  return 0;
+}
+
 long slots_make(struct run *run) {
   if (run->plan.slot_count < SLOT_FIRST_FREE) run->plan.slot_count = SLOT_FIRST_FREE;
-  size_t size = run->plan.slot_count * sizeof *run->slots;
-  long address = sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address < 0 && address > -4096) return fail(run, address, NULL, "mmap of the slots");
-  run->slots = (struct slot *)address;
+  long error = memory_map(run, run->plan.slot_count * sizeof *run->slots, &run->slots);
+  if (error < 0) return error;
   for (uint32_t i = 0; i < run->plan.slot_count; i++) run->slots[i].fd = -1;
   return 0;
 }
 
-long slot_put(struct run *run, uint32_t slot, int fd) {
+long slot_fill(struct run *run, uint32_t slot, const struct slot *content) {
   if (slot >= run->plan.slot_count) {
-    sys_close(fd);
+    sys_close(content->fd);
     return fail(run, -EBADF, NULL, "operation needs a slot");
   }
   slot_close(run, slot);
-  run->slots[slot] = (struct slot){.fd = fd};
+  run->slots[slot] = *content;
   return 0;
 }
+
+long slot_put(struct run *run, uint32_t slot, int fd) { return slot_fill(run, slot, &(struct slot){.fd = fd}); }
 
 int slot_get(struct run *run, uint32_t slot) {
   if (slot >= run->plan.slot_count || run->slots[slot].fd < 0) return (int)fail(run, -EBADF, NULL, "empty slot");
@@ -55,6 +63,16 @@ int proc_get(struct run *run) {
     if (error < 0) return (int)error;
   }
   return run->slots[SLOT_PROC].fd;
+}
+
+long proc_write(struct run *run, const char *path, const char *name, const struct buffer *text) {
+  int proc = proc_get(run);
+  if (proc < 0) return proc;
+  int fd = text->truncated ? -E2BIG : sys_openat(proc, path, O_WRONLY, 0);
+  if (fd < 0) return fail(run, fd, name, "open");
+  long size = sys_write(fd, text->at, text->used);
+  sys_close(fd);
+  return finish(run, size, name, "write");
 }
 
 long op_proc_open(struct run *run, const struct op_proc_open *op) {

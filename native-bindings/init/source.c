@@ -7,6 +7,7 @@
 
 #include "mount.h"
 #include "run.h"
+#include "socket.h"
 #include "../shared/sys.h"
 
 /* In the place of an operation's index: the descriptor is init's mount namespace. */
@@ -17,30 +18,13 @@ struct answer {
   uint32_t is_detached, is_link, is_foreign;
 };
 
-static long send_to(int socket, const void *bytes, size_t size, int descriptor) {
-  struct iovec part = {(void *)bytes, size};
-  struct descriptor_control control = {offsetof(struct descriptor_control, padding), SOL_SOCKET_, SCM_RIGHTS_, descriptor, 0};
-  struct message_header message = {.parts = &part, .part_count = 1};
-  if (descriptor >= 0) {
-    message.control = &control;
-    message.control_length = sizeof control;
-  }
-  long sent;
-  do sent = sys(__NR_sendmsg, socket, &message, MSG_NOSIGNAL_);
-  while (sent == -EINTR);
-  return sent;
+static long send_to(int socket, void *bytes, size_t size, int descriptor) {
+  return socket_send(socket, &(struct iovec){bytes, size}, 1, descriptor, 0);
 }
 
 /* Anything but the whole message is the end of the other side: -ECONNRESET. */
 static long receive_from(int socket, void *bytes, size_t size, int *descriptor) {
-  struct iovec part = {bytes, size};
-  struct descriptor_control control = {.descriptor = -1};
-  struct message_header message = {.parts = &part, .part_count = 1, .control = &control, .control_length = sizeof control};
-  long received;
-  do received = sys(__NR_recvmsg, socket, &message, MSG_CMSG_CLOEXEC_);
-  while (received == -EINTR);
-  *descriptor = control.descriptor;
-  return received == (long)size ? 0 : -ECONNRESET;
+  return socket_receive(socket, bytes, size, descriptor) == (long)size ? 0 : -ECONNRESET;
 }
 
 /* The caller's mount namespace. */
@@ -101,10 +85,8 @@ static long answer_open(struct run *run, const struct server *server, const stru
 }
 
 static long answer_map(struct run *run, const struct op_mount_idmap *op, int mount) {
-  long error = slot_put(run, op->slot, mount);
-  if (error < 0) return error;
-  run->slots[op->slot].is_detached = true;
-  return op_mount_idmap(run, op);
+  long error = slot_fill(run, op->slot, &(struct slot){.fd = mount, .is_detached = true});
+  return error < 0 ? error : op_mount_idmap(run, op);
 }
 
 static void answer(struct run *run, struct server *server, int socket, uint32_t index, int descriptor) {
@@ -202,16 +184,16 @@ long source_open(struct run *run, uint32_t slot, const char *path) {
   if (error >= 0) error = ask(run, run->index, -1, &out, &fd);
   if (error >= 0 && fd < 0) error = -EPROTO;
   if (error < 0) return fail(run, error, path, "open_tree");
-  error = slot_put(run, slot, fd);
-  if (error < 0) return error;
-  struct slot *opened = &run->slots[slot];
-  opened->source = path;
-  opened->is_detached = out.is_detached != 0;
-  opened->is_link = out.is_link != 0;
-  opened->is_foreign = out.is_foreign != 0;
-  // There is no second way for a path that init may not walk.
-  opened->is_unique = true;
-  return 0;
+  const struct slot opened = {
+      .fd = fd,
+      .source = path,
+      .is_detached = out.is_detached != 0,
+      .is_link = out.is_link != 0,
+      .is_foreign = out.is_foreign != 0,
+      // There is no second way for a path that init may not walk.
+      .is_unique = true,
+  };
+  return slot_fill(run, slot, &opened);
 }
 
 long source_map(struct run *run, int mount) {

@@ -8,7 +8,7 @@ long op_sync_send(struct run *run, const struct op_sync_send *op) {
   long error = send_message(run, op->message, 0, 0, NULL, NULL, -1);
   // Nobody is there to hear of it.
   if (error == -EPIPE || error == -ECONNRESET) sys_exit(1);
-  return error < 0 ? fail(run, error, NULL, "sendmsg") : 0;
+  return finish(run, error, NULL, "sendmsg");
 }
 
 long op_sync_wait(struct run *run, const struct op_sync_wait *op) {

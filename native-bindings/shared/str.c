@@ -67,6 +67,13 @@ bool text_to_u64(const char *text, uint64_t *out) {
   return true;
 }
 
+bool text_to_int(const char *text, int *out) {
+  uint64_t value;
+  if (!text_to_u64(text, &value) || value > INT32_MAX) return false;
+  *out = (int)value;
+  return true;
+}
+
 void put_bytes(struct buffer *out, const char *bytes, size_t length) {
   if (length >= out->size - out->used) {
     length = out->size - out->used - 1;

@@ -18,6 +18,9 @@ const char *text_find(const char *text, char byte);
 /* Decimal digits only, the whole text; false on anything else or overflow. */
 bool text_to_u64(const char *text, uint64_t *out);
 
+/* The same of a number that fits: a descriptor, a pid. */
+bool text_to_int(const char *text, int *out);
+
 /* Appends into a fixed buffer, always NUL-terminated; `truncated` tells that something did not fit. */
 struct buffer {
   char *at;

@@ -36,6 +36,11 @@ static inline int sys_close(int fd) { return (int)sys(__NR_close, fd); }
 static inline long sys_read(int fd, void *buffer, size_t size) { return sys(__NR_read, fd, buffer, size); }
 static inline long sys_write(int fd, const void *buffer, size_t size) { return sys(__NR_write, fd, buffer, size); }
 static inline int sys_fstat(int fd, struct stat *out) { return (int)sys(__NR_fstat, fd, out); }
+/* The same file of the same filesystem, whatever the mount; false where one of them cannot be asked. */
+static inline bool is_same_file(int a, int b) {
+  struct stat x, y;
+  return sys_fstat(a, &x) >= 0 && sys_fstat(b, &y) >= 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
 static inline int sys_fstatfs(int fd, struct statfs *out) { return (int)sys(__NR_fstatfs, fd, out); }
 static inline int sys_fchdir(int fd) { return (int)sys(__NR_fchdir, fd); }
 /* kill(2) of one process: to the kernel 0 means the caller's group, -1 every process, and other negative numbers a group. */

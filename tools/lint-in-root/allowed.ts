@@ -121,10 +121,8 @@ export const HELPER_CALLS: Allowed = {
   "native-bindings/init/namespace.c": {
     "openat(AT_FDCWD, operation.arguments.namespace_join.path.at)": HOST_VIEW,
     'openat(AT_FDCWD, "/proc/self/ns/user")': "this process's own namespace, in the host's view",
-    "openat(proc, path)": PROC,
   },
   "native-bindings/init/process.c": {
-    "openat(proc, path)": PROC,
     "chdir(op->path.at)": `${CONTAINER_VIEW}; getcwd(2) has to show a path of the root afterwards`,
   },
   "native-bindings/init/program.c": {
@@ -158,6 +156,7 @@ export const HELPER_CALLS: Allowed = {
     'openat(AT_FDCWD, "/proc")': "the host's procfs before the pivot, verified to be one",
     "openat(AT_FDCWD, op->path.at)": "files of the state directory",
     'openat(proc, "self/fd")': PROC,
+    "openat(proc, path)": `${PROC}: the files of this process that the callers of proc_write name`,
   },
   "native-bindings/init/terminal.c": {
     "openat(AT_FDCWD, own)": "the caller's own stdout, in /proc",
