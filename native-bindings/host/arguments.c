@@ -8,6 +8,10 @@
 
 bool host_int(JSContext *ctx, JSValueConst value, int *out) {
     int64_t number;
+    if (JS_VALUE_GET_TAG(value) == JS_TAG_INT) {
+        *out = JS_VALUE_GET_INT(value);
+        return true;
+    }
     if (JS_ToInt64(ctx, &number, value) < 0) return false;
     /* Flags are written as unsigned numbers in TypeScript; both readings of 32 bits are accepted. */
     if (number < INT_MIN || number > UINT32_MAX) {
@@ -135,4 +139,60 @@ void host_free_bytes(JSContext *ctx, struct bytes *bytes) {
 
 void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value) {
     JS_DefinePropertyValueStr(ctx, object, name, value, JS_PROP_C_W_E);
+}
+
+JSValue host_numbers(JSContext *ctx, const int *numbers, uint32_t count) {
+    JSValue list = JS_NewArray(ctx);
+    for (uint32_t i = 0; i < count; i++) JS_DefinePropertyValueUint32(ctx, list, i, JS_NewInt32(ctx, numbers[i]), JS_PROP_C_W_E);
+    return list;
+}
+
+/* False: an exception is pending, and nothing is to be freed. */
+static bool convert(JSContext *ctx, char letter, JSValueConst value, struct argument *out) {
+    switch (letter) {
+    case 'i': return host_int(ctx, value, &out->number);
+    case 'q': return host_u64(ctx, value, &out->wide);
+    case 'o': out->truth = JS_ToBool(ctx, value) > 0; return true;
+    case 's': out->text = host_text(ctx, value); return out->text != NULL;
+    case 'b': return host_bytes(ctx, value, &out->bytes);
+    case 'A': out->bytes.data = JS_GetArrayBuffer(ctx, &out->bytes.length, value); return out->bytes.data != NULL;
+    case 'v': out->value = value; return true;
+    case 'S': return host_strings(ctx, value, 0, &out->strings);
+    case 'I': return host_ints(ctx, value, &out->ints);
+    default: JS_ThrowTypeError(ctx, "unknown letter of an argument"); return false;
+    }
+}
+
+static void release(JSContext *ctx, struct argument *argument) {
+    if (argument->letter == 's') JS_FreeCString(ctx, argument->text);
+    else if (argument->letter == 'b') host_free_bytes(ctx, &argument->bytes);
+    else if (argument->letter == 'S') host_free_strings(ctx, 0, &argument->strings);
+    else if (argument->letter == 'I') js_free(ctx, argument->ints.items);
+}
+
+#define MOST_ARGUMENTS 8
+
+JSValue host_call(JSContext *ctx, int argc, JSValueConst *argv, const char *letters, host_body *body) {
+    struct argument arguments[MOST_ARGUMENTS];
+    int count = 0;
+    bool is_optional = false, ok = true;
+    for (; ok && *letters; letters++) {
+        if (*letters == '?') {
+            is_optional = true;
+            continue;
+        }
+        JSValueConst value = host_arg(argc, argv, count);
+        struct argument *argument = &arguments[count];
+        if (is_optional && JS_IsUndefined(value)) {
+            *argument = (struct argument){ 0 };
+        } else {
+            argument->is_given = true;
+            argument->letter = *letters;
+            ok = convert(ctx, *letters, value, argument);
+        }
+        count += ok;
+    }
+    JSValue result = ok ? body(ctx, arguments) : JS_EXCEPTION;
+    while (count-- > 0) release(ctx, &arguments[count]);
+    return result;
 }

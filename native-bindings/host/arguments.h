@@ -32,5 +32,36 @@ struct bytes {
 bool host_bytes(JSContext *ctx, JSValueConst value, struct bytes *out);
 void host_free_bytes(JSContext *ctx, struct bytes *bytes);
 void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value);
+/* An array of numbers. */
+JSValue host_numbers(JSContext *ctx, const int *numbers, uint32_t count);
+
+/* One argument of a function that is defined with HOST_CALL. */
+struct argument {
+    bool is_given; /* false: undefined, for an optional one */
+    char letter;   /* what it was converted as; 0 = not given */
+    union {
+        int number;
+        uint32_t bits;
+        uint64_t wide;
+        bool truth;
+        const char *text;
+        struct bytes bytes;
+        struct string_vector strings;
+        struct int_vector ints;
+        JSValueConst value;
+    };
+};
+typedef JSValue host_body(JSContext *ctx, const struct argument *a);
+/* Converts the arguments, calls the body, and frees what the conversion has made. */
+JSValue host_call(JSContext *ctx, int argc, JSValueConst *argv, const char *letters, host_body *body);
+/*
+ * A function with these arguments, which its body finds in `a`. A letter is an argument: i = 32 bits, q = 64 bits, o = a truth value, s = a text
+ * without NUL, b = bytes (a string or an ArrayBuffer), A = bytes of an ArrayBuffer, S = texts, I = numbers, v = the value itself. Behind `?` all are
+ * optional: one that is not given is 0 or NULL.
+ */
+#define HOST_CALL(name, letters) \
+    static host_body name##_body; \
+    HOST_FUNCTION(name) { return host_call(ctx, argc, argv, letters, name##_body); } \
+    static JSValue name##_body(__attribute__((unused)) JSContext *ctx, const struct argument *a)
 
 #endif

@@ -49,10 +49,9 @@ static int load_with_memlock(const uint8_t *code, size_t length) {
     return fd;
 }
 
-HOST_FUNCTION(host_bpf_load_device_program) {
-    size_t length;
-    const uint8_t *code = JS_GetArrayBuffer(ctx, &length, host_arg(argc, argv, 0));
-    if (!code) return JS_EXCEPTION;
+HOST_CALL(host_bpf_load_device_program, "A") {
+    const uint8_t *code = a[0].bytes.data;
+    const size_t length = a[0].bytes.length;
     if (length == 0 || length % sizeof(struct bpf_insn) != 0) return host_throw(ctx, EINVAL, "bpf", NULL);
     int fd = load_with_memlock(code, length);
     if (fd >= 0) return JS_NewInt32(ctx, fd);
@@ -60,16 +59,10 @@ HOST_FUNCTION(host_bpf_load_device_program) {
     /* Load it once more, to get the message of the verifier. */
     static char log[LOG_SIZE];
     fd = load(code, length, log, sizeof(log));
-    if (fd >= 0) return JS_NewInt32(ctx, fd);
-    return host_throw(ctx, error, "bpf", log[0] ? log : NULL);
+    return fd >= 0 ? JS_NewInt32(ctx, fd) : host_throw(ctx, error, "bpf", log[0] ? log : NULL);
 }
 
-HOST_FUNCTION(host_bpf_attach_device) {
-    int cgroup, program, replaced;
-    uint32_t flags;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &cgroup) || !host_int(ctx, host_arg(argc, argv, 1), &program) ||
-        !host_u32(ctx, host_arg(argc, argv, 2), &flags) || !host_int(ctx, host_arg(argc, argv, 3), &replaced))
-        return JS_EXCEPTION;
+static JSValue change(JSContext *ctx, enum bpf_cmd command, int cgroup, int program, uint32_t flags, int replaced) {
     union bpf_attr attributes;
     memset(&attributes, 0, sizeof(attributes));
     attributes.target_fd = (uint32_t)cgroup;
@@ -77,47 +70,33 @@ HOST_FUNCTION(host_bpf_attach_device) {
     attributes.attach_type = BPF_CGROUP_DEVICE;
     attributes.attach_flags = flags;
     if (replaced >= 0) attributes.replace_bpf_fd = (uint32_t)replaced;
-    return bpf(BPF_PROG_ATTACH, &attributes) < 0 ? host_throw(ctx, errno, "bpf", NULL) : JS_UNDEFINED;
+    return host_done(ctx, bpf(command, &attributes), "bpf", NULL);
 }
 
-HOST_FUNCTION(host_bpf_detach_device) {
-    int cgroup, program;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &cgroup) || !host_int(ctx, host_arg(argc, argv, 1), &program)) return JS_EXCEPTION;
-    union bpf_attr attributes;
-    memset(&attributes, 0, sizeof(attributes));
-    attributes.target_fd = (uint32_t)cgroup;
-    attributes.attach_bpf_fd = (uint32_t)program;
-    attributes.attach_type = BPF_CGROUP_DEVICE;
-    return bpf(BPF_PROG_DETACH, &attributes) < 0 ? host_throw(ctx, errno, "bpf", NULL) : JS_UNDEFINED;
-}
+HOST_CALL(host_bpf_attach_device, "iiii") { return change(ctx, BPF_PROG_ATTACH, a[0].number, a[1].number, a[2].bits, a[3].number); }
 
-HOST_FUNCTION(host_bpf_query_device) {
-    int cgroup;
+HOST_CALL(host_bpf_detach_device, "ii") { return change(ctx, BPF_PROG_DETACH, a[0].number, a[1].number, 0, -1); }
+
+HOST_CALL(host_bpf_query_device, "i") {
     uint32_t ids[QUERY_LIMIT];
+    int fds[QUERY_LIMIT];
     union bpf_attr attributes;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &cgroup)) return JS_EXCEPTION;
     memset(&attributes, 0, sizeof(attributes));
-    attributes.query.target_fd = (uint32_t)cgroup;
+    attributes.query.target_fd = a[0].bits;
     attributes.query.attach_type = BPF_CGROUP_DEVICE;
     attributes.query.prog_cnt = QUERY_LIMIT;
     attributes.query.prog_ids = (uint64_t)(uintptr_t)ids;
     if (bpf(BPF_PROG_QUERY, &attributes) < 0) return host_throw(ctx, errno, "bpf", NULL);
-    uint32_t count = attributes.query.prog_cnt < QUERY_LIMIT ? attributes.query.prog_cnt : QUERY_LIMIT;
-    JSValue list = JS_NewArray(ctx);
+    const uint32_t count = attributes.query.prog_cnt < QUERY_LIMIT ? attributes.query.prog_cnt : QUERY_LIMIT;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         union bpf_attr wanted;
         memset(&wanted, 0, sizeof(wanted));
         wanted.prog_id = ids[i];
-        int fd = bpf(BPF_PROG_GET_FD_BY_ID, &wanted);
-        /* It was detached and freed meanwhile. */
-        if (fd < 0 && errno == ENOENT) continue;
-        if (fd < 0) {
-            int error = errno;
-            JS_FreeValue(ctx, list);
-            return host_throw(ctx, error, "bpf", NULL);
-        }
-        JS_DefinePropertyValueUint32(ctx, list, kept++, JS_NewInt32(ctx, fd), JS_PROP_C_W_E);
+        fds[kept] = bpf(BPF_PROG_GET_FD_BY_ID, &wanted);
+        if (fds[kept] >= 0) kept++;
+        /* ENOENT: it was detached and freed meanwhile. */
+        else if (errno != ENOENT) return host_throw(ctx, errno, "bpf", NULL);
     }
-    return list;
+    return host_numbers(ctx, fds, kept);
 }

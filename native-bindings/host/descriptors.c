@@ -13,51 +13,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-HOST_FUNCTION(host_close) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    if (close(fd) < 0 && errno != EINTR) return host_throw(ctx, errno, "close", NULL);
-    return JS_UNDEFINED;
-}
-
-HOST_FUNCTION(host_write) {
-    int fd;
-    struct bytes bytes;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) return JS_EXCEPTION;
-    int status = host_write_all(fd, bytes.data, bytes.length);
+int host_discard(int fd) {
     int error = errno;
-    host_free_bytes(ctx, &bytes);
-    return status < 0 ? host_throw(ctx, error, "write", NULL) : JS_UNDEFINED;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
 }
 
-HOST_FUNCTION(host_fsync) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    return fsync(fd) < 0 ? host_throw(ctx, errno, "fsync", NULL) : JS_UNDEFINED;
-}
+HOST_CALL(host_close, "i") { return host_done(ctx, close(a[0].number) < 0 && errno != EINTR ? -1 : 0, "close", NULL); }
 
-HOST_FUNCTION(host_isatty) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    return JS_NewBool(ctx, isatty(fd));
-}
+HOST_CALL(host_write, "ib") { return host_done(ctx, host_write_all(a[0].number, a[1].bytes.data, a[1].bytes.length), "write", NULL); }
 
-HOST_FUNCTION(host_window_size) {
-    int fd;
+HOST_CALL(host_fsync, "i") { return host_done(ctx, fsync(a[0].number), "fsync", NULL); }
+
+HOST_CALL(host_isatty, "i") { return JS_NewBool(ctx, isatty(a[0].number)); }
+
+HOST_CALL(host_fd_is_open, "i") { return JS_NewBool(ctx, fcntl(a[0].number, F_GETFD) >= 0); }
+
+HOST_CALL(host_window_size, "i") {
     struct winsize size;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    if (ioctl(fd, TIOCGWINSZ, &size) < 0) return JS_UNDEFINED;
+    if (ioctl(a[0].number, TIOCGWINSZ, &size) < 0) return JS_UNDEFINED;
     JSValue result = JS_NewObject(ctx);
-    if (JS_IsException(result)) return result;
-    JS_DefinePropertyValueStr(ctx, result, "rows", JS_NewInt32(ctx, size.ws_row), JS_PROP_C_W_E);
-    JS_DefinePropertyValueStr(ctx, result, "columns", JS_NewInt32(ctx, size.ws_col), JS_PROP_C_W_E);
+    host_set(ctx, result, "rows", JS_NewInt32(ctx, size.ws_row));
+    host_set(ctx, result, "columns", JS_NewInt32(ctx, size.ws_col));
     return result;
-}
-
-HOST_FUNCTION(host_fd_is_open) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    return JS_NewBool(ctx, fcntl(fd, F_GETFD) >= 0);
 }
 
 /* close_range(2) knows CLOSE_RANGE_CLOEXEC from 5.11; before that, what /proc lists. */
@@ -74,10 +53,8 @@ static int mark_close_on_exec(unsigned int first) {
     return 0;
 }
 
-HOST_FUNCTION(host_close_on_exec_from) {
-    int first;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &first)) return JS_EXCEPTION;
-    if (first < 0) return host_throw(ctx, EINVAL, "close_range", NULL);
+HOST_CALL(host_close_on_exec_from, "i") {
+    if (a[0].number < 0) return host_throw(ctx, EINVAL, "close_range", NULL);
     if (DEFENCE_DISABLED(keep_descriptors)) return JS_UNDEFINED;
-    return mark_close_on_exec((unsigned int)first) < 0 ? host_throw(ctx, errno, "close_range", NULL) : JS_UNDEFINED;
+    return host_done(ctx, mark_close_on_exec(a[0].bits), "close_range", NULL);
 }

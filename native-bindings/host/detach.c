@@ -1,5 +1,6 @@
 /* Go on in a child with a session of its own, while this process waits until the child says that it may end. */
 #include "error.h"
+#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>
@@ -50,10 +51,8 @@ HOST_FUNCTION(host_detach) {
     if (pipe2(said, O_CLOEXEC) < 0) return host_throw(ctx, errno, "pipe2", NULL);
     pid_t pid = fork();
     if (pid < 0) {
-        int error = errno;
-        close(said[0]);
-        close(said[1]);
-        return host_throw(ctx, error, "fork", NULL);
+        host_discard(said[0]);
+        return host_done(ctx, host_discard(said[1]), "fork", NULL);
     }
     if (pid > 0) {
         hand_signals_on(pid);

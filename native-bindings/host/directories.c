@@ -11,86 +11,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Finish a call on one path: throw from errno or give undefined. */
-static JSValue finish(JSContext *ctx, int status, const char *call, const char *path) {
-    JSValue result = status < 0 ? host_throw(ctx, errno, call, path) : JS_UNDEFINED;
-    JS_FreeCString(ctx, path);
-    return result;
-}
-
-static const char *path_and_mode(JSContext *ctx, int argc, JSValueConst *argv, mode_t *mode) {
-    uint32_t number;
-    if (!host_u32(ctx, host_arg(argc, argv, 1), &number)) return NULL;
-    *mode = number;
-    return host_text(ctx, host_arg(argc, argv, 0));
-}
-
-HOST_FUNCTION(host_mkdir) {
-    mode_t mode;
-    const char *path = path_and_mode(ctx, argc, argv, &mode);
-    return path ? finish(ctx, mkdir(path, mode), "mkdir", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_mkdir, "si") { return host_done(ctx, mkdir(a[0].text, a[1].bits), "mkdir", a[0].text); }
 
 /* Expected errors do not throw: an error object costs more than the call. */
-HOST_FUNCTION(host_try_mkdir) {
-    mode_t mode;
-    const char *path = path_and_mode(ctx, argc, argv, &mode);
-    if (!path) return JS_EXCEPTION;
-    int status = mkdir(path, mode);
-    if (status < 0 && errno != EEXIST && errno != ENOENT) return finish(ctx, status, "mkdir", path);
-    int error = status < 0 ? errno : 0;
-    JS_FreeCString(ctx, path);
-    return error == ENOENT ? JS_UNDEFINED : JS_NewBool(ctx, error == 0);
+HOST_CALL(host_try_mkdir, "si") {
+    int status = mkdir(a[0].text, a[1].bits);
+    if (status < 0 && errno == ENOENT) return JS_UNDEFINED;
+    return status < 0 && errno != EEXIST ? host_throw(ctx, errno, "mkdir", a[0].text) : JS_NewBool(ctx, status == 0);
 }
 
-HOST_FUNCTION(host_mkfifo) {
-    mode_t mode;
-    const char *path = path_and_mode(ctx, argc, argv, &mode);
-    return path ? finish(ctx, mkfifo(path, mode), "mkfifo", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_mkfifo, "si") { return host_done(ctx, mkfifo(a[0].text, a[1].bits), "mkfifo", a[0].text); }
 
-HOST_FUNCTION(host_chmod) {
-    mode_t mode;
-    const char *path = path_and_mode(ctx, argc, argv, &mode);
-    return path ? finish(ctx, chmod(path, mode), "chmod", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_chmod, "si") { return host_done(ctx, chmod(a[0].text, a[1].bits), "chmod", a[0].text); }
 
-HOST_FUNCTION(host_rmdir) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    return path ? finish(ctx, rmdir(path), "rmdir", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_chown, "sii") { return host_done(ctx, chown(a[0].text, a[1].bits, a[2].bits), "chown", a[0].text); }
 
-HOST_FUNCTION(host_unlink) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    return path ? finish(ctx, unlink(path), "unlink", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_rmdir, "s") { return host_done(ctx, rmdir(a[0].text), "rmdir", a[0].text); }
 
-HOST_FUNCTION(host_chdir) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    return path ? finish(ctx, chdir(path), "chdir", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_unlink, "s") { return host_done(ctx, unlink(a[0].text), "unlink", a[0].text); }
 
-HOST_FUNCTION(host_chown) {
-    uint32_t uid, gid;
-    if (!host_u32(ctx, host_arg(argc, argv, 1), &uid) || !host_u32(ctx, host_arg(argc, argv, 2), &gid)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    return path ? finish(ctx, chown(path, uid, gid), "chown", path) : JS_EXCEPTION;
-}
+HOST_CALL(host_chdir, "s") { return host_done(ctx, chdir(a[0].text), "chdir", a[0].text); }
 
-static JSValue two_paths(JSContext *ctx, int argc, JSValueConst *argv, int (*call)(const char *, const char *), const char *name) {
-    const char *first = host_text(ctx, host_arg(argc, argv, 0));
-    const char *second = first ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
-    JSValue result = JS_EXCEPTION;
-    if (second) result = finish(ctx, call(first, second), name, second);
-    if (first) JS_FreeCString(ctx, first);
-    return result;
-}
+HOST_CALL(host_rename, "ss") { return host_done(ctx, rename(a[0].text, a[1].text), "rename", a[1].text); }
 
-HOST_FUNCTION(host_rename) { return two_paths(ctx, argc, argv, rename, "rename"); }
+HOST_CALL(host_link, "ss") { return host_done(ctx, link(a[0].text, a[1].text), "link", a[1].text); }
 
-HOST_FUNCTION(host_link) { return two_paths(ctx, argc, argv, link, "link"); }
-
-HOST_FUNCTION(host_symlink) { return two_paths(ctx, argc, argv, symlink, "symlink"); }
+HOST_CALL(host_symlink, "ss") { return host_done(ctx, symlink(a[0].text, a[1].text), "symlink", a[1].text); }
 
 /* Follows symbolic links, and asks where the file system does not tell the type. */
 static bool is_directory(DIR *directory, const struct dirent *entry) {
@@ -155,50 +101,30 @@ static JSValue name_list(JSContext *ctx, const struct names *names, bool sorted)
     return array;
 }
 
-HOST_FUNCTION(host_readdir) {
-    bool directories = JS_ToBool(ctx, host_arg(argc, argv, 1)) > 0;
-    bool allowed[UCHAR_MAX + 1] = { false }, restricted = !JS_IsUndefined(host_arg(argc, argv, 2));
-    if (restricted) {
-        const char *characters = host_text(ctx, argv[2]);
-        if (!characters) return JS_EXCEPTION;
-        for (const char *at = characters; *at; at++) allowed[(unsigned char)*at] = true;
-        JS_FreeCString(ctx, characters);
-    }
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue result;
-    DIR *directory = opendir(path);
-    if (!directory) {
-        result = host_throw(ctx, errno, "open", path);
-    } else {
-        struct names names = { 0 };
-        int error = read_names(ctx, directory, directories, restricted ? allowed : NULL, &names);
-        closedir(directory);
-        if (error) result = error < 0 ? JS_EXCEPTION : host_throw(ctx, error, "readdir", path);
-        else result = name_list(ctx, &names, restricted);
-        js_free(ctx, names.text);
-    }
-    JS_FreeCString(ctx, path);
+HOST_CALL(host_readdir, "s?os") {
+    bool allowed[UCHAR_MAX + 1] = { false }, restricted = a[2].is_given;
+    for (const char *at = a[2].text; restricted && *at; at++) allowed[(unsigned char)*at] = true;
+    DIR *directory = opendir(a[0].text);
+    if (!directory) return host_throw(ctx, errno, "open", a[0].text);
+    struct names names = { 0 };
+    int error = read_names(ctx, directory, a[1].truth, restricted ? allowed : NULL, &names);
+    closedir(directory);
+    JSValue result = JS_EXCEPTION;
+    if (error == 0) result = name_list(ctx, &names, restricted);
+    else if (error > 0) host_throw(ctx, error, "readdir", a[0].text);
+    js_free(ctx, names.text);
     return result;
 }
 
-HOST_FUNCTION(host_readlink) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_readlink, "s") {
     char target[PATH_MAX];
-    ssize_t length = readlink(path, target, sizeof(target));
-    JSValue result = length < 0 ? host_throw(ctx, errno, "readlink", path) : JS_NewStringLen(ctx, target, (size_t)length);
-    JS_FreeCString(ctx, path);
-    return result;
+    ssize_t length = readlink(a[0].text, target, sizeof(target));
+    return length < 0 ? host_throw(ctx, errno, "readlink", a[0].text) : JS_NewStringLen(ctx, target, (size_t)length);
 }
 
-HOST_FUNCTION(host_realpath) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_realpath, "s") {
     char resolved[PATH_MAX];
-    JSValue result = realpath(path, resolved) ? JS_NewString(ctx, resolved) : host_throw(ctx, errno, "realpath", path);
-    JS_FreeCString(ctx, path);
-    return result;
+    return realpath(a[0].text, resolved) ? JS_NewString(ctx, resolved) : host_throw(ctx, errno, "realpath", a[0].text);
 }
 
 HOST_FUNCTION(host_cwd) {
@@ -206,8 +132,4 @@ HOST_FUNCTION(host_cwd) {
     return getcwd(path, sizeof(path)) ? JS_NewString(ctx, path) : host_throw(ctx, errno, "getcwd", NULL);
 }
 
-HOST_FUNCTION(host_umask) {
-    uint32_t mask;
-    if (!host_u32(ctx, host_arg(argc, argv, 0), &mask)) return JS_EXCEPTION;
-    return JS_NewUint32(ctx, umask(mask & 0777));
-}
+HOST_CALL(host_umask, "i") { return JS_NewUint32(ctx, umask(a[0].bits & 0777)); }

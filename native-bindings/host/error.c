@@ -44,15 +44,17 @@ JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const ch
     return JS_Throw(ctx, object);
 }
 
-HOST_FUNCTION(host_strerror) {
-    int error;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &error)) return JS_EXCEPTION;
-    char unknown[UNKNOWN_MAX];
-    return JS_NewString(ctx, text_of(error, unknown));
+JSValue host_done(JSContext *ctx, long status, const char *syscall_name, const char *path) {
+    return status < 0 ? host_throw(ctx, errno, syscall_name, path) : JS_UNDEFINED;
 }
 
-HOST_FUNCTION(host_errno_name_js) {
-    int error;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &error)) return JS_EXCEPTION;
-    return name_value(ctx, error);
+JSValue host_number(JSContext *ctx, long number, const char *syscall_name, const char *path) {
+    return number < 0 ? host_throw(ctx, errno, syscall_name, path) : JS_NewInt32(ctx, (int)number);
 }
+
+HOST_CALL(host_strerror, "i") {
+    char unknown[UNKNOWN_MAX];
+    return JS_NewString(ctx, text_of(a[0].number, unknown));
+}
+
+HOST_CALL(host_errno_name_js, "i") { return name_value(ctx, a[0].number); }

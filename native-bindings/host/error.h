@@ -4,5 +4,9 @@
 
 /* Throw a HostError; path may be NULL. Returns JS_EXCEPTION. */
 JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const char *path);
+/* The end of a system call that gives -1 and errno: undefined, or its HostError. */
+JSValue host_done(JSContext *ctx, long status, const char *syscall_name, const char *path);
+/* The same of one that gives a number: a descriptor, a pid. */
+JSValue host_number(JSContext *ctx, long number, const char *syscall_name, const char *path);
 
 #endif

@@ -40,12 +40,6 @@
 #endif
 #define HELPER_NAME "runt-init"
 
-static int close_with(int fd, int error) {
-    close(fd);
-    errno = error;
-    return -1;
-}
-
 static int write_helper(int fd) { return host_write_all(fd, helper_start, (size_t)(helper_end - helper_start)); }
 
 static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -70,15 +64,14 @@ bool helper_fill_beside(int fd) {
 static int sealed_memfd(void) {
     int fd = helper_empty_memfd();
     if (fd < 0) return -1;
-    if (write_helper(fd) < 0) return close_with(fd, errno);
-    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_EXEC) < 0 && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, seals) < 0))
-        return close_with(fd, errno);
+    if (write_helper(fd) < 0) return host_discard(fd);
+    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_EXEC) < 0 && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, seals) < 0)) return host_discard(fd);
     return fd;
 }
 
 /* The file opened for writing must be closed before the exec (ETXTBSY), so a second descriptor is made for it. */
 static int reopen_readonly(int mount, int written) {
-    if (write_helper(written) < 0) return close_with(written, errno);
+    if (write_helper(written) < 0) return host_discard(written);
     close(written);
     return openat(mount, HELPER_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 }
@@ -88,37 +81,26 @@ static int detached_tmpfs(void) {
     if (context < 0) return -1;
     if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "mode", "0700", 0) < 0 ||
         syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-        return close_with(context, errno);
+        return host_discard(context);
     int mount = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-    int error = errno;
-    close(context);
-    if (mount < 0) {
-        errno = error;
-        return -1;
-    }
+    host_discard(context);
+    if (mount < 0) return -1;
     int written = openat(mount, HELPER_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
     int fd = written < 0 ? -1 : reopen_readonly(mount, written);
     struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY };
-    if (fd >= 0 && syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &attributes, sizeof(attributes)) < 0) {
-        error = errno;
-        close(fd);
-        fd = -1;
-        errno = error;
-    }
-    error = errno;
-    close(mount);
-    errno = error;
+    if (fd >= 0 && syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &attributes, sizeof(attributes)) < 0) fd = host_discard(fd);
+    host_discard(mount);
     return fd;
 }
 
 static int unnamed_file_in(const char *directory) {
     int written = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0500);
     if (written < 0) return -1;
-    if (write_helper(written) < 0) return close_with(written, errno);
+    if (write_helper(written) < 0) return host_discard(written);
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", written);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return close_with(written, errno), fd;
+    return host_discard(written), fd;
 }
 
 static int unnamed_file(void) {
@@ -129,10 +111,7 @@ static int unnamed_file(void) {
         if (!directories[i]) continue;
         fd = unnamed_file_in(directories[i]);
         /* A noexec mount accepts the file but not its execution. */
-        if (fd >= 0 && syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 && errno == EACCES) {
-            close(fd);
-            fd = -1;
-        }
+        if (fd >= 0 && syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 && errno == EACCES) fd = host_discard(fd);
     }
     return fd;
 }

@@ -23,10 +23,7 @@ int host_open_retry(int directory, const char *path, int flags, mode_t mode) {
     return fd;
 }
 
-static bool optional_limit(JSContext *ctx, JSValueConst value, int64_t *limit) {
-    *limit = DEFAULT_LIMIT;
-    return JS_IsUndefined(value) || JS_ToInt64(ctx, limit, value) == 0;
-}
+static int64_t limit_of(const struct argument *argument) { return argument->is_given ? (int64_t)argument->wide : DEFAULT_LIMIT; }
 
 /* The rest of a descriptor. One byte above the limit tells "too big". So many bytes of `whole` are all; 0: unknown. False: an exception is pending. */
 static bool read_all(JSContext *ctx, int fd, int64_t limit, size_t whole, const char *path, uint8_t **out, size_t *out_length) {
@@ -101,15 +98,6 @@ static int open_to_read(JSContext *ctx, int directory, const char *path, int fla
     return fd;
 }
 
-static JSValue read_path(JSContext *ctx, const char *path, int64_t limit, bool any_type) {
-    size_t whole;
-    int fd = open_to_read(ctx, AT_FDCWD, path, 0, limit, any_type, &whole);
-    if (fd < 0) return JS_EXCEPTION;
-    JSValue text = read_text(ctx, fd, limit, whole, path);
-    close(fd);
-    return text;
-}
-
 bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
     size_t whole;
     int fd = open_to_read(ctx, directory, path, 0, DEFAULT_LIMIT, false, &whole);
@@ -121,39 +109,27 @@ bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **
     return ok;
 }
 
-HOST_FUNCTION(host_read_file) {
-    int64_t limit;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue text = JS_EXCEPTION;
-    if (optional_limit(ctx, host_arg(argc, argv, 1), &limit))
-        text = read_path(ctx, path, limit, JS_ToBool(ctx, host_arg(argc, argv, 2)) > 0);
-    JS_FreeCString(ctx, path);
+HOST_CALL(host_read_file, "s?qo") {
+    size_t whole;
+    int fd = open_to_read(ctx, AT_FDCWD, a[0].text, 0, limit_of(&a[1]), a[2].truth, &whole);
+    if (fd < 0) return JS_EXCEPTION;
+    JSValue text = read_text(ctx, fd, limit_of(&a[1]), whole, a[0].text);
+    close(fd);
     return text;
 }
 
-HOST_FUNCTION(host_read_fd) {
-    int fd;
-    int64_t limit;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
-    return read_text(ctx, fd, limit, 0, NULL);
-}
+HOST_CALL(host_read_fd, "i?q") { return read_text(ctx, a[0].number, limit_of(&a[1]), 0, NULL); }
 
-HOST_FUNCTION(host_read_bytes) {
-    int64_t limit;
+HOST_CALL(host_read_bytes, "s?q") {
     size_t whole, length;
     uint8_t *data;
-    if (!optional_limit(ctx, host_arg(argc, argv, 1), &limit)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
     JSValue bytes = JS_EXCEPTION;
-    int fd = open_to_read(ctx, AT_FDCWD, path, O_NOFOLLOW, limit, false, &whole);
-    if (fd >= 0 && read_all(ctx, fd, limit, whole, path, &data, &length)) {
+    int fd = open_to_read(ctx, AT_FDCWD, a[0].text, O_NOFOLLOW, limit_of(&a[1]), false, &whole);
+    if (fd >= 0 && read_all(ctx, fd, limit_of(&a[1]), whole, a[0].text, &data, &length)) {
         bytes = JS_NewArrayBufferCopy(ctx, data, length);
         js_free(ctx, data);
     }
     if (fd >= 0) close(fd);
-    JS_FreeCString(ctx, path);
     return bytes;
 }
 
@@ -173,88 +149,35 @@ int host_write_all(int fd, const uint8_t *data, size_t length) {
     return 0;
 }
 
-/* open + write all + close; -1 and errno, *call is what failed. */
-static int write_path(const char *path, const uint8_t *data, size_t length, int flags, mode_t mode, const char **call) {
-    int fd = host_open_retry(AT_FDCWD, path, flags, mode);
-    *call = "open";
-    if (fd < 0) return -1;
-    *call = "write";
-    int status = host_write_all(fd, data, length);
-    int error = errno;
+HOST_CALL(host_write_file, "sbii") {
+    int fd = host_open_retry(AT_FDCWD, a[0].text, a[2].number, a[3].bits);
+    if (fd < 0) return host_throw(ctx, errno, "open", a[0].text);
+    if (host_write_all(fd, a[1].bytes.data, a[1].bytes.length) < 0) return host_done(ctx, host_discard(fd), "write", a[0].text);
     /* A full disk or a quota may show only here. */
-    if (close(fd) < 0 && status == 0 && errno != EINTR) {
-        status = -1;
-        error = errno;
-    }
-    errno = error;
-    return status;
-}
-
-HOST_FUNCTION(host_write_file) {
-    int flags, mode;
-    struct bytes bytes;
-    if (!host_int(ctx, host_arg(argc, argv, 2), &flags) || !host_int(ctx, host_arg(argc, argv, 3), &mode)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue result = JS_EXCEPTION;
-    if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
-        const char *call;
-        int status = write_path(path, bytes.data, bytes.length, flags, (mode_t)mode, &call);
-        result = status < 0 ? host_throw(ctx, errno, call, path) : JS_UNDEFINED;
-        host_free_bytes(ctx, &bytes);
-    }
-    JS_FreeCString(ctx, path);
-    return result;
+    return host_done(ctx, close(fd) < 0 && errno != EINTR ? -1 : 0, "write", a[0].text);
 }
 
 /*
  * The control file that was written last stays open: of many device rules each is a write(2) of its own to the same file, and opening it costs
  * more than the write. It is close-on-exec, and holds nothing: a cgroup can be removed meanwhile.
  */
-HOST_FUNCTION(host_write_control) {
+HOST_CALL(host_write_control, "sb") {
     static char last[512];
-    static int open_fd = -1;
-    struct bytes bytes;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue result = JS_EXCEPTION;
-    if (host_bytes(ctx, host_arg(argc, argv, 1), &bytes)) {
-        if (open_fd < 0 || strcmp(path, last) != 0) {
-            if (open_fd >= 0) close(open_fd);
-            open_fd = host_open_retry(AT_FDCWD, path, O_WRONLY, 0);
-            last[0] = 0;
-            if (strlen(path) < sizeof(last)) strcpy(last, path);
-        }
-        const char *call = open_fd < 0 ? "open" : "write";
-        if (open_fd >= 0 && host_write_all(open_fd, bytes.data, bytes.length) == 0) {
-            result = JS_UNDEFINED;
-        } else {
-            result = host_throw(ctx, errno, call, path);
-            if (open_fd >= 0) close(open_fd);
-            open_fd = -1;
-        }
-        host_free_bytes(ctx, &bytes);
+    static int fd = -1;
+    const char *path = a[0].text;
+    if (fd < 0 || strcmp(path, last) != 0) {
+        if (fd >= 0) close(fd);
+        fd = host_open_retry(AT_FDCWD, path, O_WRONLY, 0);
+        if (fd < 0) return host_throw(ctx, errno, "open", path);
+        last[0] = 0;
+        if (strlen(path) < sizeof(last)) strcpy(last, path);
     }
-    JS_FreeCString(ctx, path);
-    return result;
+    if (host_write_all(fd, a[1].bytes.data, a[1].bytes.length) < 0) fd = host_discard(fd);
+    return host_done(ctx, fd, "write", path);
 }
 
-static JSValue open_in(JSContext *ctx, int directory, int argc, JSValueConst *argv) {
-    int flags, mode = 0;
-    if (!host_int(ctx, host_arg(argc, argv, 1), &flags)) return JS_EXCEPTION;
-    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &mode)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    int fd = host_open_retry(directory, path, flags, (mode_t)mode);
-    JSValue result = fd < 0 ? host_throw(ctx, errno, "open", path) : JS_NewInt32(ctx, fd);
-    JS_FreeCString(ctx, path);
-    return result;
-}
+HOST_CALL(host_open, "si?i") { return host_number(ctx, host_open_retry(AT_FDCWD, a[0].text, a[1].number, a[2].bits), "open", a[0].text); }
 
-HOST_FUNCTION(host_open) { return open_in(ctx, AT_FDCWD, argc, argv); }
-
-HOST_FUNCTION(host_openat) {
-    int directory;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &directory)) return JS_EXCEPTION;
-    return open_in(ctx, directory, argc - 1, argv + 1);
+HOST_CALL(host_openat, "isi?i") {
+    return host_number(ctx, host_open_retry(a[0].number, a[1].text, a[2].number, a[3].bits), "open", a[1].text);
 }

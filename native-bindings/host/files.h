@@ -4,6 +4,8 @@
 
 /* openat(2) with O_CLOEXEC, again after EINTR. */
 int host_open_retry(int directory, const char *path, int flags, mode_t mode);
+/* Closes it, unless it is negative; errno stays as it is. Returns -1. */
+int host_discard(int fd);
 /* Write everything; -1 and errno on failure. */
 int host_write_all(int fd, const uint8_t *data, size_t length);
 /* A regular file of at most 64 MiB, with a NUL behind it; free with js_free. False: an exception is pending. */

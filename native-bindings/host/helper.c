@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "error.h"
 #include "executable.h"
+#include "files.h"
 #include "function.h"
 #include "rendezvous.h"
 #include "spawn.h"
@@ -21,11 +22,11 @@ struct helper_arguments {
     struct int_vector inherit;
 };
 
-static bool read_arguments(JSContext *ctx, int argc, JSValueConst *argv, struct helper_arguments *out) {
+static bool read_arguments(JSContext *ctx, const struct argument *a, struct helper_arguments *out) {
     static char name[] = "runt-init";
-    if (!host_strings(ctx, host_arg(argc, argv, 0), 1, &out->argv)) return false;
+    if (!host_strings(ctx, a[0].value, 1, &out->argv)) return false;
     out->argv.items[0] = name;
-    if (host_ints(ctx, host_arg(argc, argv, 1), &out->inherit)) return true;
+    if (host_ints(ctx, a[1].value, &out->inherit)) return true;
     host_free_strings(ctx, 1, &out->argv);
     return false;
 }
@@ -56,14 +57,12 @@ static bool has_another_processor(void) {
     return sched_getaffinity(0, sizeof(mine), &mine) == 0 && CPU_COUNT(&mine) > 1;
 }
 
-HOST_FUNCTION(host_spawn_helper_early) {
+HOST_CALL(host_spawn_helper_early, "vv?A") {
     /* Both outlive this call: the child may still read them. */
     static struct helper_arguments arguments;
     static struct spawn_request request;
-    volatile uint32_t *page;
-    if (!host_page(ctx, host_arg(argc, argv, 2), &page)) return JS_EXCEPTION;
     if (!has_another_processor()) return JS_UNDEFINED;
-    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    if (!read_arguments(ctx, a, &arguments)) return JS_EXCEPTION;
     request = (struct spawn_request){
         .argv = arguments.argv.items,
         .envp = helper_environment(false),
@@ -71,7 +70,7 @@ HOST_FUNCTION(host_spawn_helper_early) {
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
         .early = true,
-        .page = page,
+        .page = host_page(&a[2]),
         .program_fd = DEFENCE_DISABLED(self_exe) ? helper_open(HELPER_SEALED_MEMFD) : helper_empty_memfd(),
         .fills = !DEFENCE_DISABLED(self_exe),
     };
@@ -82,34 +81,28 @@ HOST_FUNCTION(host_spawn_helper_early) {
     return JS_NewInt32(ctx, pid);
 }
 
-HOST_FUNCTION(host_early_runs) {
-    volatile uint32_t *page;
-    if (!host_page(ctx, host_arg(argc, argv, 0), &page)) return JS_EXCEPTION;
+HOST_CALL(host_early_runs, "?A") {
+    volatile uint32_t *page = host_page(&a[0]);
     if (!host_early_executes()) return JS_FALSE;
     kept = filled;
     if (page) page[PAGE_SPINS] = host_early_is_not_preempted();
     return JS_TRUE;
 }
 
-HOST_FUNCTION(host_spawn_helper) {
+HOST_CALL(host_spawn_helper, "vv?io") {
     /* Both outlive this call: a child in a frozen cgroup reads them when that is thawed. */
     static struct helper_arguments arguments;
     static struct spawn_request request;
-    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    if (!read_arguments(ctx, a, &arguments)) return JS_EXCEPTION;
     request = (struct spawn_request){
         .argv = arguments.argv.items,
-        .envp = helper_environment(JS_ToBool(ctx, host_arg(argc, argv, 3)) > 0),
+        .envp = helper_environment(a[3].truth),
         .inherit = arguments.inherit.items,
         .inherit_count = arguments.inherit.count,
         .die_with_parent = true,
+        .in_cgroup = a[2].is_given,
+        .cgroup = a[2].number,
     };
-    if (!JS_IsUndefined(host_arg(argc, argv, 2))) {
-        request.in_cgroup = true;
-        if (!host_int(ctx, host_arg(argc, argv, 2), &request.cgroup)) {
-            free_arguments(ctx, &arguments);
-            return JS_EXCEPTION;
-        }
-    }
     pid_t pid = -1;
     int first_error = 0;
     const char *first_call = NULL;
@@ -118,10 +111,8 @@ HOST_FUNCTION(host_spawn_helper) {
         request.program_fd = open_helper((enum helper_source)source);
         if (request.program_fd >= 0) {
             pid = host_spawn(&request, &call);
-            int error = errno;
             if (pid >= 0 && source == HELPER_SEALED_MEMFD && kept < 0) kept = request.program_fd;
-            else close(request.program_fd);
-            errno = error;
+            else host_discard(request.program_fd);
         }
         if (pid < 0 && !first_call) {
             first_error = errno;
@@ -132,9 +123,9 @@ HOST_FUNCTION(host_spawn_helper) {
     return pid < 0 ? host_throw(ctx, first_error, first_call, NULL) : JS_NewInt32(ctx, pid);
 }
 
-HOST_FUNCTION(host_exec_helper) {
+HOST_CALL(host_exec_helper, "vv") {
     struct helper_arguments arguments;
-    if (!read_arguments(ctx, argc, argv, &arguments)) return JS_EXCEPTION;
+    if (!read_arguments(ctx, a, &arguments)) return JS_EXCEPTION;
     int first_error = 0;
     for (uint32_t i = 0; i < arguments.inherit.count && !first_error; i++)
         if (fcntl(arguments.inherit.items[i], F_SETFD, 0) < 0) first_error = errno;

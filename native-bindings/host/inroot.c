@@ -51,32 +51,24 @@ static int open_by_walk(int root, const char *path, int flags) {
     return fd;
 }
 
-HOST_FUNCTION(host_open_in_root) {
-    int root, flags;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &root) || !host_int(ctx, host_arg(argc, argv, 2), &flags)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 1));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_open_in_root, "isi") {
+    const int root = a[0].number, flags = a[2].number;
+    const char *path = a[1].text;
     int fd = open_by_kernel(root, path, flags);
     if (fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN) fd = open_by_walk(root, path, flags);
-    JSValue result = fd < 0 ? host_throw(ctx, -fd, "openat2", path) : JS_NewInt32(ctx, fd);
-    JS_FreeCString(ctx, path);
-    return result;
+    return fd < 0 ? host_throw(ctx, -fd, "openat2", path) : JS_NewInt32(ctx, fd);
 }
 
-HOST_FUNCTION(host_pread) {
-    int fd;
-    uint64_t offset;
-    uint32_t length;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_u64(ctx, host_arg(argc, argv, 1), &offset) ||
-        !host_u32(ctx, host_arg(argc, argv, 2), &length))
-        return JS_EXCEPTION;
+HOST_CALL(host_pread, "iqi") {
+    const uint64_t offset = a[1].wide;
+    const uint32_t length = a[2].bits;
     if (length > READ_MAX) return host_throw(ctx, EINVAL, "pread", NULL);
     uint8_t *data = js_malloc(ctx, length > 0 ? length : 1);
     if (!data) return JS_EXCEPTION;
     size_t used = 0;
     ssize_t got = 1;
     while (used < length && got != 0) {
-        got = pread(fd, data + used, length - used, (off_t)(offset + used));
+        got = pread(a[0].number, data + used, length - used, (off_t)(offset + used));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) break;
         used += (size_t)got;

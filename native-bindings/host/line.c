@@ -49,28 +49,15 @@ ssize_t host_read_once(const char *path, void *buffer, size_t size, const char *
     ssize_t length;
     do length = read(fd, buffer, size);
     while (length < 0 && errno == EINTR);
-    int error = errno;
-    close(fd);
-    errno = error;
+    host_discard(fd);
     return length;
 }
 
-HOST_FUNCTION(host_read_line) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_read_line, "s") {
     static uint8_t line[LONGEST_LINE];
     const char *call;
-    ssize_t length = host_read_once(path, line, sizeof(line), &call);
-    int error = errno;
-    JSValue result;
-    if (length >= 0) {
-        const uint8_t *end = memchr(line, '\n', (size_t)length);
-        result = host_utf8_string(ctx, line, end ? (size_t)(end - line) : (size_t)length, path);
-    } else if (error == ENOENT || error == ENOTDIR || error == ENODEV) {
-        result = JS_UNDEFINED;
-    } else {
-        result = host_throw(ctx, error, call, path);
-    }
-    JS_FreeCString(ctx, path);
-    return result;
+    ssize_t length = host_read_once(a[0].text, line, sizeof(line), &call);
+    if (length < 0) return errno == ENOENT || errno == ENOTDIR || errno == ENODEV ? JS_UNDEFINED : host_throw(ctx, errno, call, a[0].text);
+    const uint8_t *end = memchr(line, '\n', (size_t)length);
+    return host_utf8_string(ctx, line, end ? (size_t)(end - line) : (size_t)length, a[0].text);
 }

@@ -38,12 +38,10 @@ static int flock_within(int fd, int operation, int timeout_ms) {
     return status;
 }
 
-HOST_FUNCTION(host_flock) {
-    int fd, operation, timeout_ms = 0, status;
-    const bool waits = !JS_IsUndefined(host_arg(argc, argv, 2));
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd) || !host_int(ctx, host_arg(argc, argv, 1), &operation)) return JS_EXCEPTION;
-    if (waits && !host_int(ctx, host_arg(argc, argv, 2), &timeout_ms)) return JS_EXCEPTION;
-    do status = flock(fd, waits ? operation | LOCK_NB : operation);
+HOST_CALL(host_flock, "ii?i") {
+    const int fd = a[0].number, operation = a[1].number, timeout_ms = a[2].number;
+    int status;
+    do status = flock(fd, a[2].is_given ? operation | LOCK_NB : operation);
     while (status < 0 && errno == EINTR);
     if (status < 0 && errno == EWOULDBLOCK && timeout_ms > 0) status = flock_within(fd, operation, timeout_ms);
     if (status < 0 && errno == EWOULDBLOCK) return JS_FALSE;

@@ -1,6 +1,7 @@
 /* rtnetlink(7): a socket in this or another network namespace, and what the kernel sends to it. */
 #include "arguments.h"
 #include "error.h"
+#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>
@@ -34,29 +35,22 @@ static int route_socket_in(int namespace) {
         if (setns(home, CLONE_NEWNET) < 0) abort();
         errno = error;
     }
-    int error = errno;
-    close(home);
-    errno = error;
+    host_discard(home);
     return fd;
 }
 
-HOST_FUNCTION(host_netlink_open) {
-    int namespace = -1;
-    JSValueConst given = host_arg(argc, argv, 0);
-    if (!JS_IsUndefined(given) && !host_int(ctx, given, &namespace)) return JS_EXCEPTION;
-    int fd = namespace == -1 ? route_socket() : route_socket_in(namespace);
-    return fd < 0 ? host_throw(ctx, errno, "netlink", NULL) : JS_NewInt32(ctx, fd);
+HOST_CALL(host_netlink_open, "?i") {
+    bool is_own = !a[0].is_given || a[0].number == -1;
+    return host_number(ctx, is_own ? route_socket() : route_socket_in(a[0].number), "netlink", NULL);
 }
 
-HOST_FUNCTION(host_netlink_receive) {
+HOST_CALL(host_netlink_receive, "i") {
     static _Alignas(struct nlmsghdr) uint8_t buffer[RECEIVE_SIZE];
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
     for (;;) {
         struct sockaddr_nl from = { 0 };
         struct iovec part = { buffer, sizeof(buffer) };
         struct msghdr message = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &part, .msg_iovlen = 1 };
-        ssize_t length = recvmsg(fd, &message, 0);
+        ssize_t length = recvmsg(a[0].number, &message, 0);
         if (length < 0 && errno == EINTR) continue;
         if (length < 0 || (message.msg_flags & MSG_TRUNC)) return host_throw(ctx, length < 0 ? errno : EMSGSIZE, "netlink", NULL);
         /* Other processes in that namespace may write to this socket, too. */

@@ -1,6 +1,7 @@
 /* A temporary mount namespace for this process: its mounts end with the last process in it, and the host never sees them. */
 #include "arguments.h"
 #include "error.h"
+#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>
@@ -20,33 +21,23 @@ static const char *go_to(int namespace) {
     const char *call = setns(namespace, CLONE_NEWNS) < 0 ? "setns" : NULL;
     if (directory < 0) return call;
     if (!call && fchdir(directory) < 0) call = "fchdir";
-    int error = errno;
-    close(directory);
-    errno = error;
+    host_discard(directory);
     return call;
 }
 
-HOST_FUNCTION(host_enter_own_mounts) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_enter_own_mounts, "s") {
     const char *call = "open";
     int former = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-    if (former >= 0) call = unshare(CLONE_NEWNS) < 0 ? "unshare" : make_mountpoint(path);
-    int error = errno;
-    if (former >= 0 && call) {
-        setns(former, CLONE_NEWNS);
-        close(former);
-    }
-    JSValue result = call ? host_throw(ctx, error, call, path) : JS_NewInt32(ctx, former);
-    JS_FreeCString(ctx, path);
+    if (former >= 0) call = unshare(CLONE_NEWNS) < 0 ? "unshare" : make_mountpoint(a[0].text);
+    if (!call) return JS_NewInt32(ctx, former);
+    JSValue result = host_throw(ctx, errno, call, a[0].text);
+    if (former >= 0) setns(former, CLONE_NEWNS);
+    host_discard(former);
     return result;
 }
 
-HOST_FUNCTION(host_leave_own_mounts) {
-    int former;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &former)) return JS_EXCEPTION;
-    const char *call = go_to(former);
-    int error = errno;
-    close(former);
-    return call ? host_throw(ctx, error, call, NULL) : JS_UNDEFINED;
+HOST_CALL(host_leave_own_mounts, "i") {
+    const char *call = go_to(a[0].number);
+    host_discard(a[0].number);
+    return call ? host_throw(ctx, errno, call, NULL) : JS_UNDEFINED;
 }

@@ -233,14 +233,14 @@ static bool pack_operations(JSContext *ctx, struct writer *out, JSValueConst sha
 }
 
 /* Several functions search the list of operations. One turn of a loop costs ten times as much in the interpreter as here. */
-HOST_FUNCTION(host_find_next) {
-    uint32_t length, from;
-    if (!host_length(ctx, host_arg(argc, argv, 0), &length) || !host_u32(ctx, host_arg(argc, argv, 3), &from)) return JS_EXCEPTION;
-    JSAtom member = JS_ValueToAtom(ctx, host_arg(argc, argv, 1));
+HOST_CALL(host_find_next, "vvvi") {
+    uint32_t length, from = a[3].bits;
+    if (!host_length(ctx, a[0].value, &length)) return JS_EXCEPTION;
+    JSAtom member = JS_ValueToAtom(ctx, a[1].value);
     bool found = false;
     for (; from < length; from++) {
-        JSValue item = JS_GetPropertyUint32(ctx, argv[0], from), value = JS_GetProperty(ctx, item, member);
-        found = JS_StrictEq(ctx, value, host_arg(argc, argv, 2));
+        JSValue item = JS_GetPropertyUint32(ctx, a[0].value, from), value = JS_GetProperty(ctx, item, member);
+        found = JS_StrictEq(ctx, value, a[2].value);
         JS_FreeValue(ctx, value);
         JS_FreeValue(ctx, item);
         if (found) break;
@@ -249,16 +249,11 @@ HOST_FUNCTION(host_find_next) {
     return JS_NewInt32(ctx, found ? (int32_t)from : -1);
 }
 
-HOST_FUNCTION(host_pack_plan) {
+HOST_CALL(host_pack_plan, "iiivvv") {
     struct writer out = { js_malloc(ctx, 16384), 0, 16384 };
-    uint32_t magic, version, slots;
-    bool ok = out.data && host_u32(ctx, host_arg(argc, argv, 0), &magic) && host_u32(ctx, host_arg(argc, argv, 1), &version) &&
-              host_u32(ctx, host_arg(argc, argv, 2), &slots);
-    ok = ok && put(ctx, &out, magic, 4) && put(ctx, &out, version, 4) && put(ctx, &out, 0, 8) && put(ctx, &out, slots, 4) &&
-         pack_operations(ctx, &out, host_arg(argc, argv, 3), host_arg(argc, argv, 4), host_arg(argc, argv, 5));
-    if (!ok) {
-        js_free(ctx, out.data);
-        return JS_EXCEPTION;
-    }
-    return JS_NewArrayBuffer(ctx, out.data, out.length, free_buffer, NULL, false);
+    bool ok = out.data && put(ctx, &out, a[0].bits, 4) && put(ctx, &out, a[1].bits, 4) && put(ctx, &out, 0, 8) &&
+              put(ctx, &out, a[2].bits, 4) && pack_operations(ctx, &out, a[3].value, a[4].value, a[5].value);
+    if (ok) return JS_NewArrayBuffer(ctx, out.data, out.length, free_buffer, NULL, false);
+    js_free(ctx, out.data);
+    return JS_EXCEPTION;
 }

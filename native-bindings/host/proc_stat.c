@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "error.h"
+#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>
@@ -43,11 +44,9 @@ int host_process_stat(const char *pid, size_t length, struct process_stat *stat,
     ssize_t got;
     do got = read(fd, line, sizeof(line) - 1);
     while (got < 0 && errno == EINTR);
-    int error = errno;
-    close(fd);
+    host_discard(fd);
     *call = "read";
-    errno = error;
-    if (got < 0) return error == ESRCH ? 0 : -1;
+    if (got < 0) return errno == ESRCH ? 0 : -1;
     line[got] = 0;
     errno = EINVAL;
     return process_stat_parse(line, stat) ? 1 : -1;
@@ -67,10 +66,8 @@ static const char *decimal(struct decimal *out, unsigned number) {
 }
 
 /* 1: there it is; 0: there is none; -1: an exception is pending. */
-static int stat_of(JSContext *ctx, JSValueConst value, struct process_stat *stat) {
+static int stat_of(JSContext *ctx, int pid, struct process_stat *stat) {
     struct decimal number;
-    int pid;
-    if (!host_int(ctx, value, &pid)) return -1;
     const char *digits = decimal(&number, (unsigned)pid);
     const char *call;
     int found = host_process_stat(digits, strlen(digits), stat, &call);
@@ -82,9 +79,9 @@ static int stat_of(JSContext *ctx, JSValueConst value, struct process_stat *stat
     return found;
 }
 
-HOST_FUNCTION(host_proc_stat) {
+HOST_CALL(host_proc_stat, "i") {
     struct process_stat stat;
-    int found = stat_of(ctx, host_arg(argc, argv, 0), &stat);
+    int found = stat_of(ctx, a[0].number, &stat);
     if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
     JSValue object = JS_NewObject(ctx);
     host_set(ctx, object, "state", JS_NewStringLen(ctx, &stat.state, 1));
@@ -92,16 +89,16 @@ HOST_FUNCTION(host_proc_stat) {
     return object;
 }
 
-HOST_FUNCTION(host_running_state) {
+HOST_CALL(host_running_state, "vv") {
     struct process_stat stat;
-    size_t length;
     double number;
-    if (JS_ToFloat64(ctx, &number, host_arg(argc, argv, 0)) < 0) return JS_EXCEPTION;
+    if (JS_ToFloat64(ctx, &number, a[0].value) < 0) return JS_EXCEPTION;
     if (!(number > 0 && number <= HIGHEST_PID)) return JS_UNDEFINED;
-    int found = stat_of(ctx, host_arg(argc, argv, 0), &stat);
+    int found = stat_of(ctx, (int)number, &stat);
     if (found <= 0) return found < 0 ? JS_EXCEPTION : JS_UNDEFINED;
     if (process_is_dead(&stat)) return JS_UNDEFINED;
-    const char *wanted = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 1));
+    size_t length;
+    const char *wanted = JS_ToCStringLen(ctx, &length, a[1].value);
     if (!wanted) return JS_EXCEPTION;
     bool is_same = length == stat.start_time_length && memcmp(wanted, stat.start_time, length) == 0;
     JS_FreeCString(ctx, wanted);

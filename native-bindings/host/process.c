@@ -27,38 +27,29 @@ HOST_FUNCTION(host_getegid) { return JS_NewUint32(ctx, getegid()); }
  * The number of one process. The kernel takes others: 0 is this process or its group, -1 is everybody, and others below 0 are groups. None of them
  * is ever meant here, and 0 is how the kernel lists a process of another PID namespace. False: an exception is pending.
  */
-static bool one_process(JSContext *ctx, JSValueConst value, const char *call, int *pid) {
-    if (!host_int(ctx, value, pid)) return false;
-    if (*pid > 0) return true;
-    host_throw(ctx, EINVAL, call, NULL);
-    return false;
+static bool is_one_process(JSContext *ctx, int pid, const char *call) {
+    if (pid <= 0) host_throw(ctx, EINVAL, call, NULL);
+    return pid > 0;
 }
 
-HOST_FUNCTION(host_kill) {
-    int pid, number;
-    if (!one_process(ctx, host_arg(argc, argv, 0), "kill", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
-    return kill(pid, number) < 0 ? host_throw(ctx, errno, "kill", NULL) : JS_UNDEFINED;
+HOST_CALL(host_kill, "ii") {
+    return is_one_process(ctx, a[0].number, "kill") ? host_done(ctx, kill(a[0].number, a[1].number), "kill", NULL) : JS_EXCEPTION;
 }
 
-HOST_FUNCTION(host_pidfd_open) {
-    int pid;
-    if (!one_process(ctx, host_arg(argc, argv, 0), "pidfd_open", &pid)) return JS_EXCEPTION;
-    long fd = syscall(SYS_pidfd_open, pid, 0);
-    return fd < 0 ? host_throw(ctx, errno, "pidfd_open", NULL) : JS_NewInt32(ctx, (int)fd);
+HOST_CALL(host_pidfd_open, "i") {
+    if (!is_one_process(ctx, a[0].number, "pidfd_open")) return JS_EXCEPTION;
+    return host_number(ctx, syscall(SYS_pidfd_open, a[0].number, 0), "pidfd_open", NULL);
 }
 
-HOST_FUNCTION(host_pidfd_send_signal) {
-    int pidfd, number;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pidfd) || !host_int(ctx, host_arg(argc, argv, 1), &number)) return JS_EXCEPTION;
-    return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) < 0 ? host_throw(ctx, errno, "pidfd_send_signal", NULL) : JS_UNDEFINED;
+HOST_CALL(host_pidfd_send_signal, "ii") {
+    return host_done(ctx, syscall(SYS_pidfd_send_signal, a[0].number, a[1].number, NULL, 0), "pidfd_send_signal", NULL);
 }
 
-HOST_FUNCTION(host_waitpid) {
-    int pid, options, status;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &pid) || !host_int(ctx, host_arg(argc, argv, 1), &options)) return JS_EXCEPTION;
+HOST_CALL(host_waitpid, "ii") {
+    int status;
     pid_t ended;
     /* __WALL: before its execve init may have no exit signal. */
-    do ended = waitpid(pid, &status, options | __WALL);
+    do ended = waitpid(a[0].number, &status, a[1].number | __WALL);
     while (ended < 0 && errno == EINTR);
     if (ended == 0 || (ended < 0 && errno == ECHILD)) return JS_UNDEFINED;
     if (ended < 0) return host_throw(ctx, errno, "waitpid", NULL);
@@ -68,18 +59,14 @@ HOST_FUNCTION(host_waitpid) {
     return object;
 }
 
-HOST_FUNCTION(host_set_child_subreaper) {
-    unsigned long on = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
-    return prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0) < 0 ? host_throw(ctx, errno, "prctl", NULL) : JS_UNDEFINED;
+HOST_CALL(host_set_child_subreaper, "o") {
+    return host_done(ctx, prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)a[0].truth, 0, 0, 0), "prctl", NULL);
 }
 
-HOST_FUNCTION(host_prlimit) {
-    int pid, resource;
-    uint64_t limits[2]; /* struct rlimit64 of the kernel */
-    if (!one_process(ctx, host_arg(argc, argv, 0), "prlimit", &pid) || !host_int(ctx, host_arg(argc, argv, 1), &resource) ||
-        !host_u64(ctx, host_arg(argc, argv, 2), &limits[0]) || !host_u64(ctx, host_arg(argc, argv, 3), &limits[1]))
-        return JS_EXCEPTION;
-    return syscall(SYS_prlimit64, pid, resource, limits, NULL) < 0 ? host_throw(ctx, errno, "prlimit", NULL) : JS_UNDEFINED;
+HOST_CALL(host_prlimit, "iiqq") {
+    if (!is_one_process(ctx, a[0].number, "prlimit")) return JS_EXCEPTION;
+    const uint64_t limits[2] = { a[2].wide, a[3].wide }; /* struct rlimit64 of the kernel */
+    return host_done(ctx, syscall(SYS_prlimit64, a[0].number, a[1].number, limits, NULL), "prlimit", NULL);
 }
 
 HOST_FUNCTION(host_now) {

@@ -1,8 +1,9 @@
-/* Run a program to its end: hooks and tools. */
+/* Run a program to its end (hooks and tools), or beside this one (criu). */
 #include "../shared/child.h"
 #include "../shared/signal.h"
 #include "arguments.h"
 #include "error.h"
+#include "files.h"
 #include "function.h"
 #include "spawn.h"
 #include "wait.h"
@@ -64,13 +65,11 @@ static JSValue serve(JSContext *ctx, struct child *child, int timeout_ms) {
     return end == CHILD_INTERRUPTED ? host_throw(ctx, EINTR, "poll", NULL) : result_value(ctx, child, status, end == CHILD_TIMED_OUT);
 }
 
-static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValueConst input, int timeout_ms, size_t limit) {
+static JSValue run(JSContext *ctx, struct spawn_request *request, const struct bytes *input, int timeout_ms, size_t limit) {
     struct child child = { .poll = poll_for, .now = now, .output = { { .limit = limit }, { .limit = limit } } };
-    struct bytes bytes;
     int stdio[CHILD_STDIO];
     JSValue result = JS_EXCEPTION;
-    if (!host_bytes(ctx, input, &bytes)) return JS_EXCEPTION;
-    child.parts[0] = (struct child_part){ (const char *)bytes.data, bytes.length };
+    child.parts[0] = (struct child_part){ (const char *)input->data, input->length };
     if (!map_outputs(ctx, &child)) goto done;
     long error = child_pipes(&child, stdio);
     if (error < 0) {
@@ -80,40 +79,38 @@ static JSValue run_program(JSContext *ctx, struct spawn_request *request, JSValu
     const char *call;
     request->stdio = stdio;
     child.pid = host_spawn(request, &call);
-    error = errno;
-    for (int i = 0; i < CHILD_STDIO; i++) close(stdio[i]);
-    result = child.pid < 0 ? host_throw(ctx, (int)error, call, request->path) : serve(ctx, &child, timeout_ms);
+    for (int i = 0; i < CHILD_STDIO; i++) host_discard(stdio[i]);
+    result = child.pid < 0 ? host_throw(ctx, errno, call, request->path) : serve(ctx, &child, timeout_ms);
     child_close(&child);
 done:
     for (int i = 0; i < 2; i++)
         if (child.output[i].text) munmap(child.output[i].text, limit);
-    host_free_bytes(ctx, &bytes);
     return result;
 }
 
-HOST_FUNCTION(host_run_program) {
-    int timeout_ms, limit = DEFAULT_OUTPUT_LIMIT;
-    struct string_vector args, env = { 0 };
-    if (!host_int(ctx, host_arg(argc, argv, 4), &timeout_ms)) return JS_EXCEPTION;
-    if (!JS_IsUndefined(host_arg(argc, argv, 5)) && !host_int(ctx, host_arg(argc, argv, 5), &limit)) return JS_EXCEPTION;
+HOST_CALL(host_run_program, "sS?Sbiis") {
+    const int limit = a[5].is_given ? a[5].number : DEFAULT_OUTPUT_LIMIT;
     if (limit <= 0) return JS_ThrowRangeError(ctx, "not a size");
-    bool has_env = !JS_IsUndefined(host_arg(argc, argv, 2)), has_cwd = !JS_IsUndefined(host_arg(argc, argv, 6));
-    const char *path = host_text(ctx, host_arg(argc, argv, 0)), *cwd = NULL;
-    if (!path) return JS_EXCEPTION;
-    JSValue result = JS_EXCEPTION;
-    if (has_cwd && !(cwd = host_text(ctx, host_arg(argc, argv, 6)))) goto done;
-    if (host_strings(ctx, host_arg(argc, argv, 1), 0, &args)) {
-        if (!has_env || host_strings(ctx, host_arg(argc, argv, 2), 0, &env)) {
-            struct spawn_request request = {
-                .program_fd = -1, .path = path, .argv = args.items, .envp = has_env ? env.items : environ, .cwd = cwd
-            };
-            result = run_program(ctx, &request, host_arg(argc, argv, 3), timeout_ms, (size_t)limit);
-            if (has_env) host_free_strings(ctx, 0, &env);
-        }
-        host_free_strings(ctx, 0, &args);
-    }
-    if (cwd) JS_FreeCString(ctx, cwd);
-done:
-    JS_FreeCString(ctx, path);
-    return result;
+    struct spawn_request request = {
+        .program_fd = -1,
+        .path = a[0].text,
+        .argv = a[1].strings.items,
+        .envp = a[2].is_given ? a[2].strings.items : environ,
+        .cwd = a[6].text,
+    };
+    return run(ctx, &request, &a[3].bytes, a[4].number, (size_t)limit);
+}
+
+HOST_CALL(host_spawn_peer, "sSI?S") {
+    /* criu outlives this process: if it is killed during its work, it leaves its code in the processes that it dumps. */
+    const struct spawn_request request = {
+        .program_fd = -1,
+        .path = a[0].text,
+        .argv = a[1].strings.items,
+        .envp = a[3].is_given ? a[3].strings.items : environ,
+        .inherit = a[2].ints.items,
+        .inherit_count = a[2].ints.count,
+    };
+    const char *call = NULL;
+    return host_number(ctx, host_spawn(&request, &call), call, a[0].text);
 }

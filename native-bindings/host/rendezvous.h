@@ -1,8 +1,8 @@
 #ifndef RUNT_HOST_RENDEZVOUS_H
 #define RUNT_HOST_RENDEZVOUS_H
-#include "function.h"
+#include "arguments.h"
 
-/* The page of an optional argument (an ArrayBuffer), NULL where there is none. False: an exception. */
-bool host_page(JSContext *ctx, JSValueConst value, volatile uint32_t **page);
+/* The page of an optional argument (an ArrayBuffer), NULL where there is none. */
+volatile uint32_t *host_page(const struct argument *argument);
 
 #endif

@@ -22,27 +22,21 @@
 #endif
 #define MNT_ID_UNIQUE 0x4000U
 
-HOST_FUNCTION(host_clone_mount) {
-    int directory;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &directory)) return JS_EXCEPTION;
-    long fd = syscall(SYS_open_tree, directory, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
-    return fd < 0 ? host_throw(ctx, errno, "open_tree", NULL) : JS_NewInt32(ctx, (int)fd);
+HOST_CALL(host_clone_mount, "i") {
+    const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
+    return host_number(ctx, syscall(SYS_open_tree, a[0].number, "", flags), "open_tree", NULL);
 }
 
-HOST_FUNCTION(host_attach_mount) {
-    int mount, onto;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &mount) || !host_int(ctx, host_arg(argc, argv, 1), &onto)) return JS_EXCEPTION;
-    long status = syscall(SYS_move_mount, mount, "", onto, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-    return status < 0 ? host_throw(ctx, errno, "move_mount", NULL) : JS_UNDEFINED;
+HOST_CALL(host_attach_mount, "ii") {
+    const unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+    return host_done(ctx, syscall(SYS_move_mount, a[0].number, "", a[1].number, "", flags), "move_mount", NULL);
 }
 
 /* Linux 6.8 gives the unique id, if asked for it, in the place of the other id. */
-HOST_FUNCTION(host_mount_ids) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+HOST_CALL(host_mount_ids, "i") {
     struct statx plain, unique;
-    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &plain) < 0 ||
-        syscall(SYS_statx, fd, "", AT_EMPTY_PATH, MNT_ID_UNIQUE, &unique) < 0) {
+    if (syscall(SYS_statx, a[0].number, "", AT_EMPTY_PATH, STATX_MNT_ID, &plain) < 0 ||
+        syscall(SYS_statx, a[0].number, "", AT_EMPTY_PATH, MNT_ID_UNIQUE, &unique) < 0) {
         return host_throw(ctx, errno, "statx", NULL);
     }
     if (!(plain.stx_mask & STATX_MNT_ID)) return host_throw(ctx, ENOSYS, "statx", NULL);
@@ -53,10 +47,8 @@ HOST_FUNCTION(host_mount_ids) {
     return ids;
 }
 
-HOST_FUNCTION(host_detach_mount) {
-    int fd;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
+HOST_CALL(host_detach_mount, "i") {
     char path[32];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return umount2(path, MNT_DETACH) < 0 ? host_throw(ctx, errno, "umount2", path) : JS_UNDEFINED;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", a[0].number);
+    return host_done(ctx, umount2(path, MNT_DETACH), "umount2", path);
 }

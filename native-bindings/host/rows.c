@@ -164,11 +164,11 @@ static void put_block(struct output *out, const struct block *block, unsigned *c
     }
 }
 
-HOST_FUNCTION(host_write_rows) {
+HOST_CALL(host_write_rows, "ii") {
     static struct output out;
-    uint32_t minimum;
+    const size_t minimum = a[1].bits;
+    out.fd = a[0].number;
     out.error = 0;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &out.fd) || !host_u32(ctx, host_arg(argc, argv, 1), &minimum)) return JS_EXCEPTION;
     for (unsigned i = 0; i < columns; i++) {
         widths[i] += GAP;
         if (widths[i] < minimum) widths[i] = minimum;

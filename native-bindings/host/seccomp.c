@@ -209,12 +209,9 @@ static JSValue result_of(struct compiler *c, JSValue program) {
     return object;
 }
 
-HOST_FUNCTION(host_seccomp_compile) {
-    const char *profile = host_text(ctx, host_arg(argc, argv, 0));
-    if (!profile) return JS_EXCEPTION;
+HOST_CALL(host_seccomp_compile, "s") {
     struct compiler compiler = { .ctx = ctx, .unknown = JS_NewArray(ctx) };
-    char *text = strdup(profile);
-    JS_FreeCString(ctx, profile);
+    char *text = strdup(a[0].text);
     JSValue program = JS_EXCEPTION;
     if (!text) JS_ThrowOutOfMemory(ctx);
     else if (add_lines(&compiler, text)) program = export_program(&compiler);

@@ -1,9 +1,9 @@
 /* Memory that others may read while it changes: in which operation a plan is (src/shared/protocol/page.ts), the times of a trace. */
 #include "arguments.h"
 #include "error.h"
+#include "files.h"
 #include "function.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,27 +15,16 @@ static int make_pages(const char *name, size_t size) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -1;
     if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
+    return host_discard(fd);
 }
 
 /* It stays mapped until the program ends. */
-HOST_FUNCTION(host_shared_page) {
-    uint32_t size = PAGE;
-    if (argc > 1 && !host_u32(ctx, argv[1], &size)) return JS_EXCEPTION;
-    const char *name = host_text(ctx, host_arg(argc, argv, 0));
-    if (!name) return JS_EXCEPTION;
-    int fd = make_pages(name, size);
-    JS_FreeCString(ctx, name);
+HOST_CALL(host_shared_page, "s?i") {
+    const size_t size = a[1].is_given ? a[1].bits : PAGE;
+    int fd = make_pages(a[0].text, size);
     if (fd < 0) return host_throw(ctx, errno, "memfd_create", NULL);
     void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED) {
-        int error = errno;
-        close(fd);
-        return host_throw(ctx, error, "mmap", NULL);
-    }
+    if (page == MAP_FAILED) return host_done(ctx, host_discard(fd), "mmap", NULL);
     JSValue result = JS_NewObject(ctx);
     if (JS_IsException(result)) return result;
     host_set(ctx, result, "fd", JS_NewInt32(ctx, fd));

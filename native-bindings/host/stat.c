@@ -31,27 +31,19 @@ static JSValue stat_value(JSContext *ctx, const struct stat *status) {
     return object;
 }
 
-static JSValue stat_path(JSContext *ctx, int argc, JSValueConst *argv, int flags, const char *call) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+static JSValue stat_path(JSContext *ctx, const char *path, int flags, const char *call) {
     struct stat status;
-    JSValue result;
-    if (fstatat(AT_FDCWD, path, &status, flags) == 0) result = stat_value(ctx, &status);
-    else if (errno == ENOENT || errno == ENOTDIR) result = JS_UNDEFINED;
-    else result = host_throw(ctx, errno, call, path);
-    JS_FreeCString(ctx, path);
-    return result;
+    if (fstatat(AT_FDCWD, path, &status, flags) == 0) return stat_value(ctx, &status);
+    return errno == ENOENT || errno == ENOTDIR ? JS_UNDEFINED : host_throw(ctx, errno, call, path);
 }
 
-HOST_FUNCTION(host_stat) { return stat_path(ctx, argc, argv, 0, "stat"); }
+HOST_CALL(host_stat, "s") { return stat_path(ctx, a[0].text, 0, "stat"); }
 
-HOST_FUNCTION(host_lstat) { return stat_path(ctx, argc, argv, AT_SYMLINK_NOFOLLOW, "lstat"); }
+HOST_CALL(host_lstat, "s") { return stat_path(ctx, a[0].text, AT_SYMLINK_NOFOLLOW, "lstat"); }
 
-HOST_FUNCTION(host_fstat) {
-    int fd;
+HOST_CALL(host_fstat, "i") {
     struct stat status;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &fd)) return JS_EXCEPTION;
-    return fstat(fd, &status) < 0 ? host_throw(ctx, errno, "fstat", NULL) : stat_value(ctx, &status);
+    return fstat(a[0].number, &status) < 0 ? host_throw(ctx, errno, "fstat", NULL) : stat_value(ctx, &status);
 }
 
 /* Sets mount and inode of what is open there, in two members. Where a filter refuses statx(2) the mount is -1. False: errno says why. */
@@ -77,32 +69,24 @@ static JSValue stream_of(JSContext *ctx, const char *path) {
     return errno == ENOENT ? JS_UNDEFINED : host_throw(ctx, errno, "stat", path);
 }
 
-HOST_FUNCTION(host_standard_streams) {
-    const char *process = host_text(ctx, host_arg(argc, argv, 0));
-    if (!process) return JS_EXCEPTION;
+HOST_CALL(host_standard_streams, "s") {
     JSValue streams = JS_NewArray(ctx);
     for (uint32_t fd = 0; fd < 3; fd++) {
         char path[64];
-        snprintf(path, sizeof(path), "/proc/%.20s/fd/%u", process, fd);
+        snprintf(path, sizeof(path), "/proc/%.20s/fd/%u", a[0].text, fd);
         JSValue stream = stream_of(ctx, path);
         if (JS_IsException(stream)) {
             JS_FreeValue(ctx, streams);
-            streams = JS_EXCEPTION;
-            break;
+            return JS_EXCEPTION;
         }
         JS_DefinePropertyValueUint32(ctx, streams, fd, stream, JS_PROP_C_W_E);
     }
-    JS_FreeCString(ctx, process);
     return streams;
 }
 
-HOST_FUNCTION(host_statfs_type) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
+HOST_CALL(host_statfs_type, "s") {
     struct statfs status;
-    JSValue result = statfs(path, &status) < 0 ? host_throw(ctx, errno, "statfs", path) : JS_NewUint32(ctx, (uint32_t)status.f_type);
-    JS_FreeCString(ctx, path);
-    return result;
+    return statfs(a[0].text, &status) < 0 ? host_throw(ctx, errno, "statfs", a[0].text) : JS_NewUint32(ctx, (uint32_t)status.f_type);
 }
 
 static bool allows(int directory, const char *path, int mode) {
@@ -111,44 +95,16 @@ static bool allows(int directory, const char *path, int mode) {
     return errno == EPERM && faccessat(directory, path, mode, 0) == 0;
 }
 
-HOST_FUNCTION(host_access) {
-    int mode, directory = AT_FDCWD;
-    if (!host_int(ctx, host_arg(argc, argv, 1), &mode)) return JS_EXCEPTION;
-    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_int(ctx, argv[2], &directory)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    bool allowed = allows(directory, path, mode);
-    JS_FreeCString(ctx, path);
-    return JS_NewBool(ctx, allowed);
+HOST_CALL(host_access, "si?i") { return JS_NewBool(ctx, allows(a[2].is_given ? a[2].number : AT_FDCWD, a[0].text, a[1].number)); }
+
+HOST_CALL(host_setxattr, "ssb") {
+    return host_done(ctx, lsetxattr(a[0].text, a[1].text, a[2].bytes.data, a[2].bytes.length, 0), "lsetxattr", a[0].text);
 }
 
-HOST_FUNCTION(host_setxattr) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
-    JSValue result = JS_EXCEPTION;
-    struct bytes value;
-    if (name && host_bytes(ctx, host_arg(argc, argv, 2), &value)) {
-        result = lsetxattr(path, name, value.data, value.length, 0) < 0 ? host_throw(ctx, errno, "lsetxattr", path) : JS_UNDEFINED;
-        host_free_bytes(ctx, &value);
-    }
-    if (name) JS_FreeCString(ctx, name);
-    if (path) JS_FreeCString(ctx, path);
-    return result;
-}
-
-HOST_FUNCTION(host_getxattr) {
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    const char *name = path ? host_text(ctx, host_arg(argc, argv, 1)) : NULL;
-    JSValue result = JS_EXCEPTION;
+HOST_CALL(host_getxattr, "ss") {
     static uint8_t value[65536]; /* XATTR_SIZE_MAX */
-    if (name) {
-        ssize_t length = lgetxattr(path, name, value, sizeof(value));
-        if (length >= 0) result = host_utf8_string(ctx, value, (size_t)length, path);
-        else if (errno == ENOENT) result = JS_NULL;
-        else if (errno == ENODATA || errno == EOPNOTSUPP) result = JS_UNDEFINED;
-        else result = host_throw(ctx, errno, "lgetxattr", path);
-        JS_FreeCString(ctx, name);
-    }
-    if (path) JS_FreeCString(ctx, path);
-    return result;
+    ssize_t length = lgetxattr(a[0].text, a[1].text, value, sizeof(value));
+    if (length >= 0) return host_utf8_string(ctx, value, (size_t)length, a[0].text);
+    if (errno == ENOENT) return JS_NULL;
+    return errno == ENODATA || errno == EOPNOTSUPP ? JS_UNDEFINED : host_throw(ctx, errno, "lgetxattr", a[0].text);
 }

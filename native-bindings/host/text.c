@@ -74,26 +74,14 @@ JSValue host_utf8_string(JSContext *ctx, const uint8_t *data, size_t length, con
     return JS_NewStringLen(ctx, (const char *)data, length);
 }
 
-HOST_FUNCTION(host_utf8_encode) {
-    size_t length;
-    const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
-    if (!text) return JS_EXCEPTION;
-    JSValue buffer = JS_NewArrayBufferCopy(ctx, (const uint8_t *)text, length);
-    JS_FreeCString(ctx, text);
-    return buffer;
-}
+HOST_CALL(host_utf8_encode, "b") { return JS_NewArrayBufferCopy(ctx, a[0].bytes.data, a[0].bytes.length); }
 
-HOST_FUNCTION(host_utf8_decode) {
-    size_t size;
-    const uint8_t *data = JS_GetArrayBuffer(ctx, &size, host_arg(argc, argv, 0));
-    if (!data) return JS_EXCEPTION;
-    uint32_t offset = 0;
-    if (argc > 1 && !JS_IsUndefined(argv[1]) && !host_u32(ctx, argv[1], &offset)) return JS_EXCEPTION;
+HOST_CALL(host_utf8_decode, "A?ii") {
+    const size_t size = a[0].bytes.length, offset = a[1].bits;
     if (offset > size) return JS_ThrowRangeError(ctx, "offset beyond the buffer");
-    uint32_t length = (uint32_t)(size - offset);
-    if (argc > 2 && !JS_IsUndefined(argv[2]) && !host_u32(ctx, argv[2], &length)) return JS_EXCEPTION;
+    const size_t length = a[2].is_given ? a[2].bits : size - offset;
     if (length > size - offset) return JS_ThrowRangeError(ctx, "length beyond the buffer");
-    return host_utf8_string(ctx, data + offset, length, NULL);
+    return host_utf8_string(ctx, a[0].bytes.data + offset, length, NULL);
 }
 
 /* Doubles hold every number of up to 15 digits; with 16 the exact parser has to look. */
@@ -138,10 +126,9 @@ static bool may_be_deep(const char *text, size_t length) {
     return count > DEEPEST;
 }
 
-HOST_FUNCTION(host_needs_exact_parser) {
-    size_t length;
-    const char *text = JS_ToCStringLen(ctx, &length, host_arg(argc, argv, 0));
-    if (!text) return JS_EXCEPTION;
+HOST_CALL(host_needs_exact_parser, "b") {
+    const char *text = (const char *)a[0].bytes.data;
+    size_t length = a[0].bytes.length;
     bool in_string = false, found = false;
     unsigned digits = 0, depth = 0;
     if (!may_have_long_number(text, length) && !may_be_deep(text, length)) length = 0;
@@ -161,15 +148,11 @@ HOST_FUNCTION(host_needs_exact_parser) {
             else if ((c == ']' || c == '}') && depth > 0) depth--;
         }
     }
-    JS_FreeCString(ctx, text);
     return JS_NewBool(ctx, found);
 }
 
-HOST_FUNCTION(host_sha256) {
-    struct bytes bytes;
-    if (!host_bytes(ctx, host_arg(argc, argv, 0), &bytes)) return JS_EXCEPTION;
+HOST_CALL(host_sha256, "b") {
     char hex[65];
-    sha256_hex(bytes.data, bytes.length, hex);
-    host_free_bytes(ctx, &bytes);
+    sha256_hex(a[0].bytes.data, a[0].bytes.length, hex);
     return JS_NewString(ctx, hex);
 }

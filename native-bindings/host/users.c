@@ -20,26 +20,19 @@ static bool is_of(const char *line, const char *end, const char *uid, size_t uid
     return behind == end || *behind == ':';
 }
 
-HOST_FUNCTION(host_user_name) {
+HOST_CALL(host_user_name, "s") {
     uint8_t *data;
-    size_t length;
-    const char *uid = host_text(ctx, host_arg(argc, argv, 0));
-    if (!uid) return JS_EXCEPTION;
-    size_t uid_length = strlen(uid);
-    JSValue result = JS_EXCEPTION;
-    if (host_read_whole(ctx, AT_FDCWD, PASSWD, &data, &length)) {
-        const char *end = (const char *)data + length, *found = NULL;
-        size_t name_length, found_length = 0;
-        for (const char *line = (const char *)data, *line_end; line < end; line = line_end + 1) {
-            line_end = memchr(line, '\n', (size_t)(end - line));
-            if (!line_end) line_end = end;
-            if (!is_of(line, line_end, uid, uid_length, &name_length)) continue;
-            found = line;
-            found_length = name_length;
-        }
-        result = found ? host_utf8_string(ctx, (const uint8_t *)found, found_length, PASSWD) : JS_UNDEFINED;
-        js_free(ctx, data);
+    size_t length, name_length, found_length = 0;
+    if (!host_read_whole(ctx, AT_FDCWD, PASSWD, &data, &length)) return JS_EXCEPTION;
+    const char *uid = a[0].text, *end = (const char *)data + length, *found = NULL;
+    for (const char *line = (const char *)data, *line_end; line < end; line = line_end + 1) {
+        line_end = memchr(line, '\n', (size_t)(end - line));
+        if (!line_end) line_end = end;
+        if (!is_of(line, line_end, uid, strlen(uid), &name_length)) continue;
+        found = line;
+        found_length = name_length;
     }
-    JS_FreeCString(ctx, uid);
+    JSValue result = found ? host_utf8_string(ctx, (const uint8_t *)found, found_length, PASSWD) : JS_UNDEFINED;
+    js_free(ctx, data);
     return result;
 }

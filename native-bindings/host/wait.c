@@ -35,6 +35,8 @@ int64_t host_monotonic_ms(void) {
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+HOST_FUNCTION(host_monotonic) { return JS_NewInt64(ctx, host_monotonic_ms()); }
+
 HOST_FUNCTION(host_block_signals) {
     sigset_t all, before;
     sigfillset(&all);
@@ -51,8 +53,8 @@ HOST_FUNCTION(host_unblock_signals) {
     return JS_UNDEFINED;
 }
 
-HOST_FUNCTION(host_end_waits_by_signal) {
-    signals.ends_waits = JS_ToBool(ctx, host_arg(argc, argv, 0)) > 0;
+HOST_CALL(host_end_waits_by_signal, "o") {
+    signals.ends_waits = a[0].truth;
     return JS_UNDEFINED;
 }
 

@@ -14,17 +14,10 @@ HOST_FUNCTION(host_js_argv) {
     return list;
 }
 
-HOST_FUNCTION(host_getenv) {
+HOST_CALL(host_getenv, "s") {
     if (host_building_image) return JS_ThrowInternalError(ctx, "a module reads the environment when it is loaded");
-    const char *name = host_text(ctx, host_arg(argc, argv, 0));
-    if (!name) return JS_EXCEPTION;
-    const char *value = getenv(name);
-    JS_FreeCString(ctx, name);
+    const char *value = getenv(a[0].text);
     return value ? JS_NewString(ctx, value) : JS_UNDEFINED;
 }
 
-HOST_FUNCTION(host_exit) {
-    int status;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &status)) return JS_EXCEPTION;
-    _exit(status);
-}
+HOST_CALL(host_exit, "i") { _exit(a[0].number); }

@@ -116,7 +116,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("mountIds", 1, host_mount_ids) \
     F("detachMount", 1, host_detach_mount) \
     F("spawnPeer", 4, host_spawn_peer) \
-    F("receivePacket", 1, host_receive_packet) \
+    F("receivePacket", 1, host_receive_packet_js) \
     F("memfd", 2, host_memfd) \
     F("sharedPage", 2, host_shared_page) \
     F("socketpair", 0, host_socketpair) \

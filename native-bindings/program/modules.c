@@ -103,19 +103,9 @@ bool host_preload_modules(JSContext *ctx) {
     return true;
 }
 
-HOST_FUNCTION(host_js_load_module) {
-    const char *name = host_text(ctx, host_arg(argc, argv, 0));
-    if (!name) return JS_EXCEPTION;
-    JSValue namespace = load_module(ctx, name);
-    JS_FreeCString(ctx, name);
-    return namespace;
-}
+HOST_CALL(host_js_load_module, "s") { return load_module(ctx, a[0].text); }
 
-HOST_FUNCTION(host_resource) {
-    const char *name = host_text(ctx, host_arg(argc, argv, 0));
-    if (!name) return JS_EXCEPTION;
-    const struct embedded *found = find(embedded_resources, name);
-    JS_FreeCString(ctx, name);
-    if (!found) return JS_UNDEFINED;
-    return host_utf8_string(ctx, found->start, (size_t)(found->end - found->start), NULL);
+HOST_CALL(host_resource, "s") {
+    const struct embedded *found = find(embedded_resources, a[0].text);
+    return found ? host_utf8_string(ctx, found->start, (size_t)(found->end - found->start), NULL) : JS_UNDEFINED;
 }

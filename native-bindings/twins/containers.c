@@ -216,17 +216,21 @@ static enum outcome add(struct list *list, struct row_cell id) {
     return host_add_cells(list->ctx, cells, CELLS) ? ADDED : FAILED;
 }
 
-HOST_FUNCTION(host_add_containers) {
-    struct list list = { .ctx = ctx, .owner_name = host_arg(argc, argv, 6) };
-    uint32_t index, count;
-    if (!host_int(ctx, host_arg(argc, argv, 0), &list.directory) || !host_length(ctx, host_arg(argc, argv, 1), &count) ||
-        !host_u32(ctx, host_arg(argc, argv, 2), &index) || !host_u32(ctx, host_arg(argc, argv, 3), &list.schema) ||
-        !host_u32(ctx, host_arg(argc, argv, 4), &list.minor) || !(list.awake = host_text(ctx, host_arg(argc, argv, 5))))
-        return JS_EXCEPTION;
+HOST_CALL(host_add_containers, "iviiisv") {
+    struct list list = {
+        .ctx = ctx,
+        .directory = a[0].number,
+        .schema = a[3].bits,
+        .minor = a[4].bits,
+        .awake = a[5].text,
+        .owner_name = a[6].value,
+    };
+    uint32_t index = a[2].bits, count;
+    if (!host_length(ctx, a[1].value, &count)) return JS_EXCEPTION;
     enum outcome outcome = ADDED;
     for (; index < count && outcome == ADDED; index += outcome == ADDED) {
         struct row_cell id;
-        JSValue value = JS_GetPropertyUint32(ctx, argv[1], index);
+        JSValue value = JS_GetPropertyUint32(ctx, a[1].value, index);
         const char *text = JS_ToCStringLen(ctx, &id.length, value);
         id.text = (const uint8_t *)text;
         outcome = text ? add(&list, id) : FAILED;
@@ -234,6 +238,5 @@ HOST_FUNCTION(host_add_containers) {
         JS_FreeValue(ctx, value);
     }
     forget_owner(&list);
-    JS_FreeCString(ctx, list.awake);
     return outcome == FAILED ? JS_EXCEPTION : JS_NewUint32(ctx, index);
 }

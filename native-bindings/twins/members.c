@@ -124,24 +124,13 @@ static JSValue members_in(JSContext *ctx, uint8_t *text, size_t length, JSValueC
     return JS_UNDEFINED;
 }
 
-static JSValue read_members(JSContext *ctx, int directory, const char *path, JSValueConst names, JSValueConst into) {
+HOST_CALL(host_read_members, "sv?iv") {
     uint8_t *data;
     size_t length;
-    if (!host_read_whole(ctx, directory, path, &data, &length)) return JS_EXCEPTION;
+    if (!host_read_whole(ctx, a[2].is_given ? a[2].number : AT_FDCWD, a[0].text, &data, &length)) return JS_EXCEPTION;
     JSValue members;
-    if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", path);
-    else members = members_in(ctx, data, length, names, into);
+    if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", a[0].text);
+    else members = members_in(ctx, data, length, a[1].value, a[3].is_given ? a[3].value : JS_UNDEFINED);
     js_free(ctx, data);
-    return members;
-}
-
-HOST_FUNCTION(host_read_members) {
-    int directory = AT_FDCWD;
-    JSValueConst relative_to = host_arg(argc, argv, 2);
-    if (!JS_IsUndefined(relative_to) && !host_int(ctx, relative_to, &directory)) return JS_EXCEPTION;
-    const char *path = host_text(ctx, host_arg(argc, argv, 0));
-    if (!path) return JS_EXCEPTION;
-    JSValue members = read_members(ctx, directory, path, host_arg(argc, argv, 1), host_arg(argc, argv, 3));
-    JS_FreeCString(ctx, path);
     return members;
 }

@@ -7,7 +7,7 @@ import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, SLOW, shell, useHarness } from "../support/harness.ts";
 import { program } from "../support/programs.ts";
 
-/** Of native-bindings/host/stream.c. */
+/** Of native-bindings/host/sockets.c. */
 const LIMIT_MS = 10_000;
 
 describe.skipIf(!isRoot || !isRunt)("a peer that does not answer (needs root)", () => {
