@@ -8,7 +8,7 @@ import { isFrozen } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
-import { initState, removeDirectory, type StateRecord } from "../state/index.ts";
+import { initState, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
 import { resctrl, rootMount } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
@@ -71,7 +71,7 @@ function stillRunning(id: string, isStuck = false): RuntError {
 }
 
 /** A descriptor of init, checked after opening that the pid was not reused; REFUSED of pidfd.ts; undefined when init is gone. */
-export function openPidfd(record: StateRecord): number | undefined {
+export function openPidfd(record: StateSummary): number | undefined {
   // Still being made.
   if (record.pid <= 0) return undefined;
   let pidfd: number;

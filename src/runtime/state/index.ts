@@ -32,4 +32,4 @@ export {
   stageRecord,
   writeRecord,
 } from "./store.ts";
-export { peek, readSummary } from "./summary.ts";
+export { peek, readSummary, readTarget } from "./summary.ts";

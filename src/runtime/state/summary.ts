@@ -9,13 +9,21 @@ export function readSummary(root: string, id: string): StateSummary {
   return readWith((path) => (peek(path) as AnyRecord | undefined) ?? recordAt(path), root, id, false);
 }
 
+const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid`;
+
+/** The same with what decides whom a signal to the container is for. */
+export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid"> {
+  const read = (path: string) => (peek(path, undefined, undefined, TARGET_MEMBERS) as AnyRecord | undefined) ?? recordAt(path);
+  return readWith(read, root, id, false);
+}
+
 /**
  * The summary of a sound record of this build, or of a newer one of its schema; undefined when there is more to say: readSummary says it.
  * `directory`: a descriptor of that which the path is relative to. `former`: one that is not used any more.
  * @throws HostError
  */
-export function peek(path: string, directory?: number, former?: StateSummary): StateSummary | undefined {
-  const found = host.readMembers(path, SUMMARY_MEMBERS, directory, former) as Partial<StateRecord> | undefined;
+export function peek(path: string, directory?: number, former?: StateSummary, members = SUMMARY_MEMBERS): StateSummary | undefined {
+  const found = host.readMembers(path, members, directory, former) as Partial<StateRecord> | undefined;
   const minor = found?.minor as number;
   return found !== undefined &&
     found.schema === STATE_SCHEMA &&

@@ -4,28 +4,30 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import { openPidfd, ownerOf, signalProcess, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { readRecord } from "../state/index.ts";
+import { readRecord, readTarget } from "../state/index.ts";
 
 export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
-  const record = readRecord(root, id);
+  const target = readTarget(root, id);
   // Without a PID namespace of its own, the death of init leaves the other processes alive: SIGKILL means all of them.
   const isKill = signal === host.signalNumber("KILL");
-  const everyone = all || (isKill && !record.privatePid);
-  if (everyone && record.cgroup) {
+  const everyone = all || (isKill && !target.privatePid);
+  if (everyone && target.cgroup) {
+    const record = readRecord(root, id);
+    const { cgroup = target.cgroup } = record;
     const owner = ownerOf(record, root);
-    warnLeft(id, isKill ? killCgroup(record.cgroup, owner) : signalCgroup(record.cgroup, owner, signal));
+    warnLeft(id, isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal));
     return;
   }
   // While it is created there is no pid, either.
-  const pidfd = openPidfd(record);
+  const pidfd = openPidfd(target);
   if (pidfd === undefined) {
     if (all) return;
     throw new RuntError("wrong-status", WORDS.notRunning);
   }
   try {
-    const frozen = isKill && record.cgroup && isFrozen(record.cgroup) ? record.cgroup : undefined;
-    signalProcess(pidfd, record.pid, signal);
-    if (frozen) thawForKill(frozen, ownerOf(record, root));
+    const frozen = isKill && target.cgroup && isFrozen(target.cgroup) ? readRecord(root, id) : undefined;
+    signalProcess(pidfd, target.pid, signal);
+    if (frozen?.cgroup) thawForKill(frozen.cgroup, ownerOf(frozen, root));
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);
     throw error;
