@@ -25,7 +25,8 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     throw new RuntError("wrong-status", WORDS.notRunning);
   }
   try {
-    const frozen = isKill && target.cgroup && isFrozen(target.cgroup) ? readRecord(root, id) : undefined;
+    // On v2 a frozen process ends all the same.
+    const frozen = isKill && target.cgroup?.version === 1 && isFrozen(target.cgroup) ? readRecord(root, id) : undefined;
     signalProcess(pidfd, target.pid, signal);
     if (frozen?.cgroup) thawForKill(frozen.cgroup, ownerOf(frozen, root));
   } catch (error) {
