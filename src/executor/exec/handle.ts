@@ -7,8 +7,9 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { aborted, ExecutorError } from "../errors.ts";
 import type { TerminalSize } from "../launch/command.ts";
+import { makeFifos } from "../launch/fifos.ts";
 import { checkSize, writeSize } from "../launch/size.ts";
-import { makeFifos } from "../launch/stdio.ts";
+
 import { type Cgroup, makeSubCgroup, processesIn, readIfThere, removeSubCgroup, type SubCgroup } from "../process/cgroups.ts";
 import { failure, lastLine, openLog } from "../runtime/call.ts";
 import type { Runtime } from "../runtime/client.ts";

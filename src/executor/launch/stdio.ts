@@ -1,7 +1,6 @@
 /** The container's ends of its standard streams, and the caller's. */
 import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
-import { execa } from "execa";
 import type { LaunchCommand, Stdio } from "./command.ts";
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -34,10 +33,6 @@ export function pipePath(directory: string, name: StreamName): string {
 /** FIFO that sizes of the executor's own terminal are written into. */
 export function sizePath(directory: string): string {
   return join(directory, "size");
-}
-
-export async function makeFifos(paths: readonly string[]): Promise<void> {
-  if (paths.length > 0) await execa("mkfifo", ["-m", "600", ...paths]);
 }
 
 export interface OpenStdio {
