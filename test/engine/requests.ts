@@ -43,7 +43,11 @@ export function http(
       response.on("end", () => resolve({ status: response.statusCode!, text }));
       response.on("error", reject);
     });
-    call.on("error", reject);
+    call.on("error", (error: NodeJS.ErrnoException) => {
+      // The daemon may have closed a connection that was idle at the moment when it was used again (http.ClientRequest.reusedSocket).
+      if (call.reusedSocket && error.code === "ECONNRESET") http(socketPath, method, path, body).then(resolve, reject);
+      else reject(error);
+    });
     call.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
