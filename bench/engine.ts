@@ -160,8 +160,8 @@ try {
   console.log("| what | measured | target |\n| --- | ---: | ---: |");
   const bench = new Bench(daemon, rootfs);
   const shots = Number(values.shots);
-  await bench.shots(Math.min(shots, 20));
   if (shots > 0) {
+    await bench.shots(Math.min(shots, 20));
     row(`one-shot tasks a second, ${shots} at once`, (await bench.shots(shots)).toFixed(1), ">= 50");
     const latencies = await bench.latencies();
     row("recorded end to event, p50", ms(quantile(latencies, 0.5)), "< 5 ms");
