@@ -276,10 +276,11 @@ test-engine-kills: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \
 		test/engine/aimed-kills.test.ts test/engine/random-kills.test.ts
 
-# 50 bridge tasks under aimed kills: some minutes.
+# 50 bridge tasks under aimed kills, and 1,000 tasks through room for 20: some minutes.
 .PHONY: test-engine-long
 test-engine-long: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_NETWORKS=50 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/network-kills.test.ts
+	RUNT_ENGINE_TASKS=1000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/queue.test.ts -t E35
 
 # What the executor does, by the tests that show it, into docs/executor-behaviour.md.
 .PHONY: executor-behaviour
