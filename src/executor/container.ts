@@ -109,6 +109,12 @@ export class Container {
     this.directory.remove();
   }
 
+  /** What it says of itself cannot be read: the runtime removes what it knows of it, and nothing else is asked. @throws RuntimeError */
+  async discard(): Promise<void> {
+    await this.runtime.delete(this.directory.id, { force: true });
+    this.directory.remove();
+  }
+
   /** Whether a monitor lives whose record is in one of these phases. */
   #monitored(phases: readonly ExitRecord["phase"][]): boolean {
     const found = readRecord(this.directory.record);

@@ -155,6 +155,14 @@ export class Executor {
     return executor;
   }
 
+  /**
+   * Remove an executor that cannot be adopted because what is on disk of it cannot be read (state-unreadable), as after a power cut: with whatever of it may be
+   * there. Nobody will know how it ended. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version; RuntimeError
+   */
+  static async discard(options: ExecutorOptions): Promise<void> {
+    await new Executor(options).#container.discard();
+  }
+
   /** What is on disk in a state directory, by id; a directory that is not there has none. Changes nothing, and needs no `runt`. */
   static async list(stateDir: string): Promise<ExecutorEntry[]> {
     return listExecutors(stateDir);

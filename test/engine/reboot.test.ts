@@ -2,6 +2,8 @@
  * The host has booted anew (law 4). A boot is simulated: every process of the tasks is killed, its cgroups and the sockets are removed, and the next daemon reads
  * another boot id.
  */
+import { readdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
 import { cutPower as cutPowerOf, executorRecords as recordsOf } from "./power.ts";
@@ -59,6 +61,34 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
       expect(lines().length).toBe(4);
       for (const name of ["keep", "once", "shot"]) expect((await scene.ctl("delete", name)).status).toBe(0);
       expect(records()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "files of containers that the power cut has left empty keep nobody from being deleted, and nothing is left",
+    async () => {
+      const { directory, lines } = sharedIn(scene, "empty");
+      const first = await scene.daemon();
+      const names = ["executor", "record", "both"];
+      await apply(...names.map((name) => server(name, directory, name === "both" ? "start: always" : "")));
+      await until(async () => lines().length === 3 && (await Promise.all(names.map(get))).every(({ known }) => known === "RUNNING"));
+      await first.kill();
+      await cutPower();
+      // As ext4 has a file that was renamed, or made, and not synced.
+      const executors = join(scene.stateDir, "executors");
+      for (const id of readdirSync(executors)) {
+        const [, name] = id.split(".");
+        for (const file of ["executor", "record"]) if (name === file || name === "both") truncateSync(join(executors, id, `${file}.json`));
+      }
+
+      await scene.daemon({ bootId: ANOTHER_BOOT });
+      await until(async () => (await get("both")).known === "RUNNING" && (await get("executor")).known === "STOPPED");
+      expect(lines().filter((line) => line === "+ both")).toHaveLength(2);
+      // The incarnation of the old boot, too.
+      await until(() => readdirSync(executors).filter((id) => id.includes(".both.")).length === 1);
+      for (const name of names) expect([name, (await scene.ctl("delete", name)).status]).toEqual([name, 0]);
+      expect(readdirSync(executors).filter((id) => !id.startsWith("@"))).toEqual([]);
     },
     LONGEST_MS,
   );

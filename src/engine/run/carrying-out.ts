@@ -49,6 +49,9 @@ export class CarryingOut {
         const { name: resource, target, error } = happening;
         log("error", "resource-failed", { task: record.id, resource, target, message: error.message });
       }
+      if (happening.type === "removed" && happening.error !== undefined) {
+        log("error", "remove-failed", { task: record.id, container: happening.container, message: happening.error.message });
+      }
       if (happening.type === "preStopped" && happening.error !== undefined) {
         log("error", "pre-stop-failed", { task: record.id, container: happening.container, message: happening.error });
       }

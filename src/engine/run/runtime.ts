@@ -167,8 +167,8 @@ export class ContainerRuntime {
 
   /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */
   async remove(id: string): Promise<void> {
-    if ((await this.find(id)).state === "absent") return;
-    this.#known.get(id)!.remove();
+    if (await this.#isUnreadable(id)) await Executor.discard({ ...this.#common(), id });
+    else this.#known.get(id)?.remove();
     this.#known.delete(id);
     this.#followed.delete(id);
   }
@@ -198,6 +198,17 @@ export class ContainerRuntime {
         state === "exited" && process !== null && !process.unknown ? [[id, exitOf(process)] as const] : [],
       ),
     );
+  }
+
+  /** A power cut has left it half written. @throws as find, for other causes */
+  async #isUnreadable(id: string): Promise<boolean> {
+    try {
+      await this.find(id);
+      return false;
+    } catch (error) {
+      if (error instanceof ExecutorError && error.code === "state-unreadable") return true;
+      throw error;
+    }
   }
 
   #executor(id: string): Executor {
