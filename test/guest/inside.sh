@@ -1,11 +1,12 @@
 #!/bin/sh
-# In the guest: run the lanes of $PAYLOAD/lanes-MODE (lines NAME<tab>SECONDS<tab>COMMAND) one after the other. Each has $RESULTS/NAME.json for its report,
+# In the guest: run the lanes of $PAYLOAD/lanes-NAME (lines NAME<tab>SECONDS<tab>COMMAND) one after the other. Each has $RESULTS/NAME.json for its report,
 # $RESULTS/NAME.log for its output and $RESULTS/NAME.rc for its status. One that is silent for SECONDS is ended. What is there goes out after
 # every lane: a later one may hang.
 cd "$PAYLOAD/repository" || exit 1
 export PATH="$PAYLOAD/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 tab=$(printf '\t')
 mode=$(sed 's/.*runt.mode=\([a-z0-9]*\).*/\1/' /proc/cmdline)
+lanes=$(sed 's/.*runt.lanes=\([a-z0-9-]*\).*/\1/' /proc/cmdline)
 echo "Linux $(uname -r), $(crun --version | head -n 1)" >"$RESULTS/machine"
 # Not /tmp: before Linux 6.3 the ids of a tmpfs cannot be mapped.
 export GUEST_MODE=$mode RUNT_TEST_SLOW=8 NO_COLOR=1 TMPDIR=/var/tmp
@@ -49,4 +50,4 @@ run() { # name seconds command
 
 while IFS=$tab read -r name seconds command <&3; do
     run "$name" "$seconds" "$command"
-done 3<"$PAYLOAD/lanes-$mode"
+done 3<"$PAYLOAD/lanes-$lanes"

@@ -8,10 +8,12 @@ export interface Lane {
   readonly modes: readonly Mode[];
   /** Only with --long, or by its name. */
   readonly long?: boolean;
-  /** The Debian package (test/guest/package.ts) is in the payload. */
-  readonly needsPackage?: boolean;
+  /** The Debian package, and one that is newer (test/guest/packages.ts). */
+  readonly needsPackages?: boolean;
   /** Seconds without a line of output after which it counts as hanging. */
   readonly silence: number;
+  /** How many times the power of its machine is cut (power/cut.ts), $RUNT_TEST_CUTS there. It has a machine of its own. */
+  readonly cuts?: { readonly short: number; readonly long: number };
   /** Its report (counts.ts) goes to $REPORT. */
   readonly command: string;
 }
@@ -49,7 +51,16 @@ export const LANES: readonly Lane[] = [
     ),
   },
   // runtd as systemd's service, from the Debian package.
-  { name: "engine", modes: ["v2"], needsPackage: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/engine-") },
+  { name: "engine", modes: ["v2"], needsPackages: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/engine-") },
+  // Its machine loses its power while it works: after each boot everything is as it was told.
+  {
+    name: "power",
+    modes: ["v2"],
+    long: true,
+    cuts: { short: 2, long: 20 },
+    silence: TEST_SILENCE,
+    command: tsx("test/guest/power/main.ts"),
+  },
   { name: "conformance", modes: ["v2"], silence: TEST_SILENCE, command: tsx(`test/conformance/main.ts --verbose --only ${CGROUP_GROUPS}`) },
   { name: SYSTEM_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/system-calls.ts") },
   { name: SYSTEMD_CALLS, modes: ["v2"], long: true, silence: TEST_SILENCE, command: tsx("test/guest/systemd-calls.ts") },
@@ -83,4 +94,28 @@ export function chosen<T>(all: readonly T[], list: string | undefined, nameOf: (
   const unknown = names.filter((name) => !all.some((one) => nameOf(one) === name));
   if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(", ")}; known: ${all.map(nameOf).join(", ")}`);
   return all.filter((one) => names.includes(nameOf(one)));
+}
+
+/** The lanes of one boot, or of one boot after the other. */
+export interface Machine {
+  /** Also of its list of lanes and its directory. */
+  readonly name: string;
+  readonly mode: Mode;
+  readonly lanes: readonly Lane[];
+  /** How many times its power is cut; 0: it ends in order. */
+  readonly cuts: number;
+}
+
+/** The lanes of a mode are in one machine, but for those whose power is cut. */
+export function machinesOf(mode: Mode, lanes: readonly Lane[], isLong: boolean): Machine[] {
+  const own = lanes.filter(({ modes }) => modes.includes(mode));
+  const together = own.filter(({ cuts }) => cuts === undefined);
+  return [
+    ...(together.length > 0 ? [{ name: mode, mode, lanes: together, cuts: 0 }] : []),
+    ...own.flatMap((lane) => {
+      if (lane.cuts === undefined) return [];
+      const cuts = isLong ? lane.cuts.long : lane.cuts.short;
+      return [{ name: `${mode}-${lane.name}`, mode, lanes: [{ ...lane, command: `RUNT_TEST_CUTS=${cuts} ${lane.command}` }], cuts }];
+    }),
+  ];
 }

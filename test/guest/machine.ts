@@ -12,11 +12,15 @@ export interface Boot {
   readonly root: string;
   readonly kernel: string;
   readonly payload: string;
+  /** Name of the list of lanes in it. */
+  readonly lanes: string;
+  /** Raw disk that stays from boot to boot. */
+  readonly kept?: string;
   /** Console log and results disk are made here. */
   readonly directory: string;
   readonly limitSeconds: number;
-  /** Called for every line of the console. */
-  readonly line: (text: string) => void;
+  /** Called for every line of the console. `cut` takes the machine's power. */
+  readonly line: (text: string, cut: () => void) => void;
 }
 
 export interface Booted {
@@ -24,6 +28,7 @@ export interface Booted {
   readonly results: string;
   readonly console: string;
   readonly timedOut: boolean;
+  readonly wasCut: boolean;
   /** Of QEMU: 0 also after a panic. */
   readonly status: number;
 }
@@ -43,16 +48,21 @@ export async function boot(options: Boot): Promise<Booted> {
   rmSync(results, { force: true });
   writeFileSync(results, "");
   truncateSync(results, RESULTS_BYTES);
-  const log = createWriteStream(consoleLog);
+  const log = createWriteStream(consoleLog, { flags: "a" });
   const monitor = join(options.directory, "monitor");
   // The machine ends with this process, however this ends.
   const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", ...command(options, results, monitor)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const lines = createInterface({ input: child.stdout });
+  let wasCut = false;
+  const cut = () => {
+    wasCut = true;
+    child.kill("SIGKILL");
+  };
   lines.on("line", (text) => {
     log.write(`${text}\n`);
-    options.line(text.trimEnd());
+    options.line(text.trimEnd(), cut);
   });
   let timedOut = false;
   let grace: NodeJS.Timeout | undefined;
@@ -69,7 +79,7 @@ export async function boot(options: Boot): Promise<Booted> {
   clearTimeout(grace);
   rmSync(monitor, { force: true });
   await new Promise<void>((done) => log.end(done));
-  return { results, console: consoleLog, timedOut, status };
+  return { results, console: consoleLog, timedOut, wasCut, status };
 }
 
 /** Lets the kernel say on the console where each processor is: by an interrupt that it cannot mask, and takes for its end. */
@@ -78,7 +88,7 @@ function interrupt(monitor: string): void {
   socket.on("error", (error) => console.error(`QEMU's monitor: ${error.message}`));
 }
 
-function command({ mode, root, kernel, payload }: Boot, results: string, monitor: string): string[] {
+function command({ mode, lanes, root, kernel, payload, kept }: Boot, results: string, monitor: string): string[] {
   const drive = (id: string, file: string, ...more: string[]) => [
     "-drive",
     ["if=none", "format=raw", `id=${id}`, `file=${file}`, ...more].join(),
@@ -92,12 +102,14 @@ function command({ mode, root, kernel, payload }: Boot, results: string, monitor
     ...[...drive("root", root, "snapshot=on", "cache=unsafe"), "-device", "nvme,drive=root,serial=root"],
     ...[...drive("payload", payload, "snapshot=on", "cache=unsafe"), "-device", "virtio-blk-pci,drive=payload,serial=payload"],
     ...[...drive("results", results, "cache=unsafe"), "-device", "virtio-blk-pci,drive=results,serial=results"],
+    // What the guest has written is in the host's memory at once, and stays when QEMU is killed; what only the guest has in its memory is lost.
+    ...(kept === undefined ? [] : [...drive("kept", kept, "cache=unsafe"), "-device", "virtio-blk-pci,drive=kept,serial=kept"]),
     ...["-kernel", kernel, "-append"],
     [
       "console=ttyS0 root=/dev/nvme0n1 rootfstype=ext4 rootwait rw panic=-1 unknown_nmi_panic no_timer_check tsc=reliable quiet mitigations=off random.trust_cpu=on",
       "systemd.unit=guest.target systemd.show_status=0",
       ...KERNEL_ARGUMENTS[mode],
-      `runt.mode=${mode}`,
+      `runt.mode=${mode} runt.lanes=${lanes}`,
     ].join(" "),
   ];
 }

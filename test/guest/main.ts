@@ -6,7 +6,7 @@
  *   --long          the long lanes too
  *   --run COMMAND   this shell command instead of the lanes; its output is shown
  *   --write         put the counts of system calls into docs/performance.md
- *   --out DIR       where console, reports and logs of the lanes go, by mode (default: build/guest/results)
+ *   --out DIR       where console, reports and logs of the lanes go, by machine (default: build/guest/results)
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -14,11 +14,12 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { program, REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import { add, type Counts, countLane } from "./counts.ts";
-import { chosen, LANES, type Lane, MODES, type Mode, SYSTEM_CALLS } from "./lanes.ts";
-import { boot } from "./machine.ts";
-import { makePackage } from "./package.ts";
+import { chosen, LANES, type Machine, MODES, type Mode, machinesOf, SYSTEM_CALLS } from "./lanes.ts";
+import { type Boot, boot } from "./machine.ts";
+import { makePackages } from "./packages.ts";
 import { makePayload } from "./payload.ts";
 import { writeSystemCalls } from "./performance.ts";
+import { bootUntilEnd } from "./power/cut.ts";
 
 const IMAGE = join(REPOSITORY, "build/guest");
 /** For all of a machine's lanes: several times what they need. */
@@ -41,19 +42,19 @@ function tell(text: string): void {
   console.log(`[${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s] ${text}`);
 }
 
-function lanesOf(mode: Mode): readonly Lane[] {
-  if (values.run !== undefined) return [{ name: "run", modes: MODES, silence: RUN_SILENCE, command: values.run }];
-  return lanes.filter(({ modes }) => modes.includes(mode));
+function machines(mode: Mode): Machine[] {
+  const all = values.run === undefined ? lanes : [{ name: "run", modes: MODES, silence: RUN_SILENCE, command: values.run }];
+  return machinesOf(mode, all, values.long);
 }
 
-async function test(mode: Mode, payload: string): Promise<Counts> {
-  const own = lanesOf(mode);
-  const directory = join(out, mode);
+async function test({ name: machine, mode, lanes: own, cuts }: Machine, payload: string): Promise<Counts> {
+  const directory = join(out, machine);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const tail: string[] = [];
-  const booted = await boot({
+  const options: Boot = {
     mode,
+    lanes: machine,
     root: join(IMAGE, "root.img"),
     kernel: join(IMAGE, "vmlinuz"),
     payload,
@@ -62,13 +63,14 @@ async function test(mode: Mode, payload: string): Promise<Counts> {
     line: (text) => {
       tail.push(text);
       if (tail.length > TAIL_LINES) tail.shift();
-      if (text.startsWith("guest: ")) tell(`${mode} ${text}`);
+      if (text.startsWith("guest: ")) tell(`${machine} ${text}`);
     },
-  });
+  };
+  const booted = await (cuts === 0 ? boot(options) : bootUntilEnd(options, cuts));
   unpack(booted.results, directory);
   const ended = existsSync(join(directory, "rc"));
   if (!ended) {
-    tell(`${mode} guest ${booted.timedOut ? "was over its time limit" : `ended early (QEMU: ${booted.status})`}; its last lines:`);
+    tell(`${machine} guest ${booted.timedOut ? "was over its time limit" : `ended early (QEMU: ${booted.status})`}; its last lines:`);
     console.log(tail.join("\n"));
   }
   let total: Counts = { passed: 0, failed: ended ? 0 : 1, skipped: 0 };
@@ -79,7 +81,7 @@ async function test(mode: Mode, payload: string): Promise<Counts> {
       return { passed: Number(status === "0\n"), failed: Number(status !== "0\n"), skipped: 0 };
     }
     const counts = countLane(read(join(directory, `${name}.json`)), status === undefined ? undefined : Number(status));
-    tell(`${mode} ${name}: ${words(counts)}`);
+    tell(`${machine} ${name}: ${words(counts)}`);
     if (counts.failed > 0) console.log(complaint(directory, name));
     total = add(total, counts);
   }
@@ -120,12 +122,19 @@ const lanes = chosen(LANES, values.lanes, ({ name }) => name).filter(({ long }) 
 execFileSync(join(import.meta.dirname, "image/build.sh"), [IMAGE], { stdio: "inherit" });
 sharedRootfs();
 for (const source of readdirSync(join(REPOSITORY, "test/probe"))) program(source.replace(/\.c$/, ""));
-const all = modes.map((mode) => [mode, lanesOf(mode)] as const);
-const packages = all.some(([, own]) => own.some(({ needsPackage }) => needsPackage)) ? [makePackage(REPOSITORY, out)] : [];
-const payload = makePayload(REPOSITORY, out, Object.fromEntries(all), packages);
+const all = modes.map((mode) => [mode, machines(mode)] as const);
+const inEach = all.flatMap(([, those]) => those);
+const packages = inEach.some((one) => one.lanes.some(({ needsPackages }) => needsPackages)) ? makePackages(REPOSITORY, out) : [];
+const payload = makePayload(REPOSITORY, out, Object.fromEntries(inEach.map((one) => [one.name, one.lanes])), packages);
 tell("disks are ready");
 // At the same time: each is busy with one processor most of the time.
-const totals = await Promise.all(modes.map(async (mode) => [mode, await test(mode, payload)] as const));
+const totals = await Promise.all(
+  all.map(async ([mode, those]) => {
+    let total: Counts = { passed: 0, failed: 0, skipped: 0 };
+    for (const one of those) total = add(total, await test(one, payload));
+    return [mode, total] as const;
+  }),
+);
 rmSync(payload);
 if (values.write) {
   const directory = join(out, "v2");

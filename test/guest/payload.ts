@@ -1,4 +1,4 @@
-/** The disk with what changes from run to run: this tree as it is built, Node, and the lanes of each mode. */
+/** The disk with what changes from run to run: this tree as it is built, Node, and the lanes of each machine. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -36,10 +36,10 @@ export function makePayload(
     for (const name of files) copy(join(repository, name), join("repository", name));
     for (const file of packages) copy(file, join("packages", basename(file)));
     copy(process.execPath, "bin/node");
-    for (const mode in lanes) {
+    for (const machine in lanes) {
       writeFileSync(
-        join(stage, `lanes-${mode}`),
-        (lanes[mode] ?? []).map(({ name, silence, command }) => `${name}\t${silence}\t${command}\n`).join(""),
+        join(stage, `lanes-${machine}`),
+        (lanes[machine] ?? []).map(({ name, silence, command }) => `${name}\t${silence}\t${command}\n`).join(""),
       );
     }
     execFileSync("mke2fs", ["-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-d", stage, image, SIZE]);

@@ -11,23 +11,30 @@ import { show } from "../support/systemd.ts";
 const run = promisify(execFile);
 
 export const UNIT = "runtd.service";
-const STATE = "/var/lib/runtd";
-const SOCKET = "/run/runtd/admin.sock";
+export const STATE = "/var/lib/runtd";
+export const SOCKET = "/run/runtd/admin.sock";
 /** Its --cgroup-parent, in cgroup v2. */
 export const CGROUP = "/sys/fs/cgroup/runtd";
-const PACKAGE = join(process.env["PAYLOAD"] ?? "/payload", "packages/current.deb");
+const PACKAGES = join(process.env["PAYLOAD"] ?? "/payload", "packages");
 /** Where a service looks for programs. */
 const NODE = "/usr/local/bin/node";
 
 export interface NodeView {
+  readonly bootId: string;
   readonly epoch: number;
+  readonly lastSequence: number;
   readonly conditions: readonly unknown[];
 }
 
-/** The package, and Node where a service finds it. @throws Error, with what dpkg has said */
-export async function install(): Promise<void> {
+/** What dpkg has printed. @throws Error, with what it has said */
+export async function dpkg(...args: readonly string[]): Promise<string> {
+  return (await run("dpkg", [...args])).stdout;
+}
+
+/** Also puts Node where a service finds it. */
+export async function install(name: "current" | "newer"): Promise<void> {
   if (!existsSync(NODE)) symlinkSync(process.execPath, NODE);
-  await run("dpkg", ["--install", PACKAGE]);
+  await dpkg("--install", join(PACKAGES, `${name}.deb`));
 }
 
 /** @throws Error: it is not answered with success */
@@ -60,17 +67,15 @@ export async function mainPid(): Promise<number> {
   return Number((await show(UNIT, "MainPID"))["MainPID"]);
 }
 
-/** As the installed runt knows them. */
-export function list(): Listed[] {
-  return (
-    JSON.parse(execFileSync("/usr/bin/runt", ["--root", join(STATE, "executors/@runtime"), "list", "-f", "json"], { encoding: "utf8" })) ??
-    []
-  );
+/** By the installed runt; by that of the build when there is none. */
+export function list(runt = "/usr/bin/runt"): Listed[] {
+  if (!existsSync(join(STATE, "executors/@runtime"))) return [];
+  return JSON.parse(execFileSync(runt, ["--root", join(STATE, "executors/@runtime"), "list", "-f", "json"], { encoding: "utf8" })) ?? [];
 }
 
 /** "id pid:start ticks" of each container that runs: the same text is the same process. */
-export function identities(): string[] {
-  return list()
+export function identities(runt?: string): string[] {
+  return list(runt)
     .filter(({ status }) => status === "running")
     .map(({ id, pid }) => `${id} ${identityOf(pid)}`)
     .sort();
