@@ -206,6 +206,11 @@ demo: bin/runt
 demo-task: library
 	bundles/demo-task.sh
 
+# A pod of Kubernetes: probes, a volume in memory, an eviction (README.md).
+.PHONY: demo-pod
+demo-pod: library
+	bundles/demo-pod.sh
+
 # Sample bundles with root file systems, under build/bundles.
 .PHONY: bundles
 bundles: | $(SETUP)
@@ -282,6 +287,14 @@ test-engine-long: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_NETWORKS=50 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/network-kills.test.ts
 	RUNT_ENGINE_TASKS=1000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/queue.test.ts -t E35
 
+# Documents of pods and of the host, decoded by the types of Kubernetes (Go; it gets their modules).
+.PHONY: test-pod-documents
+test-pod-documents: setup-test $(TEST_TOOLS)
+	@if command -v go >/dev/null; then \
+	    (cd test/engine/strict-decoder && go build -trimpath -o $(CURDIR)/$(B)/test/strict-decoder .) && \
+	    $(B)/test/plain node_modules/.bin/vitest run --project unit test/unit/engine/pod-documents.test.ts; \
+	else echo "test-pod-documents skipped: there is no Go"; fi
+
 # What the executor does, by the tests that show it, into docs/executor-behaviour.md.
 .PHONY: executor-behaviour
 executor-behaviour: setup-test library $(TEST_TOOLS)
@@ -322,7 +335,7 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-security test-faults test-upgrade test-storm \
+test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-upgrade test-storm \
 	test-supply test-engines mutants engine-mutants test-guest-long
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.

@@ -113,6 +113,7 @@ function daemonPage(version: string): string {
       "FILES",
       terms([
         ["/run/runtd/admin.sock", "whoever may connect can do what root can"],
+        ["/run/runtd/interlink.sock", "with --interlink: for interLink, which sends pods of a cluster"],
         ["/run/runtd/read.sock", "for the group runtd-read: changes nothing, and shows no values of environments"],
         ["/var/lib/runtd", "store, containers and logs"],
         ["/var/lib/runtd/engine.db.backup", "a copy of the store that was found whole, ten minutes old at most"],
@@ -127,6 +128,7 @@ function daemonPage(version: string): string {
           "RUNT_IMAGES",
           "where images are looked for whose names say no registry, like oci:/srv/images or docker://registry.example/library",
         ],
+        ["RUNT_POD_SIZES", "a file with the sizes that pods may have; without it they have what they ask for"],
         ["NOTIFY_SOCKET", "sd_notify(3)"],
       ]),
     ),

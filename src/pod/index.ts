@@ -7,6 +7,7 @@ export type { ComposeFile, ComposeOptions } from "./compose/file.ts";
 export { parseCompose } from "./compose/parse.ts";
 export type { PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";
+export { type PodSize, parseSizes } from "./sizes.ts";
 export type { TaskFacts } from "./status/facts.ts";
 export { type HostFacts, nodeOf } from "./status/node.ts";
 export { type PodStatus, podOf } from "./status/pod.ts";

@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
 import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
+import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } from "./interlink/config.ts";
 import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
@@ -37,6 +38,8 @@ export interface Configuration {
   readonly networkTimeoutMs: number | undefined;
   readonly networkCheckMs: number | undefined;
   readonly volumeCheckMs: number | undefined;
+  /** undefined: interLink may not ask. */
+  readonly interlink: InterlinkConfiguration | undefined;
   readonly images: ImageSettings;
   /** Whether each task gets a cgroup of its own. Limits of a task need one. */
   readonly taskLimits: boolean;
@@ -48,6 +51,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION]
+             [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
+                          [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
              [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
        runtd migrate --to VERSION [--state-dir DIR]
 
@@ -76,6 +81,14 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         how often the networks of tasks are looked at; default 1m
   --volume-check DURATION
                         how often scratch volumes with a size are measured; default 10s
+  --interlink           interlink.sock in the directory of the sockets: pods of a cluster come by the plug-in API of interLink
+  --interlink-host-path DIR
+                        they may have directories of the host below it; may be repeated; default: none
+  --interlink-network WHAT
+                        bridge (default): each is behind a bridge of the host; none: loopback only
+  --interlink-listen ADDRESS:PORT
+                        instead of the socket; --interlink-token FILE has the token that is asked for, and --interlink-host NAME is a further name
+                        of this host, as a request has it; may be repeated
   --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
                         kept in the file that it names
   --pull-policy POLICY  of containers that say nothing: default, always, once or prefer-cached
@@ -116,6 +129,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "network-check": { type: "string" },
       "volume-check": { type: "string" },
       ...IMAGE_OPTIONS,
+      ...INTERLINK_OPTIONS,
       help: { type: "boolean", default: false },
     },
   });
@@ -153,6 +167,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
     networkCheckMs: durationOf("network-check", values["network-check"]),
     volumeCheckMs: durationOf("volume-check", values["volume-check"]),
+    interlink: interlinkSettingsOf(values),
   };
 }
 

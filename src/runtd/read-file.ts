@@ -1,7 +1,8 @@
 /** Parses the text of a file into tasks. Pods are translated with the facts of this host. */
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Engine, ParsedFile } from "../engine/index.ts";
-import { type PodHost, parseFile } from "../pod/index.ts";
+import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
 
 export function readFile(text: string, engine: Engine): ParsedFile {
   return parseFile(text, hostOf(engine));
@@ -14,5 +15,11 @@ export function hostOf({ node: { ledger } }: Engine): PodHost {
     cpus: ledger.cpus.capacity,
     memoryBytes: ledger.memoryBytes.capacity,
     images: process.env["RUNT_IMAGES"] || undefined,
+    sizes: sizesIn(process.env["RUNT_POD_SIZES"]),
   };
+}
+
+/** @throws the error of open(2) or read(2), SyntaxError, z.ZodError: the file is wrong, and no pod is taken */
+function sizesIn(path: string | undefined): PodSize[] | undefined {
+  return path === undefined || path === "" ? undefined : parseSizes(readFileSync(path, "utf8"));
 }

@@ -1,7 +1,7 @@
 /** The daemon: an engine behind two sockets. Its containers are not its children, so they survive it. */
 import { rmSync } from "node:fs";
 import type { Server } from "node:http";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
@@ -11,6 +11,9 @@ import type { Services } from "./http/services.ts";
 import { Slots } from "./http/slots.ts";
 import { Timings } from "./http/timings.ts";
 import { addUpgrades } from "./http/upgrade.ts";
+import { Calls } from "./interlink/calls.ts";
+import { listenForInterlink } from "./interlink/listen.ts";
+import { interlinkServer } from "./interlink/server.ts";
 import { log } from "./log.ts";
 import { managerMessage } from "./notify.ts";
 import { Peers } from "./peers.ts";
@@ -64,10 +67,17 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     await listenOn(server, file);
     servers.push(server);
   }
+  const places = Object.values(sockets).map(({ path }) => path);
+  const { interlink } = configuration;
+  if (interlink !== undefined) {
+    const server = interlinkServer({ calls: new Calls(engine, interlink.rules), guard: interlink.listen });
+    places.push(await listenForInterlink(server, interlink, runDir));
+    servers.push(server);
+  }
   const end = (signal: NodeJS.Signals) => {
     log("info", "ending", { signal });
     for (const server of servers) server.close();
-    for (const { path } of Object.values(sockets)) rmSync(path, { force: true });
+    for (const place of places.filter(isAbsolute)) rmSync(place, { force: true });
     engine.close();
     // Actions in progress continue without this process. The next daemon finds their results.
     process.exit(0);
@@ -75,5 +85,5 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
   await tellReady(engine.binary);
-  log("info", "ready", { sockets: Object.values(sockets).map(({ path }) => path), pid: process.pid });
+  log("info", "ready", { sockets: places, pid: process.pid });
 }

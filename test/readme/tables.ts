@@ -60,6 +60,7 @@ const WEB = "/tmp/bundles/web";
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "make demo": { shows: /No process, mount, cgroup or state is left\.\n$/, seconds: HALF_AN_HOUR },
   "make demo-task": { shows: /No process, mount, cgroup or file of the task is left\.\n$/, seconds: HALF_AN_HOUR },
+  "make demo-pod": { shows: /No process, mount, cgroup or file of the pods is left\.\n$/, seconds: HALF_AN_HOUR },
   make: { after: "bin/runt --version && ! ldd bin/runt 2>/dev/null", shows: /runt version / },
   "make bundles": { after: "test -f build/bundles/hello/config.json -a -x build/bundles/hello/rootfs/bin/sh" },
   "make install": { after: 'test "$(command -v runt)" = /usr/local/bin/runt' },

@@ -1,6 +1,5 @@
 /** Translates a pod into a task. */
 import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
-import { podTotal, resourcesOf } from "../resources.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf } from "./container.ts";
 import { type Member, membersOf } from "./members.ts";
@@ -8,6 +7,7 @@ import { originOf } from "./origin.ts";
 import { checkRestricted } from "./restricted.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
+import { wholeOf } from "./whole.ts";
 
 export interface Translated {
   /** undefined when there are problems. */
@@ -35,14 +35,6 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   const { metadata, spec } = at.pod;
   checkPod(at);
   checkRestricted(at, members);
-  const limits = members.map(({ container, role }) => ({ role, ...resourcesOf(container.resources).limits }));
-  const total = (name: "cpu" | "memory") =>
-    podTotal({
-      containers: limits.filter(({ role }) => role === "main").map((one) => one[name]),
-      init: limits.filter(({ role }) => role !== "main").map((one) => ({ value: one[name], isSidecar: one.role === "sidecar" })),
-    });
-  const cpu = total("cpu");
-  const memory = total("memory");
   const { cluster } = at.host;
   const isBridged = cluster?.network === "bridge" && !spec.hostNetwork;
   const published = spec.hostNetwork ? [] : publishedBy(members);
@@ -52,8 +44,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
       ...containerOf(at, container, role, path),
       dependsOn: before(members, index),
     })),
-    ...(cpu ? { cpus: Math.max(0.01, cpu / 1000) } : {}),
-    ...(memory ? { memory } : {}),
+    ...wholeOf(at, members),
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : "shared",

@@ -2,6 +2,7 @@
 import type { Problem } from "../../engine/spec/index.ts";
 import type { ClusterRules } from "../cluster/rules.ts";
 import type { PodInput } from "../schema/pod.ts";
+import type { PodSize } from "../sizes.ts";
 import type { Objects } from "./objects.ts";
 
 /** Facts about the host that a pod may refer to. */
@@ -13,6 +14,8 @@ export interface PodHost {
   readonly images?: string | undefined;
   /** Pods come from a cluster: their tasks are named by their uids, and they may not do more than these rules say. */
   readonly cluster?: ClusterRules;
+  /** Sizes of pods that it offers; absent: any. */
+  readonly sizes?: readonly PodSize[] | undefined;
 }
 
 export type Path = readonly (string | number)[];

@@ -1,0 +1,86 @@
+/** The four calls of interLink's plug-in API, on the engine. */
+import { type Engine, EngineError, type LogRecord, TextWriter } from "../../engine/index.ts";
+import { type ClusterPod, type ClusterRules, parseClusterPod } from "../../pod/index.ts";
+import { hostAddresses } from "../host-facts.ts";
+import { log } from "../log.ts";
+import { hostOf } from "../read-file.ts";
+import { statusAnswer } from "./answers.ts";
+import type { LogRequest, PodRequest } from "./requests.ts";
+
+/** Of all pods that come from a cluster. */
+export const GROUP = "interlink";
+
+export class Calls {
+  readonly #engine: Engine;
+  readonly #rules: ClusterRules;
+
+  constructor(engine: Engine, rules: ClusterRules) {
+    this.#engine = engine;
+    this.#rules = rules;
+  }
+
+  /** The same pod again is no other one. @throws EngineError invalid-spec, no-room; StoreError */
+  async create(request: ClusterPod) {
+    const parsed = parseClusterPod(request, hostOf(this.#engine), this.#rules);
+    const [applied] = await this.#engine.apply(parsed, GROUP, {});
+    const name = parsed.tasks[0]?.name ?? applied?.name ?? "";
+    log("info", "interlink-create", { pod: name, change: applied?.change });
+    const { id } = this.#engine.get(name, GROUP);
+    return { PodUID: name, PodJID: id, pod_uid: name, pod_jid: id };
+  }
+
+  /** What is gone is deleted. @throws StoreError */
+  async delete({ metadata: { uid } }: PodRequest): Promise<string> {
+    try {
+      await this.#engine.delete(uid, GROUP);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "unknown-task") throw error;
+    }
+    log("info", "interlink-delete", { pod: uid });
+    return `pod ${uid} is being deleted`;
+  }
+
+  /** Of a pod that is not known nothing is said. */
+  status(pods: readonly PodRequest[]) {
+    const addresses = hostAddresses();
+    return pods.flatMap(({ metadata: { uid } }) => {
+      const task = this.#known(uid);
+      if (task === undefined) return [];
+      return statusAnswer(task, this.#engine.detail(task.id, GROUP, { isRedacted: false }), addresses) ?? [];
+    });
+  }
+
+  /** Text, in pieces. @throws EngineError unknown-task, unknown-container: at once */
+  logs(
+    { uid, container, tail, bytes, hasTimes, follow, previous, sinceSeconds, sinceMs }: LogRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    const since = sinceSeconds === undefined ? sinceMs : Date.now() - sinceSeconds * 1000;
+    const records = this.#engine.logs(uid, GROUP, { container, tail, follow, previous, sinceMs: since, signal });
+    return limited(textOf(records, hasTimes), bytes);
+  }
+
+  #known(uid: string) {
+    try {
+      return this.#engine.get(uid, GROUP);
+    } catch (error) {
+      if (error instanceof EngineError && error.code === "unknown-task") return undefined;
+      throw error;
+    }
+  }
+}
+
+async function* textOf(records: AsyncGenerator<readonly LogRecord[]>, hasTimes: boolean): AsyncGenerator<Uint8Array> {
+  const text = new TextWriter({ hasTimes });
+  for await (const some of records) yield Buffer.concat(some.map((one) => text.render(one)));
+}
+
+/** The first bytes only. */
+async function* limited(source: AsyncGenerator<Uint8Array>, most: number | undefined): AsyncGenerator<Uint8Array> {
+  let left = most ?? Number.POSITIVE_INFINITY;
+  for await (const chunk of source) {
+    yield chunk.subarray(0, Math.min(chunk.length, left));
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}

@@ -1,0 +1,60 @@
+/** What the command line says of interLink. */
+import { isAbsolute } from "node:path";
+import type { ClusterRules } from "../../pod/index.ts";
+import { oneOf } from "../values.ts";
+import { readToken } from "./guard.ts";
+
+/** For node:util's parseArgs. */
+export const INTERLINK_OPTIONS = {
+  interlink: { type: "boolean", default: false },
+  "interlink-listen": { type: "string" },
+  "interlink-token": { type: "string" },
+  "interlink-host": { type: "string", multiple: true },
+  "interlink-host-path": { type: "string", multiple: true },
+  "interlink-network": { type: "string" },
+} as const;
+
+export interface InterlinkConfiguration {
+  readonly rules: ClusterRules;
+  /** undefined: the socket interlink.sock. */
+  readonly listen:
+    | { readonly address: string; readonly port: number; readonly token: string; readonly hosts: readonly string[] }
+    | undefined;
+}
+
+interface Values {
+  readonly interlink: boolean;
+  readonly "interlink-listen"?: string;
+  readonly "interlink-token"?: string;
+  readonly "interlink-host"?: string[];
+  readonly "interlink-host-path"?: string[];
+  readonly "interlink-network"?: string;
+}
+
+/** undefined: nobody asks for it. @throws Error, which says what is wrong; what node:fs throws */
+export function interlinkSettingsOf(values: Values): InterlinkConfiguration | undefined {
+  const { "interlink-listen": place, "interlink-token": file, "interlink-host": names = [] } = values;
+  const { "interlink-host-path": hostPaths = [] } = values;
+  if (!values.interlink) {
+    const given = Object.keys(INTERLINK_OPTIONS).find((name) => name !== "interlink" && values[name as keyof Values] !== undefined);
+    if (given !== undefined) throw new Error(`--${given} needs --interlink`);
+    return undefined;
+  }
+  const relative = hostPaths.find((path) => !isAbsolute(path));
+  if (relative !== undefined) throw new Error(`--interlink-host-path ${relative}: is no absolute path`);
+  const rules: ClusterRules = {
+    hostPaths,
+    network: oneOf("interlink-network", values["interlink-network"], ["bridge", "none"]) ?? "bridge",
+  };
+  if (place === undefined) {
+    if (file !== undefined || names.length > 0)
+      throw new Error("a token and names are for --interlink-listen: who may open the socket may ask");
+    return { rules, listen: undefined };
+  }
+  const [, address = "", port = ""] = /^(?:\[([0-9a-f:]+)\]|([^:]+)):(\d+)$/i.exec(place)?.filter((part) => part !== undefined) ?? [];
+  const number = Number(port);
+  if (address === "" || !Number.isInteger(number) || number < 1 || number > 65_535)
+    throw new Error(`--interlink-listen ${place}: write ADDRESS:PORT`);
+  if (file === undefined) throw new Error("--interlink-listen needs --interlink-token FILE");
+  return { rules, listen: { address, port: number, token: readToken(file), hosts: [place, ...names] } };
+}

@@ -1,0 +1,88 @@
+/**
+ * What interLink asks a plug-in for. Its published document (plugin-openapi.json of interlink-hq/interLink) and the JSON that its own programs
+ * send have different names for some fields: both are read.
+ */
+import { z } from "zod";
+
+const object = z.record(z.string(), z.unknown());
+const objects = z
+  .array(object)
+  .nullish()
+  .transform((value) => value ?? []);
+
+/** POST /create: the pod, and for each container what it refers to. */
+export const createRequest = z
+  .object({
+    pod: object,
+    container: z
+      .array(
+        z.object({
+          configMaps: objects,
+          config_maps: objects,
+          secrets: objects,
+          projectedvolumemaps: objects,
+        }),
+      )
+      .nullish()
+      .transform((value) => value ?? []),
+  })
+  .transform(({ pod, container }) => ({
+    pod,
+    configMaps: container.flatMap((one) => [...one.configMaps, ...one.config_maps]),
+    secrets: container.flatMap((one) => one.secrets),
+    projected: container.flatMap((one) => one.projectedvolumemaps),
+  }));
+
+/** POST /delete, and each of GET /status. */
+export const podRequest = z.object({
+  metadata: z.object({ name: z.string().default(""), namespace: z.string().default("default"), uid: z.string().min(1) }),
+});
+
+/** GET /status; its client asks for nothing to see whether somebody answers. */
+export const statusRequest = z
+  .array(podRequest)
+  .nullable()
+  .transform((value) => value ?? []);
+
+/** What Go writes for a time that is not given. */
+const NO_TIME = /^0001-01-01T00:00:00Z$/;
+const count = z.int().min(0).nullish();
+const flag = z.boolean().nullish();
+const time = z.string().nullish();
+
+/** GET /getLogs. 0 and null are: not given. */
+export const logRequest = z
+  .object({
+    PodUID: z.string().optional(),
+    pod_uid: z.string().optional(),
+    ContainerName: z.string().optional(),
+    container_name: z.string().optional(),
+    Opts: z
+      .object({ Tail: count, Bytes: count, Timestamps: flag, Follow: flag, Previous: flag, SinceSeconds: count, SinceTime: time })
+      .optional(),
+    opts: z
+      .object({ tail: count, limit_bytes: count, timestamps: flag, previous: flag, since_seconds: count, since_time: time })
+      .optional(),
+  })
+  .transform((given, context) => {
+    const { Opts = {}, opts = {} } = given;
+    const uid = given.PodUID ?? given.pod_uid;
+    const sinceTime = Opts.SinceTime ?? opts.since_time ?? undefined;
+    const since = sinceTime === undefined || NO_TIME.test(sinceTime) ? undefined : Date.parse(sinceTime);
+    if (!uid) context.addIssue({ code: "custom", message: "has to name a pod", path: ["PodUID"] });
+    if (Number.isNaN(since)) context.addIssue({ code: "custom", message: "is no time", path: ["Opts", "SinceTime"] });
+    return {
+      uid: uid ?? "",
+      container: (given.ContainerName ?? given.container_name) || undefined,
+      tail: (Opts.Tail ?? opts.tail) || undefined,
+      bytes: (Opts.Bytes ?? opts.limit_bytes) || undefined,
+      hasTimes: Opts.Timestamps ?? opts.timestamps ?? false,
+      follow: Opts.Follow ?? false,
+      previous: Opts.Previous ?? opts.previous ?? false,
+      sinceSeconds: (Opts.SinceSeconds ?? opts.since_seconds) || undefined,
+      sinceMs: since,
+    };
+  });
+
+export type LogRequest = z.output<typeof logRequest>;
+export type PodRequest = z.output<typeof podRequest>;

@@ -1,0 +1,133 @@
+/**
+ * interLink's plug-in API over HTTP. Its two GETs have bodies, which HTTP frameworks drop (RFC 9110, 9.3.1, gives them no meaning): so this is Node's own
+ * server.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { z } from "zod";
+import { EngineError } from "../../engine/index.ts";
+import { errorOf, statusOf } from "../http/errors.ts";
+import { HTTP_LIMITS, MOST_CONNECTIONS } from "../http/limits.ts";
+import type { Calls } from "./calls.ts";
+import { refusalOf } from "./guard.ts";
+import { createRequest, logRequest, podRequest, statusRequest } from "./requests.ts";
+
+/** A pod with its ConfigMaps and Secrets. */
+const LARGEST_BODY = 4 * 1024 * 1024;
+
+export interface InterlinkOptions {
+  readonly calls: Calls;
+  /** undefined: whoever may open the socket may ask. */
+  readonly guard: { readonly token: string; readonly hosts: readonly string[] } | undefined;
+}
+
+export function interlinkServer({ calls, guard }: InterlinkOptions): Server {
+  const server = createServer(HTTP_LIMITS, (request, response) => {
+    const refused = guard && refusalOf(request.headers, guard);
+    if (refused !== undefined) return end(response, refused.status, { detail: refused.message });
+    answer(calls, request, response).catch((error: unknown) => fail(response, error));
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  return server;
+}
+
+async function answer(calls: Calls, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = (request.url ?? "").split("?")[0];
+  switch (`${request.method} ${path}`) {
+    case "POST /create":
+      return end(response, 200, await calls.create(await bodyOf(request, createRequest)));
+    case "POST /delete":
+      return end(response, 200, await calls.delete(await bodyOf(request, podRequest)));
+    case "GET /status":
+      return end(response, 200, calls.status(await bodyOf(request, statusRequest)));
+    case "GET /getLogs":
+      return sendLogs(calls, await bodyOf(request, logRequest), response);
+    default:
+      return end(response, 404, { detail: `${request.method} ${path}: there is no such call` });
+  }
+}
+
+async function sendLogs(calls: Calls, query: z.output<typeof logRequest>, response: ServerResponse): Promise<void> {
+  const reader = new AbortController();
+  response.once("close", () => reader.abort());
+  const text = calls.logs(query, reader.signal);
+  response.writeHead(200, { "content-type": "text/plain" });
+  response.flushHeaders();
+  // The head is sent: what goes wrong from now on ends the connection.
+  await pipeline(Readable.from(text, { objectMode: false }), response).catch(() => response.destroy());
+}
+
+/** A part of it has another shape: the words are those of interLink's document (HTTPValidationError). */
+class InvalidBody extends Error {
+  readonly detail: readonly { readonly loc: readonly (string | number)[]; readonly msg: string; readonly type: string }[];
+
+  constructor(problems: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]) {
+    super("the body is wrong");
+    this.detail = problems.map(({ path, message }) => ({
+      loc: ["body", ...path.map((part) => (typeof part === "number" ? part : String(part)))],
+      msg: message,
+      type: "value_error",
+    }));
+  }
+}
+
+class TooLarge extends Error {}
+
+async function bodyOf<S extends z.ZodType>(request: IncomingMessage, schema: S): Promise<z.output<S>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST_BODY) throw new TooLarge();
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  const parsed = schema.safeParse(text === "" ? null : jsonIn(text));
+  if (!parsed.success) throw new InvalidBody(parsed.error.issues);
+  return parsed.data;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidBody([{ path: [], message: "is no JSON" }]);
+  }
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+  } else if (error instanceof InvalidBody) {
+    end(response, 422, { detail: error.detail });
+  } else if (error instanceof TooLarge) {
+    response.setHeader("connection", "close");
+    end(response, 413, { detail: `the body is larger than ${LARGEST_BODY} bytes` });
+  } else if (error instanceof EngineError && error.code === "invalid-spec") {
+    const { findings = [] } = error.details as { readonly findings?: readonly { readonly pointer: string; readonly message: string }[] };
+    const detail = findings.map(({ pointer, message }) => ({
+      loc: ["body", "pod", ...partsOf(pointer)],
+      msg: message,
+      type: "value_error",
+    }));
+    end(response, 422, { detail });
+  } else {
+    const { code, message } = errorOf(error);
+    end(response, statusOf(code), { detail: message });
+  }
+}
+
+/** RFC 6901. */
+function partsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function end(response: ServerResponse, status: number, value: unknown): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}

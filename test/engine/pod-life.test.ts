@@ -1,0 +1,156 @@
+/** The life of pods, row by row: who makes one, what survives a crash, what is shown, and what is left. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { eventsOf, http, isRoot, sharedIn, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+const podText = (rootfs: string, name: string, script: string, spec: object = {}, metadata: object = {}) =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, annotations: { "runt.dev/rootfs.main": rootfs }, ...metadata },
+    spec: {
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: 5,
+      containers: [{ name: "main", command: ["/bin/sh", "-c", script] }],
+      ...spec,
+    },
+  });
+
+describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
+  const scene = useEngine();
+  const pod = (name: string, script: string, spec: object = {}, metadata: object = {}) =>
+    podText(scene.rootfs(), name, script, spec, metadata);
+  let count = 0;
+  const apply = (...texts: string[]) => scene.ctl("apply", "-f", scene.file(`pod-${++count}.yaml`, texts.join("\n---\n")));
+  const applied = async (...texts: string[]) => expect(await apply(...texts)).toMatchObject({ status: 0, stderr: "" });
+  const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
+  const reaches = (name: string, phase: string) => until(async () => (await get(name)).status.phase === phase);
+
+  test("P5 logs: the last lines, of one container, and followed to the end", async () => {
+    await scene.daemon();
+    await applied(pod("talker", "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i; done; sleep 1; echo last"));
+    const followed = await scene.ctl("logs", "talker", "-c", "main", "-f");
+    expect(followed.stdout.split("\n").filter(Boolean)).toHaveLength(101);
+    expect((await scene.ctl("logs", "talker", "-n", "5")).stdout).toBe("line 97\nline 98\nline 99\nline 100\nlast\n");
+    expect((await scene.ctl("logs", "talker", "--since", "0s")).stdout).toBe("");
+    expect((await scene.ctl("logs", "talker", "-c", "nobody")).status).not.toBe(0);
+  });
+
+  test("P2 P12 P17 each text has its number; one that is refused leaves nothing; a daemon that is killed before the start has the pod, and starts it once", async () => {
+    const shared = sharedIn(scene, "once");
+    const mounts = { volumes: [{ name: "s", hostPath: { path: shared.directory } }] };
+    const spec = (word: string) => ({
+      ...mounts,
+      containers: [
+        { name: "main", command: ["/bin/sh", "-c", `echo ${word} >> /s/lines; ${SLEEP}`], volumeMounts: [{ name: "s", mountPath: "/s" }] },
+      ],
+    });
+    const first = await scene.daemon({ fault: "after-commit start 1" }).catch(() => undefined);
+    void first;
+    await apply(pod("web", "", spec("one"), { namespace: "team", uid: "u-1" }));
+    await scene.daemon();
+    await reaches("web", "Running");
+    expect(shared.lines()).toEqual(["one"]);
+    expect((await get("web")).metadata).toMatchObject({ name: "web", namespace: "team", uid: "u-1" });
+    const id = async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/web")).text).id;
+    const before = await id();
+    const wrong = await apply(pod("web", "", { ...spec("two"), activeDeadlineSeconds: 1 }));
+    expect(wrong.status).toBe(1);
+    expect(await id()).toBe(before);
+    await applied(pod("web", "", spec("two"), { namespace: "team", uid: "u-1" }));
+    await until(() => shared.lines().length === 2);
+    const number = (text: string) => Number(text.split(".").at(-1));
+    expect(number(await id())).toBe(number(before) + 1);
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
+  });
+
+  test("P13 two make the same pod at once: one does, the other finds it made", async () => {
+    await scene.daemon();
+    const text = pod("same", SLEEP);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => apply(text)));
+    expect(answers.map(({ stdout }) => stdout).sort()).toEqual([
+      "task same created\n",
+      "task same unchanged\n",
+      "task same unchanged\n",
+      "task same unchanged\n",
+    ]);
+    expect((await scene.ctl("delete", "same")).status).toBe(0);
+  });
+
+  test("P18 P20 P22 a stop takes as long as the pod asks for, and is told with its reason; it is seen while it goes on and afterwards; without a daemon nothing is claimed", async () => {
+    const daemon = await scene.daemon();
+    await applied(pod("deaf", "while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 8 }));
+    await reaches("deaf", "Running");
+    const begun = performance.now();
+    const stopping = scene.ctl("stop", "deaf");
+    await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/deaf")).text).desired === "STOPPED");
+    expect((await get("deaf")).status).toMatchObject({ phase: "Running", containerStatuses: [{ state: { running: {} } }] });
+    expect((await stopping).status).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(7900);
+    const { status } = await get("deaf");
+    expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining("the task was stopped") });
+    expect(status.containerStatuses[0].state.terminated).toMatchObject({ exitCode: 137, signal: 9 });
+    const told = (await eventsOf(scene.socket, 0)).filter(({ data }) => data["type"] === "task" && data["known"] === "STOPPED");
+    expect(JSON.stringify(told.map(({ data }) => data["reason"]))).toContain("StoppedByUser");
+    await daemon.kill();
+    expect(await scene.ctl("get", "deaf", "-o", "json")).toMatchObject({ status: 3, stdout: "" });
+  });
+
+  test("P19 after pods are deleted nothing of them is left, however many there were", async () => {
+    await scene.daemon();
+    const left = () => readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" }).filter((path) => /default\.p\d+\./.test(path));
+    const most = Number(process.env["RUNT_PODS"] ?? 6);
+    const names = Array.from({ length: most }, (_, index) => `p${index}`);
+    await applied(...names.map((name) => pod(name, "true", { volumes: [{ name: "v", emptyDir: {} }] })));
+    for (const name of names) await reaches(name, "Succeeded");
+    expect(left().length).toBeGreaterThan(0);
+    for (const name of names) expect((await scene.ctl("delete", name)).status).toBe(0);
+    await until(() => left().length === 0);
+  });
+
+  test("P21 P34 the host as a node: what it has, measured, and what pods have taken of it", async () => {
+    await scene.daemon({ args: ["--cpus", "4", "--memory", "1Gi"] });
+    const resources = { requests: { cpu: "500m", memory: "64Mi" }, limits: { cpu: "500m", memory: "64Mi" } };
+    await applied(pod("web", "", { containers: [{ name: "main", command: ["/bin/sh", "-c", SLEEP], resources }] }));
+    await reaches("web", "Running");
+    const node = JSON.parse((await scene.ctl("node", "-o", "json")).stdout);
+    expect(node).toMatchObject({ apiVersion: "v1", kind: "Node", status: { capacity: { cpu: "4", memory: String(2 ** 30) } } });
+    expect(node.status.allocatable).toMatchObject({ cpu: "3500m", memory: String(2 ** 30 - 64 * 2 ** 20) });
+    expect(node.status.nodeInfo.bootID).toBe(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+    const available = Number(/^MemAvailable:\s+(\d+)/m.exec(readFileSync("/proc/meminfo", "utf8"))![1]) / 1024;
+    const told = node.status.conditions.find(({ type }: { type: string }) => type === "MemoryPressure");
+    expect(Number(/^(\d+)Mi of/.exec(told.message)![1])).toBeGreaterThan(available / 4);
+    expect(node.status.conditions.find(({ type }: { type: string }) => type === "Ready").status).toBe("True");
+    const text = (await scene.ctl("node")).stdout;
+    expect(text).toMatch(/^CPUs: +4, of which tasks ask for 0\.5$/m);
+    expect(text).toMatch(/^Ready: +True/m);
+    expect((await scene.ctl("get", "web", "-o", "yaml")).stdout).toMatch(/^apiVersion: v1\nkind: Pod\n/);
+    expect((await scene.ctl("exec", "web", "--", "/bin/sh", "-c", "exit 7")).status).toBe(7);
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
+  });
+});
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("addresses of pods (needs root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+
+  test("P31 the address of a pod is that of its interface", async () => {
+    await host.daemon();
+    const ports = [{ containerPort: 80, hostPort: 18_090 }];
+    const text = podText(scene.rootfs(), "web", "", { containers: [{ name: "main", command: ["/bin/sh", "-c", SLEEP], ports }] });
+    expect((await scene.ctl("apply", "-f", scene.file("pod.yaml", text))).status).toBe(0);
+    const get = async () => JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout);
+    await until(async () => (await get()).status.phase === "Running");
+    const { podIP, podIPs } = (await get()).status;
+    const pid = scene.list().find(({ id, status }) => id.includes(".main-") && status === "running")!.pid;
+    const seen = execFileSync("nsenter", [`--net=/proc/${pid}/ns/net`, "ip", "-o", "-4", "addr", "show", "eth0"], { encoding: "utf8" });
+    expect(seen).toContain(` ${podIP}/`);
+    expect(podIPs[0]).toEqual({ ip: podIP });
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
+    await until(async () => (await host.left()).length === 0);
+  });
+});
