@@ -3,5 +3,6 @@ import { HOST_MUTANTS } from "./host.ts";
 import { MODEL_MUTANTS } from "./model.ts";
 import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
+import { POD_MUTANTS } from "./pods.ts";
 
-export const ENGINE_MUTANTS: readonly Mutant[] = [...MODEL_MUTANTS, ...HOST_MUTANTS, ...NETWORK_MUTANTS];
+export const ENGINE_MUTANTS: readonly Mutant[] = [...MODEL_MUTANTS, ...HOST_MUTANTS, ...NETWORK_MUTANTS, ...POD_MUTANTS];
