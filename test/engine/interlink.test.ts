@@ -201,6 +201,28 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umo
     expect(scene.list()).toEqual([]);
   });
 
+  test("tasks of this host are nobody's pods: neither by name, nor by id, nor by address", async () => {
+    await daemon();
+    const text = JSON.stringify({
+      name: "mine",
+      containers: [{ name: "a", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", SLEEP] }],
+    });
+    expect((await scene.ctl("apply", "-f", scene.file("mine.yaml", text))).status).toBe(0);
+    const rows = async () => (await scene.ctl("get")).stdout;
+    await until(async () => /mine +a +RUNNING/.test(await rows()));
+    for (const uid of ["default.mine.1", "10.0.0.1", "fd00::1", "../mine", ""]) {
+      const body = { metadata: { name: "job", namespace: "team", uid } };
+      expect((await ask("GET", "/status", [body])).status).toBe(422);
+      expect((await ask("POST", "/delete", body)).status).toBe(422);
+      expect((await ask("GET", "/getLogs", { PodUID: uid, ContainerName: "a", Opts: {} })).status).toBe(422);
+    }
+    expect(await statuses("mine")).toEqual([]);
+    expect((await ask("POST", "/delete", { metadata: { uid: "mine" } })).status).toBe(200);
+    expect((await ask("GET", "/getLogs", { PodUID: "mine", ContainerName: "a", Opts: {} })).status).toBe(404);
+    expect(await rows()).toMatch(/mine +a +RUNNING/);
+    expect((await scene.ctl("delete", "mine")).status).toBe(0);
+  });
+
   test("the profile restricted: nothing of the host", async () => {
     await daemon("--interlink-host-path", scene.directory);
     const told = async (spec: object, container: object = {}) => {

@@ -33,9 +33,15 @@ export const createRequest = z
     projected: container.flatMap((one) => one.projectedvolumemaps),
   }));
 
+/**
+ * The engine finds tasks by their ids and addresses as well, of whatever group. Those have dots or colons, and a uid has none: with it only pods of a
+ * cluster can be named.
+ */
+const uid = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "is no uid of a pod");
+
 /** POST /delete, and each of GET /status. */
 export const podRequest = z.object({
-  metadata: z.object({ name: z.string().default(""), namespace: z.string().default("default"), uid: z.string().min(1) }),
+  metadata: z.object({ name: z.string().default(""), namespace: z.string().default("default"), uid }),
 });
 
 /** GET /status; its client asks for nothing to see whether somebody answers. */
@@ -66,13 +72,13 @@ export const logRequest = z
   })
   .transform((given, context) => {
     const { Opts = {}, opts = {} } = given;
-    const uid = given.PodUID ?? given.pod_uid;
+    const named = uid.safeParse(given.PodUID ?? given.pod_uid);
     const sinceTime = Opts.SinceTime ?? opts.since_time ?? undefined;
     const since = sinceTime === undefined || NO_TIME.test(sinceTime) ? undefined : Date.parse(sinceTime);
-    if (!uid) context.addIssue({ code: "custom", message: "has to name a pod", path: ["PodUID"] });
+    if (!named.success) context.addIssue({ code: "custom", message: "is no uid of a pod", path: ["PodUID"] });
     if (Number.isNaN(since)) context.addIssue({ code: "custom", message: "is no time", path: ["Opts", "SinceTime"] });
     return {
-      uid: uid ?? "",
+      uid: named.data ?? "",
       container: (given.ContainerName ?? given.container_name) || undefined,
       tail: (Opts.Tail ?? opts.tail) || undefined,
       bytes: (Opts.Bytes ?? opts.limit_bytes) || undefined,
