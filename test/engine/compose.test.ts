@@ -91,6 +91,25 @@ configs: { conf: { content: "who=\${WHO}" } }
     );
   });
 
+  test("a named volume outlives the services that have it, and those of another project do not see it", async () => {
+    await scene.daemon();
+    const file = (script: string) =>
+      scene.file(
+        "kept.yaml",
+        `services:\n  web:\n    x-runt-rootfs: ${scene.rootfs()}\n    network_mode: none\n    entrypoint: [/bin/sh, -c]\n    command: [${quoted(script)}]\n    volumes: [data:/data]\nvolumes:\n  data:\n`,
+      );
+    const run = async (project: string, script: string) => {
+      expect(await scene.ctl("apply", "-f", file(script), "-p", project)).toMatchObject({ status: 0, stderr: "" });
+      await until(async () => /web +web +STOPPED/.test((await scene.ctl("-g", project, "get")).stdout));
+      const { stdout } = await scene.ctl("-g", project, "logs", "web");
+      expect((await scene.ctl("-g", project, "delete", "web")).status).toBe(0);
+      return stdout;
+    };
+    expect(await run("one", "echo word > /data/file; chmod 0700 /data; ls /data")).toBe("file\n");
+    expect(await run("two", "ls /data")).toBe("");
+    expect(await run("one", "cat /data/file; stat -c %a /data")).toBe("word\n700\n");
+  });
+
   test("what is wrong is told with line and column, without a daemon", async () => {
     const file = scene.file("bad.yaml", "services:\n  web:\n    x-runt-rootfs: /r\n    command: x\n    build: .\n    comand: y\n");
     const told = await scene.ctl("validate", "-f", file);

@@ -86,7 +86,10 @@ export class Launching {
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
-      volume: (name) => paths.volume(record.id, name),
+      volume: (name) => {
+        const kept = record.spec.volumes.find((one) => one.name === name)?.kept;
+        return kept === undefined ? paths.volume(record.id, name) : paths.kept(record.group, kept);
+      },
     });
   }
 

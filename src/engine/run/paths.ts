@@ -64,6 +64,11 @@ export class Paths {
     return join(this.stateDir, "volumes", taskId);
   }
 
+  /** A directory of a group that outlives its tasks. */
+  kept(group: string, name: string): string {
+    return join(this.stateDir, "kept", group, name);
+  }
+
   volume(taskId: string, name: string): string {
     return join(this.volumes(taskId), name);
   }

@@ -1,11 +1,10 @@
 /** Resources of a task beside its containers: its cgroup, scratch volumes and volumes with files. Making and removing them may be repeated. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { cgroupVersion } from "../../executor/index.ts";
 import { isSlice, makeTaskCgroup, makeTaskSlice, removeTaskCgroup, removeTaskSlice } from "../cgroup/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import { limitWrites, sliceProperties, taskResources } from "../plan/index.ts";
-import type { TaskSpec } from "../spec/index.ts";
 import { bindWithin, giveScratch, makeFiles, makeScratch, mountMemory, removeScratch, unbind, unmountMemory } from "../volumes/index.ts";
 import type { Paths } from "./paths.ts";
 
@@ -18,23 +17,21 @@ export interface ResourcePlaces {
 }
 
 /** @throws Error, which names what could not be made */
-export async function createResource({ id, spec, cgroup }: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
-  if (name.startsWith(VOLUME)) await makeVolume(spec, paths.volume(id, name.slice(VOLUME.length)), name.slice(VOLUME.length), paths.own);
+export async function createResource(record: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
+  const { id, spec, cgroup } = record;
+  if (name.startsWith(VOLUME)) await makeVolume(record, name.slice(VOLUME.length), paths);
   else if (isSlice(cgroup!)) await makeTaskSlice(binary, cgroup!, sliceProperties(taskResources(spec), id));
   else makeTaskCgroup(cgroup!, limitWrites(taskResources(spec), cgroupVersion()));
 }
 
-async function makeVolume(
-  { volumes, hostPaths: allowed = [] }: TaskSpec,
-  path: string,
-  name: string,
-  own: readonly string[],
-): Promise<void> {
-  const { files, group, medium, size, host, hostType: type } = volumes.find((one) => one.name === name) ?? {};
+async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
+  const { files, group, medium, size, host, hostType: type, kept } = spec.volumes.find((one) => one.name === name) ?? {};
+  const path = paths.volume(id, name);
   if (host !== undefined) {
     mkdirSync(dirname(path), { recursive: true });
-    return bindWithin({ path: host, type, allowed, own }, path);
+    return bindWithin({ path: host, type, allowed: spec.hostPaths ?? [], own: paths.own }, path);
   }
+  if (kept !== undefined) return makeKept(paths.kept(owner, kept), group);
   if (files !== undefined) return makeFiles(path, files, group);
   makeScratch(path, group);
   if (medium !== "memory") return;
@@ -42,13 +39,20 @@ async function makeVolume(
   giveScratch(path, group);
 }
 
+/** Its owner and mode are those of whoever has used it since it was made. */
+function makeKept(path: string, group: number | undefined): void {
+  if (!existsSync(path)) makeScratch(path, group);
+}
+
 /** @throws Error, which names what is left */
 export async function removeResource({ id, spec, cgroup }: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
   if (name.startsWith(VOLUME)) {
     const volume = name.slice(VOLUME.length);
     const path = paths.volume(id, volume);
+    const { host, kept } = spec.volumes.find((one) => one.name === volume) ?? {};
     // The content of a directory of the host stays.
-    if (spec.volumes.find((one) => one.name === volume)?.host !== undefined) return unbind(path);
+    if (host !== undefined) return unbind(path);
+    if (kept !== undefined) return;
     await unmountMemory(path);
     await removeScratch(path);
   } else if (isSlice(cgroup!)) await removeTaskSlice(binary, cgroup!);

@@ -155,8 +155,8 @@ function withoutNullFields(value: unknown): unknown {
     const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
     return [name, isMap(one) ? { ...one, ...kept } : one];
   });
-  const { networks } = given;
-  return { ...fieldsOf(stripped), ...(isMap(networks) ? { networks: withNulls(networks) } : {}), services: Object.fromEntries(restored) };
+  const named = ["networks", "volumes"].flatMap((field) => (isMap(given[field]) ? [[field, withNulls(given[field])]] : []));
+  return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
 }
 
 /** Those of its own fields stay, and nothing below them. */

@@ -3,7 +3,7 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import type { Environment } from "./interpolate.ts";
 import { absolute } from "./paths.ts";
 import { bytesOf } from "./quantity.ts";
-import type { ServiceInput } from "./schema.ts";
+import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 /** The inputs of the translation of one service. */
 export interface ServicePlace {
@@ -25,6 +25,7 @@ type Mapping = NonNullable<NonNullable<TaskInput["network"]>["ports"]>[number];
 
 export function mountsOf(
   { volumes: given = [], tmpfs = [] }: ServiceInput,
+  project: ComposeInput,
   { directory, refuse }: ServicePlace,
 ): { volumes: Volume[]; mounts: Mount[] } {
   const volumes: Volume[] = [];
@@ -42,8 +43,9 @@ export function mountsOf(
       return [{ volume: name, target, readOnly }];
     }
     if (!/^[./~]/.test(source)) {
-      refuse(`the named volume ${source} is not kept: write a directory of the host, like ./${source}`, path);
-      return [];
+      if (project.volumes?.[source] === undefined) refuse(`the file has no volume ${source}`, path);
+      else if (!volumes.some(({ name }) => name === source)) volumes.push({ name: source, kept: source });
+      return [{ volume: source, target, readOnly }];
     }
     if (source.startsWith("~")) {
       refuse("write the path in full: whose home is meant is not known", path);

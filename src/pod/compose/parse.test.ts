@@ -182,7 +182,7 @@ test.each([
   ["restart: sometimes", "restart", "is no, always, unless-stopped or on-failure[:N]"],
   ["stop_grace_period: soon", "stop_grace_period", "write a duration"],
   ["mem_limit: lots", "mem_limit", "write a size"],
-  ["volumes: [data:/d]", "volumes/0", "the named volume data is not kept"],
+  ["volumes: [data:/d]", "volumes/0", "the file has no volume data"],
   ["volumes: [~/d:/d]", "volumes/0", "whose home is meant is not known"],
   ["ports: ['80']", "ports/0", "write a port like"],
   ["ports: ['8000-8010:80']", "ports/0", "write a port like"],
@@ -194,8 +194,8 @@ test.each([
 });
 
 test("what is said beside services is refused as well; other files are no Compose files", () => {
-  expect(told(`${one("")}volumes: { data: {} }\nnetwork: {}\n`)).toEqual([
-    "f:5:1: /volumes: is not supported: named volumes are not kept: write a directory of the host",
+  expect(told(`${one("")}volumes: { data: { external: true } }\nnetwork: {}\n`)).toEqual([
+    "f:5:20: /volumes/data/external: only false is supported: volumes of others are not found",
     'f:6:1: /network: the field "network" is not supported',
   ]);
   expect(told("services:\n  web: { image: nginx }\n")).toEqual([
@@ -308,4 +308,19 @@ test("what is not required and not switched on is not waited for", () => {
   expect(read(text(false)).tasks.map(({ containers }) => containers[0]!.dependsOn)).toEqual([[]]);
   expect(read(text(false), { profiles: ["db"] }).tasks[0]!.containers[0]!.dependsOn).toMatchObject([{ container: "db/db" }]);
   expect(told(text(true))).toHaveLength(1);
+});
+
+/** Compose specification, "volumes". */
+test("named volumes are directories that the engine keeps, one for each name", () => {
+  const text = `${one("    volumes: [data:/d, data:/e:ro, { type: volume, source: other, target: /o }]\n")}volumes:\n  data:\n  other: { driver: local }\n`;
+  const { volumes, containers } = only(text);
+  expect(volumes).toEqual([
+    { name: "data", kept: "data" },
+    { name: "other", kept: "other" },
+  ]);
+  expect(containers[0]!.mounts.map(({ volume, target, readOnly }) => [volume, target, readOnly])).toEqual([
+    ["data", "/d", false],
+    ["data", "/e", true],
+    ["other", "/o", false],
+  ]);
 });

@@ -40,6 +40,14 @@ const network = z
     external: z.literal(false, { error: "only false is supported: networks of others are not joined" }).optional(),
   })
   .nullable();
+const volume = z
+  .strictObject({
+    driver: z.literal("local", { error: "only local is supported: a volume is a directory of this host" }).optional(),
+    external: z.literal(false, { error: "only false is supported: volumes of others are not found" }).optional(),
+    name: refused("a volume has the name that services call it by"),
+    labels: z.unknown().optional(),
+  })
+  .nullable();
 /** One of them has to be there. */
 const content = z
   .strictObject({
@@ -74,7 +82,7 @@ const healthcheck = z.strictObject({
 const mount = z.union([
   z.string(),
   z.strictObject({
-    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and anonymous volumes are supported" }),
+    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and volume are supported" }),
     source: z.string().optional(),
     target: z.string(),
     read_only: z.boolean().optional(),
@@ -174,7 +182,7 @@ export const composeFile = z.strictObject({
   version: z.unknown().optional(),
   services: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends"), service),
   networks: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -"), network).optional(),
-  volumes: refused("named volumes are not kept: write a directory of the host"),
+  volumes: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends"), volume).optional(),
   secrets: z.record(z.string(), content).optional(),
   configs: z.record(z.string(), content).optional(),
   include: refused("write one file"),

@@ -19,7 +19,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
   const memory = limits.memory ?? service.mem_limit;
   const reserved = reservations.memory ?? service.mem_reservation;
   const pids = limits.pids ?? service.pids_limit;
-  const { volumes, mounts } = mountsOf(service, place);
+  const { volumes, mounts } = mountsOf(service, project, place);
   const contents = contentsOf(service, project, place);
   const network = networkOf(service, project, portsOf(service, place), place);
   const check = checkOf(service.healthcheck);

@@ -72,7 +72,9 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
   });
 }
 
-function sources({ host, hostType, files, medium, size, group }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+function sources({ host, hostType, files, medium, size, group, kept }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+  if (kept !== undefined && [host, files, medium, size].some((one) => one !== undefined))
+    return [{ message: "is a directory that stays: it has no host, files, medium or size", path: ["kept"] }];
   if (host !== undefined && files !== undefined)
     return [{ message: "has files, and is a directory of the host: give one", path: ["files"] }];
   if (host !== undefined && group !== undefined) return [{ message: "what is there on the host keeps its group", path: ["group"] }];

@@ -23,6 +23,11 @@ export const volume = z.strictObject({
     .record(relativePath, volumeFile)
     .optional()
     .describe("Files by their paths in it, written before a container is made. Such a volume is mounted for reading only."),
+  kept: name
+    .optional()
+    .describe(
+      "A directory of the engine with this name in the group. It stays when the task is removed, and other tasks of the group may have it, too.",
+    ),
   medium: z.literal("memory").optional().describe("A scratch directory in memory. Absent: on the disk."),
   size: size
     .optional()
