@@ -103,7 +103,7 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
   },
   {
     name: "service",
-    summary: "send a notification to systemd, make a slice, or show who is at the other end of a socket",
+    summary: "notify systemd, make a slice, or show who is at the other end of a socket",
     positionals: "<notify|peer|slice> [argument...]",
     minimum: 1,
     maximum: Number.POSITIVE_INFINITY,
