@@ -1,4 +1,4 @@
-/** A root file system with one file in it. It is named after what is in that file: a newer program has another one, and those that run keep theirs. */
+/** A root file system with one file. Its name is a hash of the file, so a newer program gets another directory, and running ones keep theirs. */
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export function makePauseRoot(directory: string, program: string): string {
     for (const path of [file, join(making, "root")]) chmodSync(path, 0o755);
     renameSync(join(making, "root"), root);
   } catch (error) {
-    // Another one was faster.
+    // Another process was faster.
     if (!existsSync(root)) throw error;
   } finally {
     rmSync(making, { recursive: true, force: true });

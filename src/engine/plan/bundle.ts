@@ -1,4 +1,4 @@
-/** An OCI bundle as the source of a container: what its config.json may not say beside the task file. Pure. */
+/** Compares the config.json of a bundle with the task file, and reports contradictions. Pure. */
 import type { OciObject } from "../../executor/index.ts";
 import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 

@@ -1,4 +1,4 @@
-/** What an image says of the process, where the task says nothing: with Docker's precedence. Pure. */
+/** Merges the image's configuration of the process with the task's, with Docker's precedence. Pure. */
 import type { ContainerSpec, ImageConfig } from "../spec/index.ts";
 
 export interface ImageProcess {
@@ -17,7 +17,7 @@ export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, i
   return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: user ?? image.user ?? "0" };
 }
 
-/** Of two with one name the last one holds, as for execve(2) and a shell. */
+/** The last variable of a name wins. */
 function environmentOf({ env }: ImageConfig): Record<string, string> {
   return Object.fromEntries(
     env.flatMap((line) => {

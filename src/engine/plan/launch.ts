@@ -1,4 +1,4 @@
-/** A container of a task -> what the executor is asked to launch. Pure. */
+/** Translates a container of a task into the launch command of the executor. Pure. */
 import {
   DEFAULT_CAPABILITIES,
   type LaunchCommand,

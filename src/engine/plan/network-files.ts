@@ -1,4 +1,4 @@
-/** Files that each container of a task with its own network has from the engine: what their names mean there. Pure. */
+/** Contents of hosts, hostname and resolv.conf for the containers of a task with its own network. Pure. */
 import type { Mount, OciObject } from "../../executor/index.ts";
 import type { ContainerSpec, NetworkSpec } from "../spec/index.ts";
 

@@ -1,4 +1,4 @@
-/** The network of a task -> what is to be made, in order. Pure. Configurations are those of the CNI specification 1.0. */
+/** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
 import { hostPortOf, type InterfaceSpec, type NetworkSpec, type TaskSpec } from "../spec/index.ts";
 
 /** A plugin with its configuration; `cniVersion`, `name` and `prevResult` are added when it is called. */
@@ -6,11 +6,11 @@ export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: str
 
 /** One attachment: plugins that work on one interface, in order. */
 export interface NetworkStep {
-  /** Of the network: leases and rules are kept under it. */
+  /** Name of the network. Leases and rules are kept under it. */
   readonly name: string;
   readonly interface: string;
   readonly plugins: readonly CniPlugin[];
-  /** It is nothing without an address. */
+  /** Whether the attachment is useless without an address. */
   readonly needsAddress: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface NetworkPlaces {
   readonly leases: string;
 }
 
-/** Where clouds tell the secrets of their machines. */
+/** Addresses of cloud metadata services, which give out secrets of the machine. */
 const METADATA = ["169.254.169.254", "fd00:ec2::254"];
 
 /** @throws Error: the task has no network of its own */
@@ -60,7 +60,7 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
   };
 }
 
-/** The proxy's own connections are left alone, or they would come back to it. Sources: iptables-extensions(8), REDIRECT and owner. */
+/** Redirects connections to the proxy, except its own, which would loop. Sources: iptables-extensions(8), REDIRECT and owner. */
 function redirects(proxy: NetworkSpec["proxy"]): string {
   if (proxy === undefined) return "";
   const { user, egress, ingress } = proxy;

@@ -1,4 +1,4 @@
-/** The process that holds the namespaces which the containers of a task share -> what the executor is asked to launch. Pure. */
+/** The launch command of the process that holds the shared namespaces of a task. Pure. */
 import type { ConfigLaunch } from "../../executor/index.ts";
 import { NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 

@@ -3,7 +3,7 @@
  * capabilities(7). What is in no list does not exist for it (ENOSYS): also what a later kernel brings.
  */
 
-/** Harmless for others, whoever calls them. */
+/** Calls that are harmless for other processes: always allowed. */
 export const ALLOWED = `
   _llseek _newselect accept accept4 access adjtimex alarm arch_prctl arm_fadvise64_64 arm_sync_file_range bind breakpoint brk cacheflush
   cachestat capget capset chdir chmod chown chown32 chroot clock_adjtime clock_adjtime64 clock_getres clock_getres_time64 clock_gettime

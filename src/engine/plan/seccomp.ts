@@ -1,4 +1,4 @@
-/** The filter of system calls that a container has unless its task file says otherwise: linux.seccomp of an OCI configuration. Pure. */
+/** The default filter of system calls, as linux.seccomp of an OCI configuration. Pure. */
 import type { OciObject } from "../../executor/index.ts";
 import { ALLOWED, ARCHITECTURES, NEVER, PRIVILEGED } from "./seccomp-profile.ts";
 

@@ -1,4 +1,4 @@
-/** A copy of the database that was read again and found whole, beside it. */
+/** Makes a copy of the database beside it, and verifies the copy by reading it again. */
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
@@ -26,7 +26,7 @@ export function backUp(database: DatabaseSyncInstance, target: string, known: re
   }
 }
 
-/** What stands in the way of this copy stands in the way of the next one, and is told then. */
+/** A failure is not reported here: what prevents the removal also makes the next copy fail, and that is reported. */
 function removed(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** SQLite has no checksum of its own: a bit that has flipped on the disk passes its integrity check. Every row carries one, over key and content. */
+/** Checksums of rows, over key and content. SQLite has none: a flipped bit on the disk passes its integrity check. */
 import { createHash } from "node:crypto";
 
 /** Hexadecimal SHA-256. A length stands before each part, so that moving text from one part to the next gives another sum. */

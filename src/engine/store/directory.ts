@@ -12,7 +12,7 @@ const OTHERS_MAY_WRITE = 0o022;
 export function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // A link is not followed: its target could be changed between this look and the next use.
+  // Links are not followed: the target could change between this check and the next use.
   mustBeOurs(directory, lstatSync(directory), (found) => found.isDirectory());
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });

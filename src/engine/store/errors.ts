@@ -1,4 +1,4 @@
-/** What the store throws: a stable code, and the facts. */
+/** Errors of the store: a stable code, and details. */
 
 export type StoreErrorCode =
   /** Another daemon has this state directory. */
@@ -7,7 +7,7 @@ export type StoreErrorCode =
   | "not-ours"
   /** The file was written by a newer version of this program. */
   | "newer-schema"
-  /** There is no such version of the schema, or no store that could be brought to it. */
+  /** The version of the schema is unknown, or there is no store to convert. */
   | "unknown-schema"
   /** The file is no database, or its structure is damaged. */
   | "unreadable"
@@ -31,12 +31,12 @@ const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_FULL = 13;
 
-/** True: there is no room on the disk. */
+/** Whether the error means that the disk is full. */
 export function isFull(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === SQLITE_FULL;
 }
 
-/** True: the lock of another process was in the way. */
+/** Whether the error means that another process holds the lock. */
 export function isLocked(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode === SQLITE_BUSY || errcode === SQLITE_LOCKED;

@@ -8,15 +8,15 @@ export interface JournalEntry {
   readonly content: string;
 }
 
-/** Entries from a sequence number on, and whether some between it and the first of them are gone. */
+/** Entries after a sequence number, and whether some of them are missing at the beginning. */
 export interface JournalPage {
   readonly entries: readonly JournalEntry[];
-  /** True: entries after the number that was asked for were dropped or are damaged. */
+  /** Whether entries after the requested number were dropped or are damaged. */
   readonly gap: boolean;
 }
 
 export interface JournalBounds {
-  /** So many entries are kept at least, if they are young enough. */
+  /** Minimum number of entries that are kept, if they are young enough. */
   readonly count: number;
   /** Milliseconds of the wall clock. */
   readonly ageMs: number;
@@ -29,7 +29,7 @@ interface Row {
 }
 
 const NAME = "journal";
-/** The oldest entries are dropped when there are so many more than the bound: not at each commit. */
+/** How far the journal may exceed its bound before old entries are dropped, so that this does not happen at each commit. */
 const SLACK = 256;
 
 export class Journal {
@@ -44,7 +44,7 @@ export class Journal {
     this.#last = row?.seq ?? 0;
   }
 
-  /** The last number that was given; 0: none. */
+  /** The last number that was assigned; 0: none yet. */
   get last(): number {
     return this.#last;
   }
@@ -62,12 +62,12 @@ export class Journal {
     return sequences;
   }
 
-  /** Within a transaction of the caller's: what is beyond the bounds goes. */
+  /** Drops what is beyond the bounds, within a transaction of the caller. */
   dropOld(): void {
     this.#drop(this.#last);
   }
 
-  /** Only from the beginning on, up to the first that is young enough: a clock that was set makes no hole. */
+  /** Drops only from the beginning up to the first young entry, so a clock that was set makes no gap. */
   #drop(last: number): void {
     const { count, ageMs } = this.#bounds;
     const young = this.#database

@@ -1,4 +1,4 @@
-/** The database file, opened so that a transaction which has returned survives a power cut, and so that no second process can open it. */
+/** Opens the database file. A transaction that has returned survives a power cut, and no second process can open the file. */
 import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
@@ -17,7 +17,7 @@ export interface Migration {
   readonly path: string;
   readonly from: number;
   readonly to: number;
-  /** What was there before; undefined: nothing has changed. */
+  /** Path of the copy from before the migration; undefined when nothing has changed. */
   readonly copy: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Room on the disk that is kept for the moment when there is no other: it is given back so that what goes on can still be written down. */
+/** Reserves space on the disk. When the disk is full the space is released, so that the store can still record what happens. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 
 const SIZE = 4 * 1024 * 1024;
@@ -11,13 +11,13 @@ export class Reserve {
     this.#path = path;
   }
 
-  /** Make it if it is not there. False: there is no room for it now. */
+  /** Makes the reserve if it is missing. False: the disk has no room for it now. */
   keep(): boolean {
     if (existsSync(this.#path)) return true;
     let fd: number | undefined;
     try {
       fd = openSync(this.#path, "wx", 0o600);
-      // Written, not only allocated by length: a hole is no room.
+      // The bytes are written: a sparse file would reserve nothing.
       for (let written = 0; written < SIZE; ) written += writeSync(fd, Buffer.alloc(CHUNK, 0x72));
       fsyncSync(fd);
       return true;
@@ -29,7 +29,7 @@ export class Reserve {
     }
   }
 
-  /** False: it was given back before. */
+  /** False: the reserve was released before. */
   release(): boolean {
     if (!existsSync(this.#path)) return false;
     rmSync(this.#path, { force: true });

@@ -1,4 +1,4 @@
-/** Whether what is in a database is what was written. */
+/** Checks that a database holds what was written. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { checksumOf } from "./checksum.ts";
 
@@ -13,7 +13,7 @@ export function isSound({ kind, key, content, checksum }: Row): boolean {
   return checksum === checksumOf(kind, key, content);
 }
 
-/** What is wrong with it, in words; empty: its structure is whole, and each record is what was written. */
+/** Describes what is wrong; empty when the structure is sound and every record has its checksum. */
 export function faultsOf(database: DatabaseSyncInstance): string[] {
   const checks = database.prepare("PRAGMA quick_check").all() as { quick_check: string }[];
   const rows = database.prepare("SELECT kind, key, content, checksum FROM records").all() as unknown as Row[];

@@ -1,10 +1,10 @@
-/** Tables, and the way from each version of them to the next one and back. */
+/** The tables, and migrations from each version to the next one and back. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreError } from "./errors.ts";
 
 interface Step {
   readonly up: string;
-  /** What an older program has to find. What it does not know is lost. */
+  /** The way back, for an older program. Data that it does not know is lost. */
   readonly down: string;
 }
 
@@ -40,7 +40,7 @@ const STEPS: readonly Step[] = [
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
-/** Nobody goes back to nothing. */
+/** The oldest version: no migration leads below it. */
 export const FIRST_VERSION = 1;
 
 /** 0: there are no tables yet. */

@@ -1,4 +1,4 @@
-/** Records and the journal of one engine, on disk. What it holds is JSON that the caller understands. */
+/** The store of one engine: records and the journal, on disk. Contents are JSON of the caller. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
 import { checksumOf } from "./checksum.ts";
@@ -27,14 +27,14 @@ export interface Change {
 
 export interface Contents {
   readonly records: readonly StoredRecord[];
-  /** Rows whose checksum was wrong: they are out of the way, and their neighbours are not touched. */
+  /** Rows with a wrong checksum. They were moved to the quarantine; all other rows stay. */
   readonly damaged: readonly Pick<StoredRecord, "kind" | "key">[];
 }
 
 export interface StoreOptions {
   /** Absolute; made if absent. */
   readonly directory: string;
-  /** So many events are kept at least, if they are young enough; default 10,000. */
+  /** Minimum number of events that are kept, if they are young enough; default 10,000. */
   readonly journalKept?: number;
   /** Older events go, in milliseconds; default seven days. */
   readonly journalAgeMs?: number;
@@ -90,13 +90,13 @@ export class Store {
     try {
       return this.#commit(change);
     } catch (error) {
-      // What was kept for this moment is given back, once.
+      // The reserve is released once, so that this can be written.
       if (!(error instanceof StoreError && isFull(error.cause) && this.#reserve.release())) throw error;
       return this.#commit(change);
     }
   }
 
-  /** Room for the next time when there is none; false: there is not enough now. */
+  /** Makes the reserve again; false: the disk has no room for it now. */
   keepReserve(): boolean {
     return this.#reserve.keep();
   }

@@ -1,4 +1,4 @@
-/** Volumes with files that the task brings along. */
+/** Volumes whose files come from the task file. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ export interface VolumeFile {
   readonly mode: number;
 }
 
-/** Everybody may look into them; the files say who may read them. */
+/** Mode of directories: everybody may list them; the modes of the files protect their contents. */
 const DIRECTORY_MODE = 0o755;
 
 const GROUP_READS = 0o040;

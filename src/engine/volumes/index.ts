@@ -1,4 +1,4 @@
-/** Directories that containers have of the host: volumes, which go with their task, and sources of mounts. */
+/** Directories of the host in containers: volumes, which are removed with their task, and sources of mounts. */
 export { makeFiles } from "./files.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";
 export { unmountBelow } from "./mounted.ts";

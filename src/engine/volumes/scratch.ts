@@ -1,4 +1,4 @@
-/** Scratch volumes: directories of the engine that containers may fill with whatever they like. */
+/** Scratch volumes: directories of the engine that containers may write to. */
 import { chmodSync, chownSync, constants, mkdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 
@@ -45,7 +45,7 @@ export async function removeScratch(path: string): Promise<void> {
   await rmdir(path);
 }
 
-/** Names that nothing at the top has by chance. */
+/** Names that no file of a container has by chance. */
 class Names {
   readonly #prefix = `${process.pid}-${process.hrtime.bigint()}-`;
   #count = 0;
@@ -73,7 +73,7 @@ async function removeEntry(path: Buffer, top: number, moved: Names): Promise<voi
   });
 }
 
-/** False: it is a directory. */
+/** False when it is a directory. */
 async function tryUnlink(path: Buffer): Promise<boolean> {
   try {
     await unlink(path);
@@ -86,7 +86,7 @@ async function tryUnlink(path: Buffer): Promise<boolean> {
   }
 }
 
-/** undefined: it is gone. */
+/** undefined when it is gone. */
 async function openDirectory(path: string | Buffer) {
   try {
     return await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -1,9 +1,9 @@
-/** How much is in a scratch volume. */
+/** Measures the size of scratch volumes. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-/** A volume that takes longer to be looked through is looked at again next time. */
+/** Time-out of one measurement. A volume that takes longer is tried again next time. */
 const TIMEOUT_MS = 60_000;
 
 /** Bytes of the disk, with those of directories, on this file system only. @throws Error: what du(1) says, or that it has taken too long */

@@ -1,4 +1,4 @@
-/** The source of a mount: looked at before it is handed to the runtime. */
+/** Checks the source of a mount before it is passed to the runtime. */
 import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from "node:fs";
 
 /** open(2): a place, without opening what is there; Node does not name it. The number is that of x86-64 and arm64. */

@@ -1,4 +1,4 @@
-/** A directory or file of the host that somebody else has named: opened part by part, looked at where it is, and bound from what was opened. */
+/** Mounts a directory or file of the host whose path an untrusted user has chosen: the path is opened component by component, checked, and bound from the open descriptor. */
 import { execFile } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -30,7 +30,7 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
     }
     if (fstatSync(fd).isDirectory()) mkdirSync(target, { recursive: true });
     else writeFileSync(target, "", { mode: 0o600 });
-    // The descriptor is what is mounted, whatever the path leads to by now.
+    // The descriptor is mounted, even if the path leads elsewhere by now.
     await run("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
   } finally {
     closeSync(fd);

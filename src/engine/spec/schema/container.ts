@@ -123,7 +123,7 @@ const imageReference = z
 
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
-/** As it is written. */
+/** A container as its author writes it, before defaults are added. */
 const fields = z.strictObject({
   name: containerName,
   bundle: absolutePath.optional().describe("A directory with an OCI config.json. It says everything about the process."),

@@ -35,12 +35,12 @@ function sizeBytes(text: string): number {
   return Math.round(bytes);
 }
 
-/** Of a group, a task, a volume: it becomes part of paths and ids. */
+/** Name of a group, a task or a volume. It becomes part of paths and ids. */
 export const name = z
   .string()
   .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends");
 
-/** Of a container: any text without slash and control characters; ids are derived from it (engine/model/ids.ts). */
+/** Name of a container: any text without slashes and control characters. Ids are derived from it (engine/model/ids.ts). */
 export const containerName = z
   .string()
   .min(1, "is empty")
@@ -54,10 +54,10 @@ export const absolutePath = z
   .refine((path) => path.startsWith("/") && !path.includes("\0"), "is no absolute path")
   .refine((path) => !path.split("/").includes(".."), 'has ".." in it');
 
-/** What the file system allows in one part of a path. */
+/** Longest component of a path. */
 const LONGEST_NAME = 255;
 
-/** "a/b": below a directory, and nowhere else. */
+/** "a/b": a relative path that cannot leave its directory. */
 export const relativePath = z
   .string()
   .max(4000)
@@ -67,5 +67,5 @@ export const relativePath = z
   )
   .refine((path) => !path.includes("\0"), "has a NUL character in it");
 
-/** An argument or a value: the kernel ends it at a NUL. */
+/** An argument or a value: the kernel would cut it at a NUL. */
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");

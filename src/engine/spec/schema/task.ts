@@ -95,5 +95,5 @@ export const task = z.strictObject({
 export type Namespace = (typeof NAMESPACES)[number];
 export type VolumeSpec = z.output<typeof volume>;
 export type TaskSpec = z.output<typeof task>;
-/** As it may be written: with the defaults left out. */
+/** A task as its author writes it, without defaults. */
 export type TaskInput = z.input<typeof task>;
