@@ -90,6 +90,17 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     await expect(bind(at("given/other/state"))).rejects.toThrow("the engine's own");
   });
 
+  test("a mount is found and taken away also by a path with a link in it: what is bound there is not emptied", async () => {
+    symlinkSync(at("targets"), at("through"));
+    await bindWithin({ path: at("given/a"), type: undefined, allowed: [at("given")], own: [] }, at("through/t"));
+    expect(isMounted(at("through/t"))).toBe(true);
+    expect(isMounted(at("targets/t"))).toBe(true);
+    unmountBelow(at("through"));
+    expect(isMounted(at("targets/t"))).toBe(false);
+    rmSync(at("through"), { recursive: true });
+    expect(readFileSync(at("given/a/file"), "utf8")).toBe("given");
+  });
+
   test("a file of another kind is refused, and what is not bound is not taken away", async () => {
     await expect(bind(at("given/a"), { type: "File" })).rejects.toThrow("is no file");
     mkdirSync(at("targets/t"));
