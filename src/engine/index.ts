@@ -10,6 +10,7 @@ export {
   type Stats,
   type TerminalSize,
 } from "../executor/index.ts";
+export type { Collected, Pin, Progress } from "./images/index.ts";
 export { type LogRecord, parseRecord, renderRecord, TextWriter } from "./logs/index.ts";
 export {
   type ContainerExit,
@@ -22,6 +23,7 @@ export {
 } from "./model/index.ts";
 export { NetworkError, type NetworkErrorCode } from "./network/index.ts";
 export * from "./run/index.ts";
+export type { SecretSource } from "./secrets/index.ts";
 export {
   durationSchema,
   type Finding,

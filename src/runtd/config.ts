@@ -1,7 +1,7 @@
 /** Configuration of the daemon, from its command line. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import type { HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
+import type { EngineOptions, HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
 import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
 import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } from "./interlink/config.ts";
 import { durationOf, oneOf, sizeOf } from "./values.ts";
@@ -41,6 +41,7 @@ export interface Configuration {
   /** undefined: interLink may not ask. */
   readonly interlink: InterlinkConfiguration | undefined;
   readonly images: ImageSettings;
+  readonly options: Partial<EngineOptions>;
   /** Whether each task gets a cgroup of its own. Limits of a task need one. */
   readonly taskLimits: boolean;
 }
@@ -54,6 +55,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
                           [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
              [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
+             [--image-gc-every DURATION] [--image-gc-age DURATION] [--image-gc-count N] [--image-gc-full PERCENT] [--image-gc-keep REFERENCE]...
+             [--pull-upfront] [--credentials NAME=file:FILE|NAME=exec:PROGRAM]...
        runtd migrate --to VERSION [--state-dir DIR]
 
   --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
@@ -95,9 +98,21 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --pull-timeout DURATION
                         how long it may take to get an image; default 10m
   --pulls-at-once N     how many images are got at once; default 3
+  --pull-upfront        images are got as soon as a task is let in, whatever their containers wait for
+  --credentials NAME=file:FILE, --credentials NAME=exec:PROGRAM
+                        of registries: a file as in containers-auth.json(5), or a program that prints one; a container names them as
+                        pullCredentials, and those with the name default are for all others. May be given again, with another name
   --image-max-size SIZE, --image-max-files N
                         what an image may have at most, unpacked; default 32Gi and 1000000
   --image-roots WHAT    root file systems of images: overlay, or copy; default: overlay where the state directory can carry one
+  --image-gc-every DURATION
+                        how often images that no task is made of are looked at; default 30m; 0s: never, as with --pull-policy prefer-cached
+  --image-gc-age DURATION, --image-gc-count N
+                        those go that nobody has used for so long, so many at once at most; default 24h and 5
+  --image-gc-full PERCENT
+                        of the file system of the images in use, above which the age does not count; default 90
+  --image-gc-keep REFERENCE
+                        an image that stays; may be given again
   --help                this text
 `;
 
@@ -158,6 +173,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),
     images: imageSettingsOf(values),
+    options: { pullUpfront: values["pull-upfront"] },
     queue: {
       ...(order === undefined ? {} : { order }),
       ...(tooLarge === undefined ? {} : { tooLarge }),

@@ -31,6 +31,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
     capacity,
     queue,
     images,
+    options,
     cniPath,
     networkTimeoutMs,
   } = configuration;
@@ -38,7 +39,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   try {
     const engine = await Engine.open({
       ...{ stateDir: directory, runtime, cgroupParent, cgroupManager, taskLimits },
-      ...{ launchTimeoutMs, capacity, queue, images, cniPath, networkTimeoutMs },
+      ...{ launchTimeoutMs, capacity, queue, images, options, cniPath, networkTimeoutMs },
       isOwnProcess: true,
       log: onlyErrors,
     });

@@ -24,7 +24,7 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, runDir } =
+  const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, options, runDir } =
     configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
@@ -40,6 +40,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       queue,
       orphans,
       images,
+      options,
       cniPath,
       networkTimeoutMs,
       networkCheckMs,

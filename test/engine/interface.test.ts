@@ -23,7 +23,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       const { status, code } = await ask(method, path, body, socket);
       return `${status} ${code}`;
     };
-    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage", "/v1/orphans"]) {
+    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage", "/v1/orphans", "/v1/images"]) {
       expect((await ask("GET", path)).status).toBe(200);
       expect((await ask("GET", path, undefined, read)).status).toBe(200);
     }
@@ -40,6 +40,12 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
       expect(await refused("POST", path, { text: "" }, read)).toBe("403 read-only");
     }
+    for (const path of ["/v1/images/prune", "/v1/images/pull"]) {
+      expect(await refused("POST", path, { most: "x" })).toBe("400 invalid-argument");
+      expect(await refused("POST", path, {}, read)).toBe("403 read-only");
+    }
+    expect((await ask("POST", "/v1/images/prune", {})).value).toEqual({ removed: [], freedBytes: 0 });
+    expect((await ask("POST", "/v1/images/pull", { reference: "oci:/nowhere" })).status).toBe(200);
     expect(await refused("GET", "/v1/usage?group=a%2Fb")).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/tasks/web", undefined, read)).toBe("403 read-only");
     for (const path of ["/v1/tasks/web", "/v1/tasks/web/detail"]) {
@@ -95,7 +101,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask) (?:400|404)|^(?:getNode|listTasks|listOrphans|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 

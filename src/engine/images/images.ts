@@ -1,23 +1,28 @@
 /** The store of images: pulls, unpacked layers, and root file systems made of them. One engine has it. */
-import { existsSync, statSync, utimesSync } from "node:fs";
+import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { signalNumber } from "../../shared/linux/index.ts";
+import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
 import { removeScratch } from "../volumes/index.ts";
+import { type Collected, type CollectPolicy, collect, sweepParts } from "./collect.ts";
+import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
 import { copySource, resolveSource } from "./fetch.ts";
+import { assertFits } from "./fits.ts";
 import { Flights } from "./flights.ts";
 import { type Entry, Layout } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { Lock } from "./lock.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
-import type { Images, Pin, PullRequest, Root } from "./port.ts";
+import type { Images, Pin, PullRequest, Root, StoredImage } from "./port.ts";
 import { canOverlay, Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { Slots } from "./slots.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
+import { assertSizes, isThere, packedSize } from "./whole.ts";
+import { within } from "./within.ts";
 
 export interface ImageStoreOptions {
   /** Absolute; made if absent. */
@@ -27,21 +32,16 @@ export interface ImageStoreOptions {
   readonly pullTimeoutMs?: number | undefined;
   /** Pulls at once; default: 3. */
   readonly pullsAtOnce?: number | undefined;
+  /** Of registries, by name. Each is a file as in containers-auth.json(5). Default: none. */
+  readonly credentials?: Credentials | undefined;
+  /** Images that are never removed: of tasks, and what was just got for them. Those of root file systems are known. Default: none. */
+  readonly inUse?: (() => readonly ImageId[]) | undefined;
   /** copy: without overlays. Default: what the file system allows. */
   readonly roots?: "overlay" | "copy" | undefined;
 }
 
 const PULL_TIMEOUT_MS = 600_000;
 const PULLS_AT_ONCE = 3;
-/** Names of processors: of Node, and of Go. */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  x64: "amd64",
-  arm64: "arm64",
-  ia32: "386",
-  arm: "arm",
-  riscv64: "riscv64",
-  s390x: "s390x",
-};
 
 export class ImageStore implements Images {
   readonly #options: ImageStoreOptions;
@@ -77,11 +77,57 @@ export class ImageStore implements Images {
     const { reference: text, policy, pin, signal } = request;
     const reference = parseReference(text);
     if (reference === undefined) throw new ImageError("pull-failed", `${text} is no reference to an image`);
-    if (pin !== undefined && this.#isThere(pin)) return this.#lock.read(async () => this.#ready(pin, signal));
+    if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal));
     const key = JSON.stringify([text, policy, request.credentials ?? null]);
-    return this.#pulls.join(key, signal, (shared) =>
-      this.#lock.read(() => this.#pull(reference, text, { ...request, policy, signal: shared })),
-    );
+    return this.#pulls.join(key, signal, async (shared) => {
+      try {
+        return await this.#lock.read(() => this.#pull(reference, text, { ...request, policy, signal: shared }));
+      } catch (error) {
+        // What has come of it is of no use to anybody.
+        void this.#lock.idle(() => this.#alone(() => sweepParts(this.#collecting))).catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  list(): StoredImage[] {
+    const used = new Set(this.#used.map(({ manifest }) => manifest));
+    return this.#layout.entries.map((entry) => ({
+      ...{ reference: entry.reference, digest: entry.digest, manifest: entry.manifest, isUsed: used.has(entry.manifest) },
+      ...{ sizeBytes: packedSize(this.#places, entry), pulledMs: entry.pulledMs, lastUsedMs: this.#lastUsedMs(entry) },
+    }));
+  }
+
+  /** @param isPatient nobody waits for it: it begins when nothing is pulled or made */
+  async collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected> {
+    const action = () => this.#alone(() => collect(policy, this.#collecting));
+    return isPatient ? this.#lock.idle(action) : this.#lock.write(action);
+  }
+
+  /** Whoever has just got an image says that he uses it before anything else happens. */
+  async #alone<T>(action: () => Promise<T>): Promise<T> {
+    await setImmediate();
+    return action();
+  }
+
+  get #used(): readonly ImageId[] {
+    return [...(this.#options.inUse?.() ?? []), ...this.#roots.images()];
+  }
+
+  get #collecting() {
+    return {
+      ...{ places: this.#places, layout: this.#layout, used: this.#used },
+      lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
+      fullness: () => {
+        const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
+        // As df(1) counts: without what is kept for root.
+        return (100 * (blocks - bfree)) / (blocks - bfree + bavail);
+      },
+    };
+  }
+
+  #lastUsedMs({ manifest, pulledMs }: Entry): number {
+    return Math.max(pulledMs, statSync(this.#places.blob(manifest), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   }
 
   async #pull(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
@@ -90,7 +136,9 @@ export class ImageStore implements Images {
     if (!decision.asksSource) return this.#ready(pinOf(cached!, "cache"), request.signal);
     try {
       return await this.#slots.during(request.signal, () =>
-        this.#timed(request.signal, (signal) => this.#fetch(reference, text, { ...request, signal })),
+        within(this.#options.pullTimeoutMs ?? PULL_TIMEOUT_MS, request.signal, (signal) =>
+          this.#fetchAs(reference, text, { ...request, signal }),
+        ),
       );
     } catch (error) {
       if (request.signal.aborted || !decision.fallsBack) throw error;
@@ -98,9 +146,17 @@ export class ImageStore implements Images {
     }
   }
 
-  async #fetch(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
+  /** With its credentials, if it is of a registry: nothing else asks for some. */
+  async #fetchAs(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
+    if (reference.transport !== "docker") return this.#fetch(reference, text, request);
+    return withCredentials(this.#options.credentials ?? {}, request.credentials, request.signal, (descriptor) =>
+      this.#fetch(reference, text, request, descriptor),
+    );
+  }
+
+  async #fetch(reference: ImageReference, text: string, request: PullRequest, credentials?: number): Promise<Pin> {
     const { signal, onProgress = () => {} } = request;
-    const resolved = await resolveSource(reference, { signal });
+    const resolved = await resolveSource(reference, { signal, credentials });
     const current = this.#cached(text);
     if (current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal);
     const { maxBytes } = this.#limits;
@@ -109,7 +165,7 @@ export class ImageStore implements Images {
       throw new ImageError("image-refused", `${text}: packed it has ${total} bytes, and this host allows ${maxBytes}`);
     onProgress({ bytes: 0, total });
     const fetched = await copySource(reference, resolved, {
-      ...{ signal, places: this.#places, maxBytes },
+      ...{ signal, credentials, places: this.#places, maxBytes },
       onProgress: (bytes) => onProgress({ bytes, total }),
     });
     const entry: Entry = { reference: text, digest: resolved.digest, ...fetched, pulledMs: Date.now() };
@@ -122,19 +178,11 @@ export class ImageStore implements Images {
   async #ready(pin: Pin, signal: AbortSignal): Promise<Pin> {
     const loaded = loadImage(this.#places, pin);
     assertFits(loaded, pin.reference);
-    this.#assertSizes(loaded);
+    assertSizes(this.#places, loaded);
     await this.#unpack(loaded, signal);
     const now = new Date();
     utimesSync(this.#places.blob(pin.manifest), now, now);
     return pin;
-  }
-
-  /** umoci looks at digests only. What is unpacked already may be gone as a blob. @throws ImageError image-invalid */
-  #assertSizes({ manifest }: Loaded): void {
-    for (const { digest, size } of manifest.layers) {
-      const found = statSync(this.#places.blob(digest), { throwIfNoEntry: false })?.size ?? size;
-      if (found !== size) throw new ImageError("image-invalid", `layer ${digest} has ${found} bytes, and its manifest says ${size}`);
-    }
   }
 
   #unpackOptions(signal: AbortSignal): UnpackOptions {
@@ -155,14 +203,19 @@ export class ImageStore implements Images {
     return { rootfs: this.#roots.path(id), volumes: volumes.map((target, at) => ({ target, source: this.#roots.volume(id, at) })) };
   }
 
-  async makeRoot(id: string, image: ImageId, volumes: readonly string[]): Promise<Root> {
+  async makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal): Promise<Root> {
     return this.#lock.read(async () => {
       const loaded = loadImage(this.#places, image);
-      const signal = new AbortController().signal;
       await this.#unpack(loaded, signal);
-      if (await this.#hasOverlays()) await this.#roots.overlay(id, loaded.layers);
-      else await this.#roots.copy(id, await unpackFlat(loaded, this.#unpackOptions(signal)));
-      await this.#roots.fillVolumes(id, volumes);
+      try {
+        if (await this.#hasOverlays()) await this.#roots.overlay(id, image, loaded.layers, signal);
+        else await this.#roots.copy(id, image, await unpackFlat(loaded, this.#unpackOptions(signal)), signal);
+        await this.#roots.fillVolumes(id, volumes, signal);
+      } catch (error) {
+        // Who has no container has nothing that would release it.
+        await this.#roots.release(id);
+        throw error;
+      }
       return this.rootOf(id, volumes);
     });
   }
@@ -179,53 +232,10 @@ export class ImageStore implements Images {
 
   #cached(reference: string): Entry | undefined {
     const entry = this.#layout.find(reference);
-    return entry !== undefined && this.#isThere(entry) ? entry : undefined;
-  }
-
-  /** All that is needed to unpack it, or to run it. */
-  #isThere({ manifest, config }: ImageId): boolean {
-    if (![manifest, ...(config === null ? [] : [config])].every((digest) => existsSync(this.#places.blob(digest)))) return false;
-    try {
-      const loaded = loadImage(this.#places, { manifest, config });
-      return loaded.manifest.layers.every(({ digest, size }, at) => {
-        if (existsSync(join(this.#places.layers, loaded.layers[at]!))) return true;
-        return statSync(this.#places.blob(digest), { throwIfNoEntry: false })?.size === size;
-      });
-    } catch (error) {
-      if (error instanceof ImageError) return false;
-      throw error;
-    }
-  }
-
-  /** Within the time that a pull may take. */
-  async #timed<T>(outer: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const ms = this.#options.pullTimeoutMs ?? PULL_TIMEOUT_MS;
-    const controller = new AbortController();
-    const timer = setTimeout(
-      () => controller.abort(new ImageError("pull-timeout", `PullTimeout: it was not there within ${ms / 1000} s`)),
-      ms,
-    );
-    const end = () => controller.abort(outer.reason);
-    outer.addEventListener("abort", end);
-    if (outer.aborted) end();
-    try {
-      return await action(controller.signal);
-    } finally {
-      clearTimeout(timer);
-      outer.removeEventListener("abort", end);
-    }
+    return entry !== undefined && isThere(this.#places, entry) ? entry : undefined;
   }
 }
 
 function pinOf({ reference, digest, manifest, config }: Entry, via: Pin["via"], pullError?: string): Pin {
   return { reference, digest, manifest, config, via, ...(pullError === undefined ? {} : { pullError }) };
-}
-
-/** @throws ImageError image-unsupported, image-invalid */
-function assertFits({ config: { os, architecture, stopSignal } }: Loaded, reference: string): void {
-  const own = ARCHITECTURES[process.arch] ?? process.arch;
-  if (os !== "linux" || architecture !== own)
-    throw new ImageError("image-unsupported", `${reference}: it is for ${os}/${architecture}, and this host is linux/${own}`);
-  if (stopSignal !== null && !/^\d+$/.test(stopSignal) && signalNumber(stopSignal.replace(/^SIG/, "")) === undefined)
-    throw new ImageError("image-invalid", `${reference}: its stop signal ${JSON.stringify(stopSignal.slice(0, 50))} is none`);
 }

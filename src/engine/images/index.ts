@@ -1,6 +1,9 @@
 /** Images: from a source into a store on this host, and from there into root file systems. */
+
+export type { Collected, CollectPolicy } from "./collect.ts";
 export { ImageError, type ImageErrorCode } from "./errors.ts";
 export { ImageStore, type ImageStoreOptions } from "./images.ts";
+export type { ImageId } from "./load.ts";
 export { pullDecision } from "./policy.ts";
-export type { Images, Pin, Progress, PullRequest } from "./port.ts";
+export type { Images, Pin, Progress, PullRequest, StoredImage } from "./port.ts";
 export type { ImageLimits } from "./scan.ts";

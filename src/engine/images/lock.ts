@@ -1,7 +1,8 @@
-/** A lock for readers and one writer: many may use the store at once, but removing needs it exclusively. Later callers wait behind a waiting writer. */
+/** A lock for readers and one writer: many may use the store at once, but removing needs it exclusively. Later callers wait behind a waiting writer, unless that waits for an idle store. */
 export class Lock {
   #readers = 0;
   #isWriting = false;
+  #idle: (() => void)[] = [];
   readonly #waiting: { readonly isWriter: boolean; readonly go: () => void }[] = [];
 
   read<T>(action: () => Promise<T>): Promise<T> {
@@ -10,6 +11,15 @@ export class Lock {
 
   write<T>(action: () => Promise<T>): Promise<T> {
     return this.#during(true, action);
+  }
+
+  /** As `write`, when nobody uses it and nobody waits: it holds up nobody that has come before. */
+  async idle<T>(action: () => Promise<T>): Promise<T> {
+    while (this.#isWriting || this.#readers > 0 || this.#waiting.length > 0)
+      await new Promise<void>((go) => {
+        this.#idle.push(go);
+      });
+    return this.write(action);
   }
 
   async #during<T>(isWriter: boolean, action: () => Promise<T>): Promise<T> {
@@ -23,6 +33,7 @@ export class Lock {
       if (isWriter) this.#isWriting = false;
       else this.#readers--;
       this.#next();
+      if (!this.#isWriting && this.#readers === 0) for (const go of this.#idle.splice(0)) go();
     }
   }
 

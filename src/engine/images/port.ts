@@ -1,5 +1,6 @@
 /** The port to images: what the engine asks of a store of them. */
 import type { ImageConfig, PullPolicy } from "../spec/index.ts";
+import type { Collected, CollectPolicy } from "./collect.ts";
 import type { ImageId } from "./load.ts";
 
 export interface Progress {
@@ -24,10 +25,25 @@ export interface PullRequest {
   readonly policy: PullPolicy;
   /** What was decided before: if it is there, nothing else is asked for. */
   readonly pin?: Pin;
-  /** Name of the credentials (engine settings). */
+  /** Name of the credentials (engine settings); absent: those with the name "default", if the host has some. */
   readonly credentials?: string;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+}
+
+/** An image in the store. */
+export interface StoredImage {
+  readonly reference: string;
+  /** As its source names the content. */
+  readonly digest: string;
+  /** Of the manifest in the store. */
+  readonly manifest: string;
+  /** As it is packed; null: it is damaged, and the next pull gets it anew. */
+  readonly sizeBytes: number | null;
+  readonly pulledMs: number;
+  readonly lastUsedMs: number;
+  /** A container is made of it, or is to be. */
+  readonly isUsed: boolean;
 }
 
 export interface Root {
@@ -43,13 +59,17 @@ export interface Images {
   config(image: ImageId): ImageConfig;
   /**
    * The root file system of one incarnation, anew. May be repeated while nothing runs there.
-   * @param volumes paths in it that become directories of their own, with what the image has there. @throws ImageError
+   * @param volumes paths in it that become directories of their own, with what the image has there. @throws ImageError; the reason of `signal`
    */
-  makeRoot(id: string, image: ImageId, volumes: readonly string[]): Promise<Root>;
+  makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal): Promise<Root>;
   /** What `makeRoot` has made. */
   rootOf(id: string, volumes: readonly string[]): Root;
   /** What is gone is released. @throws ImageError: it is in use */
   releaseRoot(id: string): Promise<void>;
+  /** Every name. */
+  list(): readonly StoredImage[];
+  /** Remove what is not used. Pulls and root file systems that are being made are waited for. */
+  collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected>;
   /** At the start: remove what a daemon before has begun, and root file systems other than these. Returns the ids of those. */
   sweep(roots: ReadonlySet<string>): Promise<readonly string[]>;
 }

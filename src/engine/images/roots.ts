@@ -2,15 +2,18 @@
  * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
  * daemon finds it again; what the container writes goes with it.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import { ImageError } from "./errors.ts";
+import type { ImageId } from "./load.ts";
 import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
 
+/** In the directory of a root file system: what it is made of. */
+const IMAGE = "image.json";
 /** Devices of an image open nothing: a container has those of its own /dev. */
 const FLAGS = "nodev";
 /** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
@@ -28,9 +31,9 @@ export class Roots {
     return join(this.#places.root(id), "merged");
   }
 
-  /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError */
-  async overlay(id: string, layers: readonly string[]): Promise<string> {
-    const path = await this.#make(id);
+  /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
+  async overlay(id: string, image: ImageId, layers: readonly string[], signal: AbortSignal): Promise<string> {
+    const path = await this.#make(id, image);
     const { layers: cwd } = this.#places;
     const top = layers.at(-1);
     // The root directory of an overlay is the uppermost one.
@@ -39,15 +42,15 @@ export class Roots {
     // A layer of an image without any is an empty directory.
     const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
     const options = `${FLAGS},lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
-    await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE });
+    await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE, signal });
     return path;
   }
 
-  /** @param layer name of a directory with the whole image. @throws ImageError */
-  async copy(id: string, layer: string): Promise<string> {
-    const path = await this.#make(id);
-    await runProgram("cp", ["--archive", "--reflink=auto", `${join(this.#places.layers, layer)}/.`, path]);
-    await runProgram("mount", ["--options", `bind,${FLAGS}`, path, path]);
+  /** @param layer name of a directory with the whole image. @throws ImageError; the reason of `signal` */
+  async copy(id: string, image: ImageId, layer: string, signal: AbortSignal): Promise<string> {
+    const path = await this.#make(id, image);
+    await runProgram("cp", ["--archive", "--reflink=auto", `${join(this.#places.layers, layer)}/.`, path], { signal });
+    await runProgram("mount", ["--options", `bind,${FLAGS}`, path, path], { signal });
     return path;
   }
 
@@ -64,19 +67,31 @@ export class Roots {
     return join(this.#places.root(id), "volumes", String(at));
   }
 
-  /** With what the image has there, and its owner and mode. @throws ImageError */
-  async fillVolumes(id: string, paths: readonly string[]): Promise<void> {
+  /** With what the image has there, and its owner and mode. @throws ImageError; the reason of `signal` */
+  async fillVolumes(id: string, paths: readonly string[], signal: AbortSignal): Promise<void> {
     for (const [at, path] of paths.entries()) {
       makeDirectory(this.volume(id, at));
       const found = resolveInRoot(this.path(id), path);
       if (found !== undefined && statSync(found).isDirectory())
-        await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)]);
+        await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
     }
   }
 
-  async #make(id: string): Promise<string> {
+  /** Images that they are made of, whoever knows the containers. */
+  images(): ImageId[] {
+    return readdirSync(this.#places.roots).flatMap((id) => {
+      const path = join(this.#places.root(id), IMAGE);
+      return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as ImageId) : [];
+    });
+  }
+
+  async #make(id: string, { manifest, config }: ImageId): Promise<string> {
     await this.release(id);
     for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
+    const path = join(this.#places.root(id), IMAGE);
+    // A name stands for all of it, also after a crash.
+    writeFileSync(`${path}.new`, JSON.stringify({ manifest, config } satisfies ImageId));
+    renameSync(`${path}.new`, path);
     return this.path(id);
   }
 }

@@ -39,10 +39,15 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
   }
 }
 
+/** Among the layers. @param layers their names, the lowest first */
+export function flatName(layers: readonly string[]): string {
+  return `flat-${layers.at(-1) ?? "empty"}`;
+}
+
 /** The whole image as one directory, for hosts without overlays. Returns its name among the layers. */
 export async function unpackFlat({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<string> {
   const { places } = options;
-  const name = `flat-${layers.at(-1) ?? "empty"}`;
+  const name = flatName(layers);
   if (existsSync(join(places.layers, name))) return name;
   await scanLayers(manifest.layers, options);
   await once(

@@ -88,7 +88,9 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
   if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")
     return undefined;
   if (container.restartAt !== null && !hasPassed(container.restartAt, now)) return undefined;
-  if (!hasWhatItNeeds(record, container, target) || unresolved(record, container, host, now).length > 0) return undefined;
+  if (!hasWhatItNeeds(record, container, target)) return undefined;
+  const isUpfront = target === "PULLED" && host.options.pullUpfront;
+  if (!isUpfront && unresolved(record, container, host, now).length > 0) return undefined;
   return { target, action: { type: actionTo(target), container: name, generation, runtimeId } };
 }
 

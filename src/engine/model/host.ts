@@ -9,6 +9,8 @@ export interface EngineOptions {
   readonly reportBoundMs: number;
   /** After so many failed tries to stop a container it is an alarm, and holds back no other container any longer. */
   readonly stopTries: number;
+  /** Images are got as soon as a task is let in, whatever their containers wait for. */
+  readonly pullUpfront: boolean;
 }
 
 export const DEFAULT_OPTIONS: EngineOptions = {
@@ -16,6 +18,7 @@ export const DEFAULT_OPTIONS: EngineOptions = {
   retentionMs: 3 * 3_600_000,
   reportBoundMs: 72 * 3_600_000,
   stopTries: 5,
+  pullUpfront: false,
 };
 
 export interface BundleView {

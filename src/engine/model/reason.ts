@@ -10,6 +10,7 @@ export type ReasonCode =
   | "HostRebooted"
   | "TaskStopped"
   | "PullFailed"
+  | "StoppedBeforePull"
   | "CreateFailed"
   | "StartFailed"
   | "ProvisionFailed"

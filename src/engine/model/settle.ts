@@ -6,7 +6,7 @@ import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
 import { unresolved } from "./dependencies.ts";
 import type { BundleView } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
-import type { ContainerRecord, TaskRecord } from "./record.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { hasReached, nextStatus } from "./status.ts";
 import { endingOf, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
@@ -49,8 +49,15 @@ function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
     const isThere = hasReached(one.known, "CREATED") || one.applied !== null || one.isUnsure;
     return one.desired === "RUNNING" || isThere
       ? state
-      : changeContainer(state, one.name, { known: "STOPPED", stoppedAt: now, blockedSince: null });
+      : changeContainer(state, one.name, { known: "STOPPED", stoppedAt: now, blockedSince: null, reason: whyNever(record, one) });
   }, record);
+}
+
+/** Told apart from an image that could not be had: nobody has waited for this one. */
+function whyNever(record: TaskRecord, { name, image, known, reason: why }: ContainerRecord): Reason | null {
+  const isMissing = known === "NONE" && image === null && specOf(record, name)?.image !== undefined;
+  if (!isMissing || why?.code === "PullFailed" || why?.code === "StoppedBeforePull") return why;
+  return reason("StoppedBeforePull", `container ${name} was stopped before its image was there`, why ?? undefined);
 }
 
 function giveUpDependents(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {

@@ -72,7 +72,7 @@ export class Effects {
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
         this.#options.cards.write(record);
-        await this.#options.launching.makeRoot(record, action);
+        await this.#options.pulling.makeRoot(record, action);
         metadata.begin(record, action);
         return done(action, "CREATED");
       case "start": {

@@ -12,6 +12,7 @@ import { containerOf } from "./container-of.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { differenceOf, type TaskDifference } from "./difference.ts";
 import { EngineError, unknownTask } from "./errors.ts";
+import type { ImageCare } from "./image-care.ts";
 import type { Caller } from "./journal.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
 import { taskAt } from "./networks.ts";
@@ -40,6 +41,7 @@ export class Engine {
       await restore({ ...engine.#parts, overcommitted: () => engine.#overcommitted });
       engine.#backups = setInterval(() => engine.#backUp(), BACKUP_MS).unref();
       engine.#parts.poll.start();
+      engine.#parts.imageCare.start();
       return engine;
     } catch (error) {
       store.close();
@@ -204,6 +206,11 @@ export class Engine {
     return this.#parts.edits.make(by, (command) => command.rollback(name, group));
   }
 
+  /** The images of this host. */
+  get images(): ImageCare {
+    return this.#parts.imageCare;
+  }
+
   /** Path of the program runt. */
   get binary(): string {
     return this.#parts.runtime.binary;
@@ -247,6 +254,7 @@ export class Engine {
     this.#parts.networkWatch.stop();
     this.#parts.volumeWatch.stop();
     this.#parts.poll.stop();
+    this.#parts.imageCare.stop();
     this.#parts.metadata.stop();
     this.#parts.turns.stop();
     this.#parts.fence?.leave();

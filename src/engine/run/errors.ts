@@ -16,6 +16,8 @@ export type EngineErrorCode =
   | "no-room"
   /** The task has stopped or is being stopped. */
   | "not-running"
+  /** It could not be had; `details.reason` says how. */
+  | "no-image"
   /** Nothing has run before under this name. */
   | "nothing-to-roll-back";
 

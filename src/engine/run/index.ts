@@ -4,6 +4,7 @@ export type { ContainerDetail, DetailOptions, TaskDetail } from "./detail.ts";
 export type { FieldDifference, TaskDifference } from "./difference.ts";
 export { Engine } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
+export type { CleanUpSettings, ImageCare, ImageInfo, ImagePull } from "./image-care.ts";
 export type { Caller, EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";

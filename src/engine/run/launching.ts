@@ -93,11 +93,11 @@ export class Launching {
     });
   }
 
-  /** The root file system of one incarnation is made, if it has an image. @throws ImageError */
-  async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation): Promise<void> {
+  /** The root file system of one incarnation is made, if it has an image. @throws ImageError; the reason of `signal` */
+  async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
     const { images } = this.#options;
     const image = containerIn(record, container)?.image;
-    if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)));
+    if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)), signal);
   }
 
   /** Its root file system is there already. */

@@ -15,6 +15,7 @@ import { Conditions } from "./conditions.ts";
 import { Edits } from "./edits.ts";
 import { Effects } from "./effects.ts";
 import { postExit } from "./exits.ts";
+import { ImageCare, imagesOf } from "./image-care.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { MetadataFiles } from "./metadata.ts";
@@ -50,6 +51,7 @@ export interface EngineParts {
   readonly networkWatch: NetworkWatch;
   readonly volumeWatch: VolumeWatch;
   readonly images: Images;
+  readonly imageCare: ImageCare;
   readonly pulling: Pulling;
   readonly metadata: MetadataFiles;
   readonly poll: Poll;
@@ -83,8 +85,11 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     },
   );
 
-  const { pullPolicy = "default", ...ofImages } = imageSettings;
-  const images = new ImageStore({ directory: paths.images, ...ofImages });
+  const { pullPolicy = "default", cleanUp = {}, ...ofImages } = imageSettings;
+  const images = new ImageStore({
+    ...{ directory: paths.images, ...ofImages },
+    inUse: () => [...imagesOf(turns.records.values()), ...pulling.fresh],
+  });
   if (cgroupManager === "systemd") checkSystemd();
   const common = {
     paths,
@@ -94,7 +99,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
   const launching = new Launching({ ...common, binary: runtime.binary });
-  const pulling = new Pulling({ images, launching, policy: pullPolicy });
+  const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
   const effects = new Effects({ ...common, runtime, launching, pulling, cards });
   const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
 
@@ -141,6 +146,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
     volumeWatch: new VolumeWatch({ paths, turns, log, intervalMs: settings.volumeCheckMs }),
     images,
+    imageCare: new ImageCare({ images, records: () => turns.records.values(), policy: pullPolicy, cleanUp, log }),
     pulling,
     metadata,
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),

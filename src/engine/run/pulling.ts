@@ -1,4 +1,4 @@
-/** The step before a container is made: its inputs are checked, and its image is pulled. */
+/** The steps before a container is made: its inputs are checked, its image is pulled, and its root file system is made. Each is cancelled when nobody waits for it. */
 import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
 import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
@@ -30,6 +30,9 @@ export class Pulling {
     { readonly task: string; readonly incarnation: Incarnation; readonly controller: AbortController }
   >();
 
+  /** Images of containers whose record does not have them yet, by id. */
+  readonly #fresh = new Map<string, { readonly task: string; readonly container: string; readonly image: ImageRecord }>();
+
   constructor(options: PullingOptions) {
     this.#options = options;
   }
@@ -42,20 +45,36 @@ export class Pulling {
     if (spec?.image === undefined) return undefined;
     const policy = spec.pullPolicy ?? ofHost;
     try {
-      return await this.#cancellable(record, incarnation, (signal) => this.#pull(record, spec, policy, signal));
+      const image = await this.#cancellable(record, incarnation, (signal) => this.#pull(record, spec, policy, signal));
+      this.#fresh.set(incarnation.runtimeId, { task: record.id, container: spec.name, image });
+      return image;
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
       throw new PullFailure(error, pullDecision(policy, false).failureStops);
     }
   }
 
-  /** Pulls for containers that are to run no longer are ended. Called when something has changed. */
+  /** The root file system of one incarnation is made, if it has an image. @throws ImageError */
+  async makeRoot(record: TaskRecord, incarnation: Incarnation): Promise<void> {
+    await this.#cancellable(record, incarnation, (signal) => this.#options.launching.makeRoot(record, incarnation, signal));
+  }
+
+  /** What is done for containers that are to run no longer is ended. Called when something has changed. */
   cancelUnwanted(records: ReadonlyMap<string, TaskRecord>): void {
+    for (const [id, { task, container }] of this.#fresh) {
+      const found = records.get(task)?.containers.find(({ name }) => name === container);
+      if (found?.runtimeId !== id || found.applied !== "PULLED") this.#fresh.delete(id);
+    }
     for (const { task, incarnation, controller } of this.#inFlight.values()) {
       const found = records.get(task)?.containers.find(({ name }) => name === incarnation.container);
       if (found?.generation === incarnation.generation && found.desired === "RUNNING") continue;
       controller.abort(new ImageError("cancelled", "nobody wants it any more"));
     }
+  }
+
+  /** What was got, and is not recorded yet: not to be removed. */
+  get fresh(): readonly ImageRecord[] {
+    return [...this.#fresh.values()].map(({ image }) => image);
   }
 
   async #cancellable<T>(record: TaskRecord, incarnation: Incarnation, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -75,6 +94,7 @@ export class Pulling {
       reference: spec.image!,
       policy,
       signal,
+      ...(spec.pullCredentials === undefined ? {} : { credentials: spec.pullCredentials }),
       ...(before === undefined ? {} : { pin: before satisfies Pin }),
     });
     const config = images.config(pin);

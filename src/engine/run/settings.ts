@@ -3,6 +3,7 @@
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
+import type { CleanUpSettings } from "./image-care.ts";
 import type { EngineLog } from "./log.ts";
 import type { OrphanPolicy } from "./orphans.ts";
 import type { Probe } from "./probe.ts";
@@ -56,9 +57,10 @@ export interface EngineSettings {
   readonly probe?: Probe;
 }
 
-export interface ImageSettings extends Omit<ImageStoreOptions, "directory"> {
+export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "inUse"> {
   /** Of containers that say nothing; default: default. */
   readonly pullPolicy?: PullPolicy | undefined;
+  readonly cleanUp?: CleanUpSettings | undefined;
 }
 
 export interface NodeView {

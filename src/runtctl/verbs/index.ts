@@ -8,11 +8,14 @@ import { describe } from "./describe.ts";
 import { events } from "./events.ts";
 import { exec } from "./exec.ts";
 import { get } from "./get.ts";
+import { images } from "./images.ts";
 import { logs } from "./logs.ts";
 import { node } from "./node.ts";
 import { plan } from "./plan.ts";
+import { pull } from "./pull.ts";
 import { restart } from "./restart.ts";
 import { rollback } from "./rollback.ts";
+
 import { schema } from "./schema.ts";
 import { stop } from "./stop.ts";
 import { top } from "./top.ts";
@@ -20,5 +23,5 @@ import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
   ...[validate, plan, apply, get, describe, events, logs, exec, attach, top, node],
-  ...[stop, restart, rollback, remove, schema, completion],
+  ...[stop, restart, rollback, remove, pull, images, schema, completion],
 ];

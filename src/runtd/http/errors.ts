@@ -23,6 +23,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "no-stdin": 409,
   "no-room": 409,
   "not-running": 409,
+  "no-image": 409,
   "nothing-to-roll-back": 409,
 };
 

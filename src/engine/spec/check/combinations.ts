@@ -47,12 +47,13 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
 }
 
 function source(container: ContainerSpec): Problem[] {
-  const { bundle, rootfs, image, command, pullPolicy } = container;
+  const { bundle, rootfs, image, command } = container;
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path });
   const given = Object.entries({ bundle, rootfs, image }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length === 0) return [wrong("needs an image, a bundle or a rootfs")];
   if (given.length > 1) return [wrong(`has ${given.join(" and ")}: give one`, given.at(-1)!)];
-  if (image === undefined && pullPolicy !== undefined) return [wrong("without an image there is nothing to pull", "pullPolicy")];
+  const ofPull = (["pullPolicy", "pullCredentials"] as const).find((field) => container[field] !== undefined);
+  if (image === undefined && ofPull !== undefined) return [wrong("without an image there is nothing to pull", ofPull)];
   if (bundle === undefined) return rootfs !== undefined && command === undefined ? [wrong("with a rootfs it needs a command")] : [];
   return Object.entries(SAID_BY_BUNDLE)
     .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))

@@ -1,7 +1,7 @@
 /** One container of a task. */
 import { z } from "zod";
 import { parseReference } from "../image/reference.ts";
-import { absolutePath, containerName, duration, relativePath, size, text } from "./quantities.ts";
+import { absolutePath, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
 
@@ -135,6 +135,9 @@ const fields = z.strictObject({
     .describe(
       "Whether the source is asked. always: each time, and a failure stops the task. once: until a pull has succeeded. prefer-cached: when the image is not there. default: each time, and what is there is used when that fails. Absent: what the host says.",
     ),
+  pullCredentials: name
+    .optional()
+    .describe('Name of the credentials that the host has for its registry. Absent: those with the name "default", if there are some.'),
   readonlyRootfs: z.boolean().default(false),
   command: text
     .min(1)

@@ -1,0 +1,101 @@
+/** What nobody uses any more is removed from the store: names, and then the parts that no name and no container needs. Nobody else uses the store meanwhile. */
+import { renameSync, rmSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeScratch } from "../volumes/index.ts";
+import type { Entry, Layout } from "./layout.ts";
+import type { ImageId, Loaded } from "./load.ts";
+import type { Places } from "./places.ts";
+import { flatName } from "./unpack.ts";
+import { loadedOr } from "./whole.ts";
+
+export interface CollectPolicy {
+  /** Images that nobody has used for so long: milliseconds. */
+  readonly unusedMs: number;
+  /** So many names at most. Default: all. */
+  readonly most?: number | undefined;
+  /** References of images that stay. */
+  readonly kept?: readonly string[] | undefined;
+  /** Percent of the file system that may be in use; above it images go that were used later than that, too. Default: as much as there is. */
+  readonly fullPercent?: number | undefined;
+}
+
+export interface Collected {
+  /** References, in the order in which they went. */
+  readonly removed: readonly string[];
+  /** Of the parts as they were packed. */
+  readonly freedBytes: number;
+}
+
+export interface CollectOptions {
+  readonly places: Places;
+  readonly layout: Layout;
+  /** Images of containers. */
+  readonly used: readonly ImageId[];
+  readonly lastUsedMs: (entry: Entry) => number;
+  /** Percent of the file system that is in use. */
+  readonly fullness: () => number;
+}
+
+/** The one that was used longest ago goes first. */
+export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
+  const { layout, used, lastUsedMs, fullness } = options;
+  const isUsed = new Set(used.map(({ manifest }) => manifest));
+  const unused = layout.entries
+    .filter(({ manifest, reference }) => !isUsed.has(manifest) && !kept.includes(reference))
+    .map((entry) => ({ entry, at: lastUsedMs(entry) }))
+    .sort((a, b) => a.at - b.at);
+  const removed: string[] = [];
+  let freedBytes = await sweepParts(options);
+  for (const { entry, at } of unused) {
+    if (removed.length >= most) break;
+    if (Date.now() - at < unusedMs && fullness() <= fullPercent) break;
+    layout.remove(entry.reference);
+    removed.push(entry.reference);
+    freedBytes += await sweepParts(options);
+  }
+  return { removed, freedBytes } satisfies Collected;
+}
+
+/** Parts without a name: of images that are not there any more, or that were refused. Returns the bytes of what was packed. */
+export async function sweepParts({ places, layout, used }: CollectOptions): Promise<number> {
+  const needed = partsOf(places, layout.entries, used);
+  // What a container is made of cannot be read: nobody knows what it needs.
+  if (needed === undefined) return 0;
+  let bytes = 0;
+  const blobs = join(places.blobs, "sha256");
+  for (const name of await readdir(blobs)) {
+    if (needed.blobs.has(`sha256:${name}`)) continue;
+    bytes += statSync(join(blobs, name)).size;
+    rmSync(join(blobs, name), { recursive: true });
+  }
+  for (const name of await readdir(places.layers)) {
+    if (needed.layers.has(name)) continue;
+    // It takes a while: half of a layer must not have its name.
+    const trash = join(places.staging, `trash-${name}`);
+    renameSync(join(places.layers, name), trash);
+    await removeScratch(trash);
+  }
+  return bytes;
+}
+
+function partsOf(places: Places, named: readonly ImageId[], used: readonly ImageId[]) {
+  const blobs = new Set<string>();
+  const layers = new Set<string>();
+  const add = ({ manifest, config }: ImageId, loaded: Loaded) => {
+    for (const digest of [manifest, config, loaded.manifest.config.digest, ...loaded.manifest.layers.map((one) => one.digest)])
+      if (digest !== null) blobs.add(digest);
+    for (const name of [...loaded.layers, flatName(loaded.layers)]) layers.add(name);
+  };
+  for (const id of used) {
+    const loaded = loadedOr(places, id);
+    if (loaded === undefined) return undefined;
+    add(id, loaded);
+  }
+  // A name of something damaged keeps nothing: it is got anew.
+  for (const id of named) {
+    const loaded = loadedOr(places, id);
+    if (loaded !== undefined) add(id, loaded);
+  }
+  return { blobs, layers };
+}

@@ -1,0 +1,75 @@
+/** Credentials of registries: had for one call of a program, which gets them by a descriptor. They are in no argument, file or message. */
+import { z } from "zod";
+import { asMemoryFile, readSecret, redact, SecretError, type SecretSource } from "../secrets/index.ts";
+import { ImageError } from "./errors.ts";
+
+/** By the name that a task gives them. */
+export type Credentials = Readonly<Record<string, SecretSource>>;
+
+/** Taken for images that say nothing of it, where the host has them. */
+export const DEFAULT_CREDENTIALS = "default";
+
+/** As `containers-auth.json(5)` says, and as Docker writes it. */
+const authFile = z.object({
+  auths: z.record(z.string(), z.object({ auth: z.string().optional(), identitytoken: z.string().optional() })),
+});
+
+/**
+ * Calls `action` with a descriptor of the file, or without one. What it throws has nothing of the secrets in its message.
+ * @param name undefined: that of the host, if it has one. @throws ImageError no-credentials; what `action` throws
+ */
+export async function withCredentials<T>(
+  all: Credentials,
+  name: string | undefined,
+  signal: AbortSignal,
+  action: (descriptor: number | undefined) => Promise<T>,
+): Promise<T> {
+  const source = all[name ?? DEFAULT_CREDENTIALS];
+  if (source === undefined && name === undefined) return action(undefined);
+  if (source === undefined) throw new ImageError("no-credentials", `this host has no credentials with the name ${JSON.stringify(name)}`);
+  const bytes = await read(source, name ?? DEFAULT_CREDENTIALS, signal);
+  try {
+    const secrets = secretsIn(bytes, name ?? DEFAULT_CREDENTIALS);
+    return await hidden(secrets, () => asMemoryFile(bytes, action));
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+async function read(source: SecretSource, name: string, signal: AbortSignal): Promise<Buffer> {
+  try {
+    return await readSecret(source, signal);
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    throw new ImageError("no-credentials", `credentials ${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/** @throws ImageError no-credentials: it is no file of credentials */
+function secretsIn(bytes: Buffer, name: string): string[] {
+  const { success, data } = authFile.safeParse(parsed(bytes));
+  // Why not would show a part of it.
+  if (!success) throw new ImageError("no-credentials", `credentials ${name}: they are no JSON as in containers-auth.json(5)`);
+  return Object.values(data.auths).flatMap(({ auth = "", identitytoken = "" }) => {
+    const pair = Buffer.from(auth, "base64").toString();
+    return [auth, pair, pair.slice(pair.indexOf(":") + 1), identitytoken];
+  });
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+async function hidden<T>(secrets: readonly string[], action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    // Its cause has the message, too.
+    throw new ImageError(error.code, redact(error.message, secrets));
+  }
+}

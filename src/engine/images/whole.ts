@@ -1,0 +1,47 @@
+/** Whether all of an image is in the store. */
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ImageError } from "./errors.ts";
+import type { Entry } from "./layout.ts";
+import { type ImageId, type Loaded, loadImage } from "./load.ts";
+import type { Places } from "./places.ts";
+
+/** umoci looks at digests only. What is unpacked already may be gone as a blob. @throws ImageError image-invalid */
+export function assertSizes(places: Places, { manifest }: Loaded): void {
+  for (const { digest, size } of manifest.layers) {
+    const found = sizeOf(places, digest) ?? size;
+    if (found !== size) throw new ImageError("image-invalid", `layer ${digest} has ${found} bytes, and its manifest says ${size}`);
+  }
+}
+
+/** All that is needed to unpack it, or to run it. */
+export function isThere(places: Places, id: ImageId): boolean {
+  const { manifest, config } = id;
+  if (![manifest, ...(config === null ? [] : [config])].every((digest) => existsSync(places.blob(digest)))) return false;
+  const loaded = loadedOr(places, id);
+  if (loaded === undefined) return false;
+  return loaded.manifest.layers.every(
+    ({ digest, size }, at) => existsSync(join(places.layers, loaded.layers[at]!)) || sizeOf(places, digest) === size,
+  );
+}
+
+/** As it is packed; null: it is damaged. */
+export function packedSize(places: Places, entry: Entry): number | null {
+  const loaded = loadedOr(places, entry);
+  if (loaded === undefined) return null;
+  return [loaded.manifest.config, ...loaded.manifest.layers].reduce((sum, { size }) => sum + size, entry.manifestSize);
+}
+
+/** undefined: it is damaged, or not there. */
+export function loadedOr(places: Places, id: ImageId): Loaded | undefined {
+  try {
+    return loadImage(places, id);
+  } catch (error) {
+    if (error instanceof ImageError) return undefined;
+    throw error;
+  }
+}
+
+function sizeOf(places: Places, digest: string): number | undefined {
+  return statSync(places.blob(digest), { throwIfNoEntry: false })?.size;
+}

@@ -1,0 +1,133 @@
+/** The images of the host, as its users see them, and their clean-up now and then. */
+import {
+  type Collected,
+  type CollectPolicy,
+  ImageError,
+  type ImageId,
+  type Images,
+  type Pin,
+  type Progress,
+  type StoredImage,
+} from "../images/index.ts";
+import type { TaskRecord } from "../model/index.ts";
+import type { PullPolicy } from "../spec/index.ts";
+import { EngineError } from "./errors.ts";
+import type { EngineLog } from "./log.ts";
+
+export interface CleanUpSettings {
+  /** Milliseconds between two; 0: never. Default: 30 minutes. */
+  readonly everyMs?: number | undefined;
+  /** Images that were not used for so long: milliseconds. Default: a day. */
+  readonly unusedMs?: number | undefined;
+  /** So many at once at most. Default: 5. */
+  readonly most?: number | undefined;
+  /** References of images that are never removed. */
+  readonly kept?: readonly string[] | undefined;
+  /** Percent of the file system in use, above which the age does not count. Default: 90. */
+  readonly fullPercent?: number | undefined;
+}
+
+/** An image, and which tasks are made of it. */
+export interface ImageInfo extends StoredImage {
+  /** Their ids. */
+  readonly tasks: readonly string[];
+  /** It is never removed. */
+  readonly isKept: boolean;
+}
+
+export interface ImagePull {
+  readonly reference: string;
+  readonly policy?: PullPolicy | undefined;
+  readonly credentials?: string | undefined;
+}
+
+export interface ImageCareOptions {
+  readonly images: Images;
+  readonly records: () => Iterable<TaskRecord>;
+  /** Of containers, and of pulls, that say nothing. */
+  readonly policy: PullPolicy;
+  readonly cleanUp: CleanUpSettings;
+  readonly log: EngineLog;
+}
+
+const EVERY_MS = 30 * 60_000;
+const UNUSED_MS = 24 * 3_600_000;
+const MOST = 5;
+const FULL_PERCENT = 90;
+
+/** What containers of tasks are made of, also of those that have ended. */
+export function imagesOf(records: Iterable<TaskRecord>): ImageId[] {
+  return [...records].flatMap(({ containers }) => containers.flatMap(({ image }) => image ?? []));
+}
+
+export class ImageCare {
+  readonly #options: ImageCareOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #isCleaning = false;
+
+  constructor(options: ImageCareOptions) {
+    this.#options = options;
+  }
+
+  list(): ImageInfo[] {
+    const records = [...this.#options.records()];
+    const { kept = [] } = this.#options.cleanUp;
+    return this.#options.images.list().map((image) => ({
+      ...image,
+      tasks: records.filter(({ containers }) => containers.some((one) => one.image?.manifest === image.manifest)).map(({ id }) => id),
+      isKept: kept.includes(image.reference),
+    }));
+  }
+
+  /** It is there when it returns, as for a container. @throws EngineError no-image; the reason of `signal` */
+  async pull(
+    { reference, policy = this.#options.policy, credentials }: ImagePull,
+    signal: AbortSignal,
+    onProgress: (progress: Progress) => void,
+  ): Promise<Pin> {
+    try {
+      return await this.#options.images.pull({
+        reference,
+        policy,
+        signal,
+        onProgress,
+        ...(credentials === undefined ? {} : { credentials }),
+      });
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      throw new EngineError("no-image", `${reference}: ${error.message}`, { reason: error.code });
+    }
+  }
+
+  /** What nobody uses, and nobody has used for so long, is removed; pulls are waited for. */
+  async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
+    const { kept } = this.#options.cleanUp;
+    return this.#options.images.collect({ ...policy, kept }, false);
+  }
+
+  /** Now and then; not where images are to stay (prefer-cached). */
+  start(): void {
+    const { everyMs = EVERY_MS } = this.#options.cleanUp;
+    if (everyMs === 0 || this.#options.policy === "prefer-cached") return;
+    this.#timer = setInterval(() => void this.#cleanUp(), everyMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #cleanUp(): Promise<void> {
+    if (this.#isCleaning) return;
+    this.#isCleaning = true;
+    const { images, cleanUp, log } = this.#options;
+    const { unusedMs = UNUSED_MS, most = MOST, kept, fullPercent = FULL_PERCENT } = cleanUp;
+    try {
+      const { removed, freedBytes } = await images.collect({ unusedMs, most, kept, fullPercent }, true);
+      if (removed.length > 0) log("info", "images-removed", { references: removed.join(", "), freedBytes });
+    } catch (error) {
+      log("error", "images-not-removed", { message: String(error) });
+    } finally {
+      this.#isCleaning = false;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** A secret for a program that wants a file: one in memory, without a name. Whoever has its descriptor may open it as /proc/self/fd/N. */
+import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { SecretError } from "./source.ts";
+
+/** open(2): Node has no name for it. */
+const O_TMPFILE = 0o20200000;
+/** statfs(2) */
+const TMPFS = 0x01021994;
+const RAMFS = 0x858458f6;
+const PLACES = ["/dev/shm", "/run"];
+
+/** Calls `action` with the descriptor, which is closed when that has ended. @throws SecretError: the host has no memory for it; what `action` throws */
+export async function asMemoryFile<T>(bytes: Uint8Array, action: (descriptor: number) => Promise<T>): Promise<T> {
+  const place = PLACES.find(isInMemory);
+  if (place === undefined) throw new SecretError(`none of ${PLACES.join(", ")} is in memory (tmpfs)`);
+  const descriptor = openNameless(place);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+    return await action(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isInMemory(path: string): boolean {
+  try {
+    return [TMPFS, RAMFS].includes(statfsSync(path).type);
+  } catch {
+    return false;
+  }
+}
+
+function openNameless(place: string): number {
+  try {
+    return openSync(place, O_TMPFILE | constants.O_RDWR, 0o600);
+  } catch (error) {
+    // ramfs knows no files without a name.
+    if ((error as NodeJS.ErrnoException).code !== "EOPNOTSUPP") throw error;
+  }
+  const directory = mkdtempSync(join(place, "runt-"));
+  const path = join(directory, "secret");
+  const descriptor = openSync(path, "wx+", 0o600);
+  fchmodSync(descriptor, 0o600);
+  unlinkSync(path);
+  rmdirSync(directory);
+  return descriptor;
+}

@@ -1,0 +1,25 @@
+/** A pull with a bar, where a person looks. */
+import { bar, bytes } from "./output/bar.ts";
+import { type PulledImage, type PullProgress, pullImage } from "./pull-stream.ts";
+import type { Sockets } from "./sockets.ts";
+
+const CELLS = 30;
+const CLEAR = "\r\u001b[K";
+
+/** @param isQuiet without a bar. @throws ClientError */
+export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = false): Promise<PulledImage> {
+  const isLive = process.stderr.isTTY === true && !isQuiet;
+  const show = (progress: PullProgress) => {
+    if (isLive) process.stderr.write(`\r${lineOf(progress)}\u001b[K`);
+  };
+  try {
+    return await pullImage(sockets, asked, show);
+  } finally {
+    if (isLive) process.stderr.write(CLEAR);
+  }
+}
+
+/** What is unpacked shows as full: that takes a while, too. */
+function lineOf({ bytes: have, total }: PullProgress): string {
+  return total === null ? `${bytes(have)} so far` : `${bar(total === 0 ? 1 : have / total, CELLS)} ${bytes(have)} of ${bytes(total)}`;
+}

@@ -1,0 +1,44 @@
+import { Option } from "commander";
+import { PULL_POLICIES } from "../../engine/index.ts";
+import { EXIT } from "../errors.ts";
+import { printable } from "../output/style.ts";
+import { pullWithBar } from "../pull-bar.ts";
+import type { PulledImage } from "../pull-stream.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly policy?: string;
+  readonly credentials?: string;
+  readonly quiet?: true;
+}
+
+const WORDS: Readonly<Record<PulledImage["via"], string>> = {
+  pulled: "has come",
+  current: "is there, and its source has nothing newer",
+  cache: "is there",
+  usingCachedDigest: "is there from before: its source has failed",
+};
+
+export const pull = verb<Options>({
+  name: "pull",
+  summary: "get an image into the store of the host, before a task needs it",
+  description: [
+    "On a terminal a bar shows how far it is. The digest is the last line of the standard output. ^C ends the pull, unless a task waits for the image, too.",
+  ],
+  examples: [
+    ["pull docker://registry.example:5000/shop/web:v1", "get what the tag is now"],
+    ["pull -q oci-archive:/srv/web.tar", "print the digest only"],
+  ],
+  define: (command) =>
+    command
+      .argument("<image>", "as a task names it: docker://HOST/NAME[:tag], oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE")
+      .addOption(new Option("--policy <policy>", "whether the source is asked; default: as the daemon says").choices([...PULL_POLICIES]))
+      .option("--credentials <name>", "of the daemon, for the registry")
+      .option("-q, --quiet", "the digest only"),
+  async run({ sockets }, [reference], { policy, credentials, quiet }) {
+    const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);
+    if (!quiet) console.error(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
+    console.log(image.digest);
+    return EXIT.done;
+  },
+});

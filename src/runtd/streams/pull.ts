@@ -1,0 +1,31 @@
+/** A pull, told to one reader. */
+import type { SSEStreamingApi } from "hono/streaming";
+import type { ImageCare, ImagePull, Progress } from "../../engine/index.ts";
+import type { Refusal } from "../http/errors.ts";
+
+/** Ends with the pull; whoever goes away ends it. A reader that is slow is told less. */
+export async function tellPull(
+  stream: SSEStreamingApi,
+  images: ImageCare,
+  asked: ImagePull,
+  refusalOf: (error: unknown) => Refusal,
+): Promise<void> {
+  const controller = new AbortController();
+  stream.onAbort(() => controller.abort(new Error("the reader has gone away")));
+  let isWriting = false;
+  const tell = (progress: Progress) => {
+    if (isWriting || controller.signal.aborted) return;
+    isWriting = true;
+    void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
+      isWriting = false;
+    });
+  };
+  try {
+    const { reference, digest, via, pullError = null } = await images.pull(asked, controller.signal, tell);
+    await stream.writeSSE({ event: "image", data: JSON.stringify({ reference, digest, via, error: pullError }) });
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    const { code, message, details } = refusalOf(error);
+    await stream.writeSSE({ event: "error", data: JSON.stringify({ code, message, ...details }) });
+  }
+}

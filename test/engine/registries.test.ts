@@ -1,0 +1,315 @@
+/** Images of registries: pinned to their digests, got within bounds, and with credentials that nobody else sees. */
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SLOW } from "../support/patience.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { baseLayer, tar, writeLayout } from "./image-files.ts";
+import { HAS_REGISTRY, PASSWORD, type Registry, USER, useRegistries } from "./registry.ts";
+import { type Daemon, eventsOf, http, isRoot, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+/** A program is killed when its task is, and gone within two seconds; the rest is for those who have the processors meanwhile. */
+const GONE_MS = 10_000 * SLOW;
+
+describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci and docker-registry)", () => {
+  const scene = useEngine();
+  const registryOf = useRegistries(scene.directory);
+  let count = 0;
+  /** An image of its own: no two have the same upper layer. */
+  const layout = (text = `image ${++count}`): { readonly directory: string; readonly digest: string } => {
+    const directory = join(scene.directory, `layout-${++count}`);
+    const layers = [baseLayer(), tar([{ name: "text", content: text }])];
+    return { directory, digest: writeLayout(directory, { layers, config: { Cmd: ["/bin/sh", "-c", `cat /text; ${SLEEP}`] } }) };
+  };
+  const task = async (name = "t") => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+  const apply = async (containers: readonly object[], name = "t") => {
+    const named = containers.map((one, at) => ({ name: `c${at}`, stopSignal: "SIGKILL", ...one }));
+    const answer = await http(scene.socket, "POST", "/v1/apply", { text: JSON.stringify({ name, containers: named }) });
+    expect(answer.status, answer.text).toBeLessThan(300);
+  };
+  const settled = async (name = "t") => {
+    await until(async () => /RUNNING|STOPPED/.test((await task(name)).known));
+    return task(name);
+  };
+  const running = async (name = "t") => {
+    const record = await settled(name);
+    expect(record).toMatchObject({ known: "RUNNING", reason: null });
+    return record;
+  };
+  const stopped = async (name = "t") => {
+    await until(async () => (await task(name)).known === "STOPPED");
+    return task(name);
+  };
+  const remove = async (name = "t") => expect((await scene.ctl("delete", name)).status).toBe(0);
+  const images = (...parts: string[]) => join(scene.stateDir, "images", ...parts);
+  const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  const assertGone = async (pids: readonly string[]) => {
+    expect(pids).not.toEqual([]);
+    await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)), GONE_MS);
+  };
+  const manifests = ({ asked }: Registry, name: string) =>
+    asked.filter((line) => line.startsWith("GET") && line.includes(`/${name}/manifests/`));
+
+  test("E45: a tag is what it was at the first step, and only what is new is got", async () => {
+    const registry = await registryOf();
+    await scene.daemon({ before: registry.before });
+    const [first, second] = [layout(), layout()];
+    const image = await registry.push(first.directory, "shop/web:v1");
+    await apply([{ image }]);
+    expect((await running()).containers[0].image).toEqual({ reference: image, digest: first.digest, via: "pulled" });
+    await registry.push(second.directory, "shop/web:v1");
+    await scene.ctl("restart", "t", "c0");
+    await until(async () => (await task()).containers[0].generation === 2 && (await task()).containers[0].known === "RUNNING");
+    expect((await task()).containers[0].image.digest).toBe(first.digest);
+    const before = registry.asked.length;
+    await apply([{ image }], "next");
+    expect((await running("next")).containers[0].image).toEqual({ reference: image, digest: second.digest, via: "pulled" });
+    // The base is there: a configuration and one layer have come.
+    expect(registry.asked.slice(before).filter((line) => /^GET .*\/blobs\//.test(line))).toHaveLength(2);
+    await apply([{ image }], "same");
+    expect((await running("same")).containers[0].image).toMatchObject({ digest: second.digest, via: "current" });
+    await apply([{ image: `docker://${registry.host}/shop/web@${first.digest}` }], "pinned");
+    expect((await running("pinned")).containers[0].image.digest).toBe(first.digest);
+    for (const name of ["t", "next", "same", "pinned"]) await remove(name);
+  });
+
+  test("E38: a registry that is down: what was there before runs, and the event says so; without it the container stops", async () => {
+    const registry = await registryOf();
+    await scene.daemon({ before: registry.before });
+    const { directory, digest } = layout();
+    const image = await registry.push(directory, "a:v1");
+    await apply([{ image }]);
+    await running();
+    await remove();
+    await registry.stop();
+    await apply([{ image }]);
+    expect((await running()).containers[0].image).toEqual({ reference: image, digest, via: "usingCachedDigest" });
+    const told = (await eventsOf(scene.socket, 0)).map(({ data }) => data).filter(({ type }) => type === "image");
+    expect(told.at(-1)).toMatchObject({ digest, via: "usingCachedDigest", error: expect.stringContaining("connection refused") });
+    expect((await scene.ctl("events")).stdout).toMatch(/from before: the source has failed/);
+    await apply([{ image, pullPolicy: "always" }], "always");
+    expect((await stopped("always")).reason).toMatch(/could not be had: skopeo has failed .*connection refused/);
+    await apply([{ image: `docker://${registry.host}/never:v1` }], "never");
+    expect((await stopped("never")).reason).toMatch(/could not be had/);
+    for (const name of ["t", "always", "never"]) await remove(name);
+  });
+
+  test("E43: a registry that is slow is given up in time; one that sends half of a part, or another one, is refused; nothing is left", async () => {
+    const registry = await registryOf();
+    await scene.daemon({ before: registry.before, args: ["--pull-timeout", `${3 * SLOW}s`] });
+    const image = await registry.push(layout().directory, "a:v1");
+    const cases = [
+      ["slow", /PullTimeout: it was not there within/],
+      ["truncated", /could not be had: skopeo has failed .*(EOF|reset)/],
+      ["wrong", /could not be had: skopeo has failed .*(digest|checksum|unexpected)/i],
+    ] as const;
+    for (const [fault, reason] of cases) {
+      registry.fault = fault;
+      await apply([{ image }], fault);
+      expect((await stopped(fault)).reason).toMatch(reason);
+      await remove(fault);
+      expect(readdirSync(images("staging"))).toEqual([]);
+      expect(readdirSync(images("layers"))).toEqual([]);
+    }
+    registry.fault = "none";
+    await apply([{ image }]);
+    await running();
+    await remove();
+  });
+
+  test("E39: so many pulls at once, one of each image, and each has its times", async () => {
+    const registry = await registryOf();
+    await scene.daemon({ before: registry.before, args: ["--pulls-at-once", "2"] });
+    const references: string[] = [];
+    // Nothing is shared: each pull has something to get.
+    for (const name of ["a", "b", "c", "d"]) {
+      const directory = join(scene.directory, `alone-${name}`);
+      const files = [
+        { name: "bin/", type: "5" },
+        { name: "bin/sh", content: readFileSync("/bin/busybox"), mode: 0o755 },
+      ] as const;
+      writeLayout(directory, { layers: [tar([...files, { name: "text", content: name }])], config: { Cmd: ["/bin/sh", "-c", SLEEP] } });
+      references.push(await registry.push(directory, `${name}:v1`));
+    }
+    registry.fault = "slow";
+    for (const [at, image] of references.entries()) await apply([{ image }, { image }], `t${at}`);
+    // A configuration and a layer of each of the two.
+    await until(() => registry.mostAtOnce >= 2);
+    await until(() => registry.asked.filter((line) => /^GET .*\/manifests\//.test(line)).length >= 4);
+    expect(new Set(registry.asked.filter((line) => /\/manifests\//.test(line)).map((line) => line.split("/")[2])).size).toBe(2);
+    // Who removes images waits for those who get some.
+    let isPruned = false;
+    const pruning = http(scene.socket, "POST", "/v1/images/prune", {}).then((answer) => {
+      isPruned = true;
+      return answer;
+    });
+    await new Promise((over) => setTimeout(over, 500));
+    expect(isPruned).toBe(false);
+    registry.fault = "none";
+    expect((await pruning).status).toBe(200);
+    for (const at of references.keys()) await running(`t${at}`);
+    // Once to know what it is, and once to copy it: for both containers together.
+    for (const name of ["a", "b", "c", "d"]) expect(manifests(registry, name)).toHaveLength(2);
+    const times = await Promise.all([...references.keys()].map(async (at) => (await task(`t${at}`)).pulls));
+    for (const { startedMs, stoppedMs } of times) expect(stoppedMs).toBeGreaterThan(startedMs);
+    const [one, two] = [...times].sort((a, b) => a.stoppedMs - b.stoppedMs);
+    expect(Math.max(one!.startedMs, two!.startedMs)).toBeLessThan(Math.min(one!.stoppedMs, two!.stoppedMs));
+    for (const at of references.keys()) await remove(`t${at}`);
+  });
+
+  test("E40: a stop while it is pulled, or waits for its turn, ends the programs, and says that it was before the pull", async () => {
+    const registry = await registryOf();
+    const daemon = await scene.daemon({ before: registry.before, args: ["--pulls-at-once", "1"] });
+    const [first, second] = [await registry.push(layout().directory, "a:v1"), await registry.push(layout().directory, "b:v1")];
+    registry.fault = "slow";
+    await apply([{ image: first }], "first");
+    await until(() => registry.mostAtOnce > 0);
+    await apply([{ image: second }], "second");
+    const children = childrenOf(daemon.pid);
+    for (const name of ["second", "first"]) {
+      expect((await scene.ctl("stop", name)).status).toBe(0);
+      const { containers } = await stopped(name);
+      expect(containers[0]).toMatchObject({ known: "STOPPED", image: null, exit: null });
+      expect(containers[0].reason).toMatch(/^container c0 was stopped before its image was there <- task stopped/);
+    }
+    await assertGone(children);
+    expect(manifests(registry, "b")).toEqual([]);
+    const told = (await eventsOf(scene.socket, 0)).map(({ data }) => data as { type: string; reason?: { code: string } });
+    expect(told.filter(({ type, reason }) => type === "container" && reason?.code === "StoppedBeforePull")).toHaveLength(2);
+    registry.fault = "none";
+    for (const name of ["first", "second"]) await remove(name);
+    expect(readdirSync(images("staging"))).toEqual([]);
+  });
+
+  test("E44: with pull-upfront an image is there before what it waits for; a program that hangs when the container is made ends with the task", async () => {
+    const registry = await registryOf();
+    const bin = join(scene.directory, "upfront");
+    const [hang, pids] = [join(bin, "hang"), join(bin, "pids")];
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "umoci"), `#!/bin/sh\n[ ! -e ${hang} ] || { echo $$ >> ${pids}; sleep 300; }\nexec /usr/bin/umoci "$@"\n`, {
+      mode: 0o755,
+    });
+    await scene.daemon({ before: `${registry.before} PATH=${bin}:$PATH`, args: ["--pull-upfront"] });
+    const image = await registry.push(layout().directory, "a:v1");
+    const go = join(scene.directory, "go");
+    mkdirSync(go, { recursive: true });
+    const check = { command: ["/bin/sh", "-c", "test -e /go/now"], interval: "200ms", startPeriod: "10m" };
+    await apply([
+      { rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", SLEEP], healthCheck: check, mounts: [{ source: go, target: "/go" }] },
+      { image, dependsOn: [{ container: "c0", condition: "HEALTHY" }] },
+    ]);
+    await until(async () => (await task()).containers[1].known === "PULLED");
+    expect((await task()).containers[0].known).toBe("RUNNING");
+    // What was unpacked is gone: it is unpacked again when the container is made.
+    for (const name of readdirSync(images("layers"))) rmSync(images("layers", name), { recursive: true });
+    writeFileSync(hang, "");
+    writeFileSync(join(go, "now"), "");
+    await until(() => existsSync(pids));
+    expect((await scene.ctl("stop", "t")).status).toBe(0);
+    await stopped();
+    await assertGone(readFileSync(pids, "utf8").split("\n").filter(Boolean));
+    await remove();
+    expect([readdirSync(images("staging")), readdirSync(images("roots"))]).toEqual([[], []]);
+  });
+
+  test("E40: a pull that was asked for shows how far it is on a terminal, and ends with whoever has asked", async () => {
+    const registry = await registryOf();
+    const daemon = await scene.daemon({ before: registry.before });
+    const image = await registry.push(layout().directory, "a:v1");
+    registry.fault = "slow";
+    const command = `${process.execPath} ${join(REPOSITORY, "dist/runtctl/main.js")} -s ${scene.socket} pull ${image}`;
+    const client = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+    let output = "";
+    client.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await until(() => registry.mostAtOnce > 0 && /of \d/.test(output));
+    const children = childrenOf(daemon.pid);
+    client.stdin.write("\x03");
+    await assertGone(children);
+    await new Promise((ended) => client.once("exit", ended));
+    registry.fault = "none";
+    expect((await scene.ctl("pull", image)).status).toBe(0);
+  });
+
+  /** Everything of the host that others may read, or that stays. */
+  const traces = (daemon: Daemon): string => {
+    const below = (directory: string): string[] =>
+      readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+        const path = join(directory, entry.name);
+        return entry.isDirectory() ? below(path) : entry.isFile() ? [path] : [];
+      });
+    const files = below(scene.stateDir).map((path) => readFileSync(path, "latin1"));
+    return [daemon.log(), ...files].join("\n");
+  };
+  const commands = (): string =>
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+      .flatMap((pid) => ["cmdline", "environ"].map((name) => `/proc/${pid}/${name}`))
+      .map((path) => {
+        try {
+          return readFileSync(path, "latin1");
+        } catch {
+          return "";
+        }
+      })
+      .join("\n");
+  const AUTH = Buffer.from(`${USER}:${PASSWORD}`).toString("base64");
+
+  test("E41 E42: credentials of a file and of a program get the image, and are nowhere else; without them nobody is asked", async () => {
+    const registry = await registryOf({ hasUsers: true });
+    const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
+    const program = scene.file("provider", `#!/bin/sh\necho '${AUTH}' >&2\nexec cat ${file}\n`);
+    execMode(program);
+    const broken = scene.file("broken", "#!/bin/sh\necho noise >&2; exit 3\n");
+    execMode(broken);
+    const credentials = { default: `file:${file}`, program: `exec:${program}`, broken: `exec:${broken}`, gone: "file:/nowhere/auth.json" };
+    const args = Object.entries(credentials).flatMap(([name, source]) => ["--credentials", `${name}=${source}`]);
+    const daemon = await scene.daemon({ before: registry.before, args });
+    const image = await registry.push(layout().directory, "a:v1");
+    const before = registry.asked.length;
+    const failures = [
+      ["gone", /credentials gone: ENOENT.*\/nowhere\/auth\.json/],
+      ["broken", /credentials broken: .*provider|credentials broken: .*broken has failed \(3\)$/],
+      ["unknown", /this host has no credentials with the name "unknown"/],
+    ] as const;
+    for (const [pullCredentials, reason] of failures) {
+      await apply([{ image, pullCredentials }], pullCredentials);
+      expect((await stopped(pullCredentials)).reason).toMatch(reason);
+      await remove(pullCredentials);
+    }
+    expect(registry.asked.slice(before)).toEqual([]);
+    registry.fault = "slow";
+    await apply([{ image }], "by-file");
+    await apply([{ image, pullCredentials: "program" }], "by-program");
+    await until(() => registry.mostAtOnce > 0);
+    const seen = commands();
+    expect(seen).toContain("skopeo");
+    for (const secret of [AUTH, PASSWORD]) expect(seen).not.toContain(secret);
+    registry.fault = "none";
+    for (const name of ["by-file", "by-program"]) await running(name);
+    const kept = traces(daemon);
+    expect(kept).toContain(registry.host);
+    for (const secret of [AUTH, PASSWORD]) expect(kept).not.toContain(secret);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    for (const name of ["by-file", "by-program"]) await remove(name);
+  });
+
+  test("E41: a registry that shows what it was sent does not get it into a message", async () => {
+    const registry = await registryOf({ hasUsers: true });
+    const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
+    const daemon = await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`] });
+    const image = await registry.push(layout().directory, "a:v1");
+    registry.fault = "echo";
+    await apply([{ image }]);
+    expect((await stopped()).reason).toMatch(/Basic \[hidden\]/);
+    expect(traces(daemon)).not.toContain(AUTH);
+    await remove();
+  });
+});
+
+function execMode(path: string): void {
+  chmodSync(path, 0o755);
+}
