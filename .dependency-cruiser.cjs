@@ -111,7 +111,8 @@ module.exports = {
     engineRoom("health", "spec", "network"),
     engineRoom("pause"),
     engineRoom("volumes"),
-    engineRoom("secrets"),
+    // Files with secrets are mounts in memory.
+    engineRoom("secrets", "volumes"),
     engineRoom("images", "spec", "volumes", "secrets", "executor"),
     engineRoom(
       "run",

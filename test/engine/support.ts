@@ -185,7 +185,8 @@ function rootsBelow(directory: string): string[] {
   const points = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
-  return points.filter((path) => path.startsWith(`${directory}/images/roots/`) || path.startsWith(`${directory}/volumes/`)).reverse();
+  const ofTasks = ["images/roots", "volumes", "secrets"].map((name) => `${directory}/${name}/`);
+  return points.filter((path) => ofTasks.some((start) => path.startsWith(start))).reverse();
 }
 
 /** For SpawnOptions.before. */

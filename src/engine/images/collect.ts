@@ -57,8 +57,24 @@ export async function collect({ unusedMs, most = Infinity, kept = [], fullPercen
   return { removed, freedBytes } satisfies Collected;
 }
 
-/** Parts without a name: of images that are not there any more, or that were refused. Returns the bytes of what was packed. */
-export async function sweepParts({ places, layout, used }: CollectOptions): Promise<number> {
+/** Parts that no image has, packed and unpacked. Returns the bytes of what was packed. */
+async function sweepParts(options: CollectOptions): Promise<number> {
+  const { places, layout, used } = options;
+  const bytes = await sweepBlobs(options);
+  const needed = partsOf(places, layout.entries, used);
+  if (needed === undefined) return bytes;
+  for (const name of await readdir(places.layers)) {
+    if (needed.layers.has(name)) continue;
+    // It takes a while: half of a layer must not have its name.
+    const trash = join(places.staging, `trash-${name}`);
+    renameSync(join(places.layers, name), trash);
+    await removeScratch(trash);
+  }
+  return bytes;
+}
+
+/** Packed parts that no image has: of images that are not there any more, or that were refused. Returns their bytes. */
+export async function sweepBlobs({ places, layout, used }: CollectOptions): Promise<number> {
   const needed = partsOf(places, layout.entries, used);
   // What a container is made of cannot be read: nobody knows what it needs.
   if (needed === undefined) return 0;
@@ -68,13 +84,6 @@ export async function sweepParts({ places, layout, used }: CollectOptions): Prom
     if (needed.blobs.has(`sha256:${name}`)) continue;
     bytes += statSync(join(blobs, name)).size;
     rmSync(join(blobs, name), { recursive: true });
-  }
-  for (const name of await readdir(places.layers)) {
-    if (needed.layers.has(name)) continue;
-    // It takes a while: half of a layer must not have its name.
-    const trash = join(places.staging, `trash-${name}`);
-    renameSync(join(places.layers, name), trash);
-    await removeScratch(trash);
   }
   return bytes;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
 import { removeScratch } from "../volumes/index.ts";
-import { type Collected, type CollectPolicy, collect, sweepParts } from "./collect.ts";
+import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
 import { copySource, resolveSource } from "./fetch.ts";
@@ -84,7 +84,7 @@ export class ImageStore implements Images {
         return await this.#lock.read(() => this.#pull(reference, text, { ...request, policy, signal: shared }));
       } catch (error) {
         // What has come of it is of no use to anybody.
-        void this.#lock.idle(() => this.#alone(() => sweepParts(this.#collecting))).catch(() => {});
+        void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
         throw error;
       }
     });

@@ -1,5 +1,6 @@
 /** Logs of containers: reading what the executor's log pump writes. */
 export { type LogWatch, watchLog } from "./changes.ts";
+export { type ForwardLabels, ForwardSocket, forwardFrame } from "./forward.ts";
 export { previousLog, pruneLogs } from "./incarnations.ts";
 export { type Following, type ReadOptions, readLog } from "./read.ts";
 export { type LogRecord, note, parseRecord, recordTime, renderRecord } from "./record.ts";

@@ -1,4 +1,5 @@
 export { bundleProblems } from "./bundle.ts";
+export { parseEnvFile } from "./env-file.ts";
 export { imageProcess, imageVolumes } from "./image.ts";
 export { type ImagePlacement, launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";

@@ -21,6 +21,10 @@ export interface Placement {
   readonly log: string;
   /** Path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
+  /** What its env files say. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Paths of the files with its secrets, in their order. */
+  readonly secrets?: readonly string[];
   /** The directory with what it is told about itself; absent: there is none. */
   readonly metadata?: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -57,6 +61,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       ...container.mounts.map((mount) => bindOf(task, mount, placement)),
       ...fileMounts(network, container, config),
       ...metadataMount(container, placement),
+      ...secretMounts(container, placement),
     ],
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
@@ -90,7 +95,8 @@ export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
 }
 
-function processOf(container: ContainerSpec, { image }: Placement): ImageProcess {
+function processOf(given: ContainerSpec, { image, env: ofFiles }: Placement): ImageProcess {
+  const container = ofFiles === undefined ? given : { ...given, env: { ...ofFiles, ...given.env } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
     return { cmd: command!, args, env, cwd, user };
@@ -147,6 +153,11 @@ export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: Mou
 function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
   if (target === undefined || source === undefined) return [];
   return [{ destination: target, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"] }];
+}
+
+function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {
+  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"];
+  return secrets.map(({ target }, at) => ({ destination: target, source: sources[at]!, type: "bind", options }));
 }
 
 function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount {

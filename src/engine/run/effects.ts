@@ -16,6 +16,7 @@ import {
 } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
+import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import type { Cards } from "./cards.ts";
 import { Checking } from "./checking.ts";
@@ -36,6 +37,7 @@ export interface EffectsOptions {
   readonly metadata: MetadataFiles;
   readonly pulling: Pulling;
   readonly images: Images;
+  readonly secrets: SecretFiles;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
 }
@@ -87,6 +89,7 @@ export class Effects {
       case "remove":
         await runtime.remove(action.runtimeId);
         await this.#options.images.releaseRoot(action.runtimeId);
+        await this.#options.secrets.release(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "update":
         this.#options.cards.write(record);

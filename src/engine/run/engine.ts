@@ -253,6 +253,7 @@ export class Engine {
     clearInterval(this.#backups);
     this.#parts.networkWatch.stop();
     this.#parts.volumeWatch.stop();
+    this.#parts.forwarding.stop();
     this.#parts.poll.stop();
     this.#parts.imageCare.stop();
     this.#parts.metadata.stop();

@@ -1,9 +1,9 @@
-/** Files that a task names and the daemon reads: config.json of a bundle, the object of a seccomp filter. */
+/** Files that a task names and the daemon reads: config.json of a bundle, the object of a seccomp filter, variables. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OciObject } from "../../executor/index.ts";
 import { parseExactJson } from "../../shared/text/index.ts";
-import { bundleProblems } from "../plan/index.ts";
+import { bundleProblems, parseEnvFile } from "../plan/index.ts";
 import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
 
 /** A larger one is a mistake. */
@@ -15,6 +15,8 @@ export interface SpecFiles {
   readonly config?: OciObject;
   /** linux.seccomp. */
   readonly seccomp?: OciObject;
+  /** Of all its env files together. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** @throws Error, which names the file */
@@ -27,10 +29,23 @@ export function readSpecFiles(task: TaskSpec, container: ContainerSpec): SpecFil
     if (problems.length > 0) throw new Error(`${path}: ${problems.join("; ")}`);
     return { config };
   }
-  if (seccomp === undefined || seccomp === "unconfined") return {};
+  const env = environmentIn(container);
+  if (seccomp === undefined || seccomp === "unconfined") return env;
   const filter = readObject(seccomp);
   if (typeof filter["defaultAction"] !== "string") throw new Error(`${seccomp}: it has no defaultAction, which a seccomp object has`);
-  return { seccomp: filter };
+  return { seccomp: filter, ...env };
+}
+
+function environmentIn({ envFiles }: ContainerSpec): Pick<SpecFiles, "env"> {
+  if (envFiles === undefined) return {};
+  const found = envFiles.map((path) => {
+    try {
+      return parseEnvFile(readText(path));
+    } catch (error) {
+      throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    }
+  });
+  return { env: Object.assign({}, ...found) as Record<string, string> };
 }
 
 function readObject(path: string): OciObject {

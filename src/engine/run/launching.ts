@@ -6,6 +6,7 @@ import { type ContainerRecord, specOf, type TaskRecord } from "../model/index.ts
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
 import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
+import type { SecretFile, SecretFiles } from "../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import { readSpecFiles } from "./files.ts";
@@ -17,6 +18,7 @@ export interface LaunchingOptions {
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
   readonly images: Images;
+  readonly secrets: SecretFiles;
   /** Of containers whose task has no cgroup of its own. */
   readonly cgroupParent: string;
   /** Path of the program runt. */
@@ -86,6 +88,7 @@ export class Launching {
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
+      secrets: this.#options.secrets.paths(runtimeId, spec.secrets?.length ?? 0),
       volume: (name) => {
         const kept = record.spec.volumes.find((one) => one.name === name)?.kept;
         return kept === undefined ? paths.volume(record.id, name) : paths.kept(record.group, kept);
@@ -93,10 +96,11 @@ export class Launching {
     });
   }
 
-  /** The root file system of one incarnation is made, if it has an image. @throws ImageError; the reason of `signal` */
+  /** What one incarnation has of its own: files with secrets, and its root file system, if it has an image. @throws SecretError, ImageError; the reason of `signal` */
   async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
-    const { images } = this.#options;
+    const { images, secrets } = this.#options;
     const image = containerIn(record, container)?.image;
+    await secrets.make(runtimeId, secretFilesOf(record.spec, container), signal);
     if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)), signal);
   }
 
@@ -112,6 +116,13 @@ export class Launching {
   #pauseRoot(): string {
     return makePauseRoot(this.#options.paths.pause, locatePause(this.#options.binary));
   }
+}
+
+function secretFilesOf({ containers, secrets: known = [] }: TaskSpec, container: string): SecretFile[] {
+  return (containers.find(({ name }) => name === container)?.secrets ?? []).map(({ secret, mode, uid }) => {
+    const { file, exec } = known.find(({ name }) => name === secret)!;
+    return { name: secret, mode, uid, source: file === undefined ? { exec: exec! } : { file } };
+  });
 }
 
 function containerIn(record: TaskRecord, container: string): ContainerRecord | undefined {

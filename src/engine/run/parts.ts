@@ -5,6 +5,7 @@ import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import { SecretFiles } from "../secrets/index.ts";
 import type { Store } from "../store/index.ts";
 import { capacityOf } from "./capacity.ts";
 import { Cards } from "./cards.ts";
@@ -15,6 +16,7 @@ import { Conditions } from "./conditions.ts";
 import { Edits } from "./edits.ts";
 import { Effects } from "./effects.ts";
 import { postExit } from "./exits.ts";
+import { Forwarding } from "./forwarding.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
@@ -50,8 +52,10 @@ export interface EngineParts {
   readonly networks: TaskNetworks;
   readonly networkWatch: NetworkWatch;
   readonly volumeWatch: VolumeWatch;
+  readonly forwarding: Forwarding;
   readonly images: Images;
   readonly imageCare: ImageCare;
+  readonly secrets: SecretFiles;
   readonly pulling: Pulling;
   readonly metadata: MetadataFiles;
   readonly poll: Poll;
@@ -91,9 +95,11 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     inUse: () => [...imagesOf(turns.records.values()), ...pulling.fresh],
   });
   if (cgroupManager === "systemd") checkSystemd();
+  const secrets = new SecretFiles(paths.secrets);
   const common = {
     paths,
     images,
+    secrets,
     metadata,
     networks,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
@@ -126,6 +132,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   );
   const names = new NetworkNames(networks, log);
   turns.onCommit(() => names.refresh([...turns.records.values()]));
+  const forwarding = new Forwarding({ paths, records: () => turns.records, onCommit: (listener) => turns.onCommit(listener), log });
+  turns.onCommit(() => forwarding.refresh());
   const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
   const facts = { epoch: epoch + 1, bootId: bootId(), revision };
   const edits: Edits = new Edits(turns, { capacity, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
@@ -144,8 +152,10 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     orphanPolicy: settings.orphans ?? "show",
     networks,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
+    forwarding,
     volumeWatch: new VolumeWatch({ paths, turns, log, intervalMs: settings.volumeCheckMs }),
     images,
+    secrets,
     imageCare: new ImageCare({ images, records: () => turns.records.values(), policy: pullPolicy, cleanUp, log }),
     pulling,
     metadata,

@@ -69,6 +69,11 @@ export class Paths {
     return join(this.stateDir, "kept", group, name);
   }
 
+  /** Mounts in memory with secrets, one for each incarnation that has some. */
+  get secrets(): string {
+    return join(this.stateDir, "secrets");
+  }
+
   volume(taskId: string, name: string): string {
     return join(this.volumes(taskId), name);
   }

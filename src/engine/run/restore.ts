@@ -3,6 +3,7 @@ import type { Fence } from "../../executor/index.ts";
 import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import type { SecretFiles } from "../secrets/index.ts";
 import type { Cards } from "./cards.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
@@ -29,6 +30,7 @@ export interface RestoreOptions {
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
   readonly images: Images;
+  readonly secrets: SecretFiles;
   readonly pulling: Pulling;
   /** What of the host is given to tasks that were let in, and is not there any more; empty: nothing. */
   readonly overcommitted: () => string;
@@ -46,7 +48,9 @@ export async function restore(options: RestoreOptions): Promise<void> {
   const stored = [...turns.records.values()];
   const { adopted, unknown } = await takeOrphans(stored, options);
   told("orphans", { adopted: adopted.length, left: options.orphans.ids.length });
-  const strays = await options.images.sweep(new Set([...stored, ...adopted].flatMap(idsOf).concat(unknown)));
+  const present = new Set([...stored, ...adopted].flatMap(idsOf).concat(unknown));
+  const strays = await options.images.sweep(present);
+  await options.secrets.sweep(present);
   if (strays.length > 0) log("info", "roots-removed", { ids: strays.join(", ") });
   const left = await tidyNetworks(options.networks, stored, unknown);
   for (const error of left) log("error", "network-left", { message: String(error) });

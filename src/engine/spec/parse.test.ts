@@ -46,6 +46,18 @@ containers:
   expect(parseTasks(text).tasks).toEqual([]);
 });
 
+test("E9 E56 T14 what other systems have and this one does not is refused by its name, in the task, in a volume and in a container", () => {
+  const text = container("    credentialSpecs: [x]\n").replace(
+    "name: t\n",
+    "name: t\nproxyConfiguration: { type: APPMESH }\nvolumes: [{ name: v, fsxWindowsFileServerVolumeConfiguration: { fileSystemId: f } }]\n",
+  );
+  expect(told(text)).toEqual([
+    'f:2:1: /proxyConfiguration: the field "proxyConfiguration" is not supported',
+    'f:3:22: /volumes/0/fsxWindowsFileServerVolumeConfiguration: the field "fsxWindowsFileServerVolumeConfiguration" is not supported',
+    'f:8:5: /containers/0/credentialSpecs: the field "credentialSpecs" is not supported',
+  ]);
+});
+
 test("what is missing is told where its parent stands", () => {
   expect(told("name: t\ncontainers:\n  - rootfs: /r\n")).toEqual(["f:3:5: /containers/0/name: is missing"]);
 });

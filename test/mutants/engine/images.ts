@@ -1,4 +1,4 @@
-/** Mutants of images. */
+/** Mutants of images, secrets, variables and forwarded logs. */
 import type { Mutant } from "./mutant.ts";
 
 const IMAGES = "src/engine/images";
@@ -84,6 +84,54 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     from: "!isUsed.has(manifest) && ",
     to: "",
     test: "test/engine/image-care.test.ts",
+  },
+  {
+    id: "E9",
+    fault: "unknown fields of a task are dropped",
+    file: "src/engine/spec/schema/task.ts",
+    from: "export const task = z.strictObject({",
+    to: "export const task = z.object({",
+    test: "src/engine/spec/parse.test.ts",
+  },
+  {
+    id: "T14",
+    fault: "unknown fields of a volume are dropped",
+    file: "src/engine/spec/schema/task.ts",
+    from: "export const volume = z.strictObject({",
+    to: "export const volume = z.object({",
+    test: "src/engine/spec/parse.test.ts",
+  },
+  {
+    id: "E56",
+    fault: "unknown fields of a container are dropped",
+    file: "src/engine/spec/schema/container.ts",
+    from: "const fields = z.strictObject({",
+    to: "const fields = z.object({",
+    test: "src/engine/spec/parse.test.ts",
+  },
+  {
+    id: "E53",
+    fault: "the next daemon does not know how far it was sent",
+    file: "src/engine/run/forwarding.ts",
+    from: "        if (last !== undefined) save(place, last);\n",
+    to: "        void last;\n",
+    test: "test/engine/forward.test.ts",
+  },
+  {
+    id: "E55",
+    fault: "files with secrets are on the disk",
+    file: "src/engine/secrets/files.ts",
+    from: "      await mountMemory(directory, MOST);\n",
+    to: "",
+    test: "test/engine/secrets.test.ts",
+  },
+  {
+    id: "E57",
+    fault: "a file comes before what the task says",
+    file: "src/engine/plan/launch.ts",
+    from: "env: { ...ofFiles, ...given.env }",
+    to: "env: { ...given.env, ...ofFiles }",
+    test: "test/engine/secrets.test.ts",
   },
   {
     id: "E46b",

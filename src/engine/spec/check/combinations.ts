@@ -10,6 +10,7 @@ const SAID_BY_BUNDLE = {
   command: undefined,
   args: [],
   env: {},
+  envFiles: undefined,
   cwd: "/",
   user: "0",
   hostname: undefined,
@@ -21,11 +22,12 @@ const SAID_BY_BUNDLE = {
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
 export function checkCombinations(spec: TaskSpec): Problem[] {
-  const { containers, namespaces, volumes } = spec;
+  const { containers, namespaces, volumes, secrets = [] } = spec;
   const combined: Problem[] = containers.flatMap((container, index) =>
     [
       ...source(container),
       ...mounts(container, volumes),
+      ...secretsOf(container, secrets),
       ...metadata(container),
       ...signal(container),
       ...health(container),
@@ -36,6 +38,10 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       path: ["containers", index, ...problem.path],
     })),
   );
+  for (const [index, { file, exec }] of secrets.entries()) {
+    if ((file === undefined) === (exec === undefined))
+      combined.push({ code: "combination", message: "needs either a file or a program (exec)", path: ["secrets", index] });
+  }
   for (const [index, volume] of volumes.entries()) {
     for (const { message, path } of sources(volume)) combined.push({ code: "combination", message, path: ["volumes", index, ...path] });
   }
@@ -70,6 +76,17 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
     // Whoever writes to a scratch volume could put a link in the place of a part of it.
     const isScratch = volume !== undefined && volume.files === undefined && volume.host === undefined;
     return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
+  });
+}
+
+function secretsOf({ secrets = [], mounts: others }: ContainerSpec, known: NonNullable<TaskSpec["secrets"]>): Problem[] {
+  const targets = others.map(({ target }) => target);
+  return secrets.flatMap(({ secret, target }, at): Problem[] => {
+    const wrong = (message: string, field: string): Problem => ({ code: "combination", message, path: ["secrets", at, field] });
+    const isTaken = targets.includes(target);
+    targets.push(target);
+    if (!known.some(({ name }) => name === secret)) return [wrong(`the task has no secret ${secret}`, "secret")];
+    return isTaken ? [wrong(`something else has the target ${target}, too`, "target")] : [];
   });
 }
 

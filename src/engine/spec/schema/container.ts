@@ -109,6 +109,25 @@ export const log = z.strictObject({
     .optional()
     .describe("Of one file. Before it would be larger a new one is begun."),
   maxFiles: z.int().min(1).max(100).optional().describe("Files that are kept, with the one that is written."),
+  forward: z
+    .strictObject({
+      socket: absolutePath.describe("A unix stream socket of the host."),
+      tag: text.min(1).max(255).optional().describe("Absent: CONTAINER-firelens-TASK."),
+    })
+    .optional()
+    .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
+});
+
+const secretFile = z.strictObject({
+  secret: z.string().describe("A secret of the task."),
+  target: absolutePath.describe("Path of the file in the container."),
+  mode: z.int().min(0).max(0o777).default(0o400),
+  uid: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 2)
+    .default(0)
+    .describe("Whose it is, as the container counts."),
 });
 
 export const PULL_POLICIES = ["always", "once", "prefer-cached", "default"] as const;
@@ -145,6 +164,14 @@ const fields = z.strictObject({
     .describe("The program, looked for in the container's PATH. Of an image it takes the place of its entrypoint and arguments."),
   args: z.array(text).default([]),
   env: z.record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text).default({}),
+  envFiles: z
+    .array(absolutePath)
+    .max(100)
+    .optional()
+    .describe(
+      "Files of the host with lines NAME=VALUE, read when it is started. Later ones come before earlier ones, and env before all of them.",
+    ),
+  secrets: z.array(secretFile).max(100).optional(),
   cwd: absolutePath.optional().describe("Absent: what the image says, else /."),
   user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
   groups: z

@@ -42,6 +42,15 @@ export const volume = z.strictObject({
     .describe("Group of a scratch directory and of what is made in it, or that may read the files. Absent: root's."),
 });
 
+export const secret = z.strictObject({
+  name,
+  file: absolutePath.optional().describe("A file of the host, read when a container is made."),
+  exec: z
+    .tuple([absolutePath], text)
+    .optional()
+    .describe("A program of the host and its arguments: what it prints is the secret, each time that a container is made."),
+});
+
 export const task = z.strictObject({
   name,
   containers: z.array(container).min(1, "a task has at least one container").max(1000),
@@ -70,6 +79,7 @@ export const task = z.strictObject({
     )
     .optional()
     .describe("Kernel parameters of the namespaces that its containers share."),
+  secrets: z.array(secret).max(100).optional().describe("What containers get as files in memory. The engine stores none."),
   ports: z
     .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))
     .default([])

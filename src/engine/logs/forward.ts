@@ -1,0 +1,79 @@
+/** Records of a log, sent to a unix socket: whoever listens there may go and come back. */
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LogRecord } from "./record.ts";
+
+export interface ForwardLabels {
+  readonly tag: string;
+  readonly group: string;
+  readonly task: string;
+  readonly container: string;
+}
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 800;
+
+/** Four bytes with the length, the highest first, and as many of JSON. */
+export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels: ForwardLabels): Buffer {
+  const body = Buffer.from(JSON.stringify({ ...labels, time, stream, isPart, line: bytes.toString() }));
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(body.length);
+  return Buffer.concat([head, body]);
+}
+
+export class ForwardSocket {
+  readonly #path: string;
+  #socket: Socket | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Resolves when the kernel has taken all of it, or `signal` is aborted; until then it is tried again. */
+  async send(bytes: Buffer, signal: AbortSignal): Promise<void> {
+    for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      try {
+        this.#socket ??= await this.#connected();
+        await written(this.#socket, bytes, signal);
+        return;
+      } catch {
+        this.close();
+        await sleep(wait, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  #connected(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.#path);
+      socket.once("connect", () => resolve(socket));
+      socket.once("error", reject);
+      // What it says is of no interest, and must not fill memory.
+      socket.resume();
+      socket.on("close", () => {
+        if (this.#socket === socket) this.#socket = undefined;
+      });
+    });
+  }
+}
+
+/** A reader that does not read holds it up, and nothing else. */
+function written(socket: Socket, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    const gone = () => reject(new Error("it has been closed"));
+    signal.addEventListener("abort", leave);
+    socket.once("close", gone);
+    socket.write(bytes, (error) => {
+      signal.removeEventListener("abort", leave);
+      socket.off("close", gone);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}

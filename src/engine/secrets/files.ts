@@ -1,0 +1,80 @@
+/** Secrets as files of one incarnation: in memory, in a directory of its own, which goes with it. */
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { mountMemory, unmountMemory } from "../volumes/index.ts";
+import { readSecret } from "./read.ts";
+import { SecretError, type SecretSource } from "./source.ts";
+
+export interface SecretFile {
+  /** Of the secret. */
+  readonly name: string;
+  readonly source: SecretSource;
+  readonly mode: number;
+  readonly uid: number;
+}
+
+/** Bytes of all of one incarnation. */
+const MOST = 64 << 20;
+
+export class SecretFiles {
+  readonly #directory: string;
+
+  /** @param directory absolute; made if absent */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Of its files, in their order. */
+  paths(id: string, count: number): string[] {
+    return Array.from({ length: count }, (_, at) => join(this.#directory, id, String(at)));
+  }
+
+  /** They are read anew. May be repeated while nothing runs there. @throws SecretError; the reason of `signal`; Error: it cannot be mounted */
+  async make(id: string, files: readonly SecretFile[], signal: AbortSignal): Promise<void> {
+    await this.release(id);
+    if (files.length === 0) return;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    const directory = join(this.#directory, id);
+    try {
+      mkdirSync(directory, { mode: 0o700 });
+      await mountMemory(directory, MOST);
+      chmodSync(directory, 0o700);
+      const paths = this.paths(id, files.length);
+      for (const [at, file] of files.entries()) await writeSecret(paths[at]!, file, signal);
+    } catch (error) {
+      await this.release(id);
+      throw error;
+    }
+  }
+
+  /** What is gone is released. @throws Error: it is in use */
+  async release(id: string): Promise<void> {
+    const directory = join(this.#directory, id);
+    if (!existsSync(directory)) return;
+    await unmountMemory(directory);
+    rmdirSync(directory);
+  }
+
+  /** At the start: those of other incarnations than these go. */
+  async sweep(ids: ReadonlySet<string>): Promise<void> {
+    if (!existsSync(this.#directory)) return;
+    for (const id of readdirSync(this.#directory)) if (!ids.has(id)) await this.release(id);
+  }
+}
+
+async function writeSecret(path: string, { name, source, mode, uid }: SecretFile, signal: AbortSignal): Promise<void> {
+  let bytes: Buffer;
+  try {
+    bytes = await readSecret(source, signal);
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    throw new SecretError(`secret ${name}: ${error.message}`, { cause: error });
+  }
+  try {
+    writeFileSync(path, bytes, { mode: 0o600, flag: "wx" });
+    chownSync(path, uid, uid);
+    chmodSync(path, mode);
+  } finally {
+    bytes.fill(0);
+  }
+}

@@ -1,0 +1,130 @@
+/** Secrets and files of variables: a container has them, and nothing that stays. */
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { http, isRoot, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+const SECRETS = ["b1ue-parr0t-91", "gr3en-wh4le-17"] as const;
+
+describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
+  const scene = useEngine();
+  const task = async (name = "t") => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+  const apply = (container: object, fields: object = {}, name = "t") => {
+    const main = { name: "c0", rootfs: scene.rootfs(), command: "/bin/sh", stopSignal: "SIGKILL", ...container };
+    return http(scene.socket, "POST", "/v1/apply", { text: JSON.stringify({ name, ...fields, containers: [main] }) });
+  };
+  const stopped = async (name = "t") => {
+    await until(async () => (await task(name)).known === "STOPPED");
+    return task(name);
+  };
+  const said = async () => {
+    const { containers } = await task();
+    if (!existsSync(containers[0].log)) return [];
+    return readFileSync(containers[0].log, "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.split(" ").slice(3).join(" "));
+  };
+  const mounts = () =>
+    readFileSync("/proc/self/mountinfo", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(`${scene.stateDir}/secrets/`));
+  const kept = (directory: string): string =>
+    readdirSync(directory, { withFileTypes: true })
+      .map((entry) => {
+        const path = join(directory, entry.name);
+        if (path === join(scene.stateDir, "secrets")) return "";
+        return entry.isDirectory() ? kept(path) : entry.isFile() ? readFileSync(path, "latin1") : "";
+      })
+      .join("\n");
+  const program = (name: string, script: string) => {
+    const path = scene.file(name, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+    return path;
+  };
+
+  test("E55: of a file and of a program, as files in memory; nothing that is stored or shown has them", async () => {
+    const daemon = await scene.daemon();
+    const file = scene.file("password", SECRETS[0]);
+    const show = program("show", `echo ${SECRETS[1]} >&2; printf %s ${SECRETS[1]}`);
+    const secrets = [
+      { name: "file", file },
+      { name: "program", exec: [show, "argument"] },
+    ];
+    const script = `stat -c '%a %u %s' /etc/one /two; grep -c parr0t /etc/one; grep -c wh4le /two; echo x > /two || echo refused; grep ' /two ' /proc/mounts; ${SLEEP}`;
+    await apply(
+      {
+        args: ["-c", script],
+        secrets: [
+          { secret: "file", target: "/etc/one" },
+          { secret: "program", target: "/two", mode: 0o440, uid: 1000 },
+        ],
+      },
+      { secrets },
+    );
+    await until(async () => (await task()).known === "STOPPED" || (await said()).some((line) => line.includes("/two")));
+    const lines = await said();
+    expect(lines.slice(0, 4)).toEqual([`400 0 ${SECRETS[0].length}`, `440 1000 ${SECRETS[1].length}`, "1", "1"]);
+    expect(lines).toContain("refused");
+    // What goes to stderr may come behind it.
+    expect(lines.find((line) => line.startsWith("tmpfs"))).toMatch(/^tmpfs \/two tmpfs ro,nosuid,nodev,noexec/);
+    expect(mounts()).toHaveLength(1);
+    const answers = [
+      ...(await Promise.all(["", "/detail"].map((part) => http(scene.socket, "GET", `/v1/tasks/t${part}`)))),
+      await http(scene.socket, "GET", "/v1/metrics"),
+    ].map(({ text }) => text);
+    const all = [kept(scene.stateDir), daemon.log(), ...answers, (await scene.ctl("events")).stdout].join("\n");
+    expect(all).toContain(file);
+    for (const secret of SECRETS) expect(all).not.toContain(secret);
+    // A new incarnation has what the source says then, and a daemon that is killed takes nothing away.
+    writeFileSync(file, "changed");
+    await daemon.kill();
+    await scene.daemon();
+    expect(mounts()).toHaveLength(1);
+    await scene.ctl("restart", "t");
+    await until(async () => (await task()).containers[0].generation === 2 && (await said()).some((line) => line.startsWith("tmpfs")));
+    expect((await said())[0]).toBe("400 0 7");
+    await until(() => mounts().length === 1);
+    await scene.ctl("delete", "t");
+    expect(mounts()).toEqual([]);
+    expect(readdirSync(join(scene.stateDir, "secrets"))).toEqual([]);
+  });
+
+  test("E55: what cannot be had ends the task before its container is there, named without a part of it", async () => {
+    await scene.daemon();
+    const cases = [
+      [{ file: "/nowhere/secret" }, /secret s: ENOENT.*\/nowhere\/secret/],
+      [{ file: "/proc/1" }, /secret s: .*is no regular file/],
+      [{ exec: [program("fails", `echo ${SECRETS[0]}; echo ${SECRETS[0]} >&2; exit 3`)] }, /secret s: .*fails has failed \(3\)$/],
+      [{ exec: ["/nowhere/program"] }, /secret s: \/nowhere\/program could not be started/],
+    ] as const;
+    for (const [at, [source, reason]] of cases.entries()) {
+      await apply({ args: ["-c", SLEEP], secrets: [{ secret: "s", target: "/s" }] }, { secrets: [{ name: "s", ...source }] }, `t${at}`);
+      const { containers } = await stopped(`t${at}`);
+      expect(containers[0]).toMatchObject({ exit: null, startedMs: null });
+      expect(containers[0].reason).toMatch(reason);
+      expect(containers[0].reason).not.toContain(SECRETS[0]);
+    }
+    expect(mounts()).toEqual([]);
+    const hung = program("hangs", `echo $$ > ${scene.directory}/hangs.pid; exec sleep 300`);
+    await apply({ args: ["-c", SLEEP], secrets: [{ secret: "s", target: "/s" }] }, { secrets: [{ name: "s", exec: [hung] }] }, "hung");
+    await until(() => existsSync(`${scene.directory}/hangs.pid`) && readFileSync(`${scene.directory}/hangs.pid`, "utf8") !== "");
+    await scene.ctl("stop", "hung");
+    await until(() => !existsSync(`/proc/${readFileSync(`${scene.directory}/hangs.pid`, "utf8").trim()}`));
+    const refused = await apply({ args: ["-c", SLEEP], secrets: [{ secret: "none", target: "/s" }] }, {}, "none");
+    expect(refused).toMatchObject({ status: 422, text: expect.stringContaining("the task has no secret none") });
+  });
+
+  test("E57: later files come before earlier ones, and the task's own variables before all; one that cannot be read is named", async () => {
+    await scene.daemon();
+    const [first, second] = [scene.file("first.env", "A=1\nB=1\nC=1 # not of it\n"), scene.file("second.env", "B='2 $A'\nC=2\n")];
+    await apply({ args: ["-c", 'echo "$A|$B|$C|$D"'], env: { C: "3", D: "4" }, envFiles: [first, second] });
+    expect((await stopped()).reason).toMatch(/exited with 0$/);
+    expect(await said()).toEqual(["1|2 $A|3|4"]);
+    await apply({ args: ["-c", "true"], envFiles: ["/nowhere/x.env"] }, {}, "missing");
+    expect((await stopped("missing")).reason).toMatch(/cannot read \/nowhere\/x\.env: ENOENT/);
+    await apply({ args: ["-c", "true"], envFiles: [first, scene.file("bad.env", "A=1\nnonsense\n")] }, {}, "bad");
+    expect((await stopped("bad")).reason).toMatch(/cannot read .*bad\.env: line 2 is not NAME=VALUE/);
+  });
+});
