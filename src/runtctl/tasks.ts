@@ -1,5 +1,7 @@
 /** Requests for tasks. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { OrphanView, TaskView } from "../engine/index.ts";
+import { ClientError } from "./client.ts";
 import type { Session } from "./session.ts";
 
 /** @param action the last part of the path: what is asked of the task */
@@ -19,6 +21,23 @@ export function inTask({ group }: Session, name: string, what: string, query: Re
 /** @throws ClientError unknown-task */
 export function taskOf({ client, group }: Session, name: string): Promise<TaskView> {
   return client.call<TaskView>("GET", taskPath(name, group));
+}
+
+const LOOK_MS = 100;
+
+/** undefined: there is no such task. @throws ClientError */
+export async function taskIfThere(session: Session, name: string): Promise<TaskView | undefined> {
+  try {
+    return await taskOf(session, name);
+  } catch (error) {
+    if (error instanceof ClientError && error.code === "unknown-task") return undefined;
+    throw error;
+  }
+}
+
+/** Returns when nothing of the task is left. @throws ClientError */
+export async function untilGone(session: Session, id: string): Promise<void> {
+  while ((await taskIfThere(session, id)) !== undefined) await sleep(LOOK_MS);
 }
 
 /** Tasks of the session's group. @throws ClientError */

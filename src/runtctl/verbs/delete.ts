@@ -1,11 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { ClientError } from "../client.ts";
 import { EXIT } from "../errors.ts";
-import type { Session } from "../session.ts";
-import { taskOf, taskPath } from "../tasks.ts";
+import { taskPath, untilGone } from "../tasks.ts";
 import { verb } from "../verb.ts";
-
-const LOOK_MS = 100;
 
 export const remove = verb<{ readonly wait: boolean }>({
   name: "delete",
@@ -14,18 +9,8 @@ export const remove = verb<{ readonly wait: boolean }>({
   define: (command) => command.argument("<name>", "of a task").option("--no-wait", "return when the daemon knows of it"),
   async run(session, [name = ""], { wait }) {
     const { ids } = await session.client.call<{ ids: string[] }>("DELETE", taskPath(name, session.group));
-    for (const id of wait ? ids : []) while (await isThere(id, session)) await sleep(LOOK_MS);
+    for (const id of wait ? ids : []) await untilGone(session, id);
     console.log(`task ${name} ${wait ? "deleted" : "is being deleted"}`);
     return EXIT.done;
   },
 });
-
-async function isThere(id: string, session: Session): Promise<boolean> {
-  try {
-    await taskOf(session, id);
-    return true;
-  } catch (error) {
-    if (error instanceof ClientError && error.code === "unknown-task") return false;
-    throw error;
-  }
-}

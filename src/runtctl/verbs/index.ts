@@ -15,13 +15,13 @@ import { plan } from "./plan.ts";
 import { pull } from "./pull.ts";
 import { restart } from "./restart.ts";
 import { rollback } from "./rollback.ts";
-
+import { run } from "./run.ts";
 import { schema } from "./schema.ts";
 import { stop } from "./stop.ts";
 import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
-  ...[validate, plan, apply, get, describe, events, logs, exec, attach, top, node],
+  ...[validate, plan, apply, run, get, describe, events, logs, exec, attach, top, node],
   ...[stop, restart, rollback, remove, pull, images, schema, completion],
 ];

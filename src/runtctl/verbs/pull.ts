@@ -37,7 +37,8 @@ export const pull = verb<Options>({
       .option("-q, --quiet", "the digest only"),
   async run({ sockets }, [reference], { policy, credentials, quiet }) {
     const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);
-    if (!quiet) console.error(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
+    if (!quiet)
+      console.error(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
     console.log(image.digest);
     return EXIT.done;
   },

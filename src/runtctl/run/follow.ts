@@ -1,0 +1,88 @@
+/** A task of one container, from the terminal that has started it: its output, what is typed, and its end. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ReadStream } from "node:tty";
+import { type TaskView, TextWriter } from "../../engine/index.ts";
+import { FRAME } from "../../shared/frames/index.ts";
+import { ClientError } from "../client.ts";
+import { DetachKeys } from "../detach-keys.ts";
+import { followLog } from "../log-stream.ts";
+import type { Session } from "../session.ts";
+import { RemoteProgram, upgraded } from "../streams.ts";
+import { inTask, taskOf, taskPath } from "../tasks.ts";
+import { takeTerminal } from "../terminal.ts";
+import { CONTAINER } from "./task-text.ts";
+
+const LOOK_MS = 20;
+/** As docker(1) ends when nothing was run. */
+export const NOT_RUN = 125;
+const UNKNOWN = 255;
+
+/** Until it runs, or has ended without. @throws ClientError */
+export async function untilStarted(session: Session, id: string): Promise<TaskView> {
+  for (;;) {
+    const task = await taskOf(session, id);
+    if (task.known === "RUNNING" || task.known === "STOPPED") return task;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** @throws ClientError */
+export async function untilStopped(session: Session, id: string): Promise<TaskView> {
+  for (;;) {
+    const task = await taskOf(session, id);
+    if (task.known === "STOPPED") return task;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** All that it prints goes where it belongs, to its end. Returns when that is there. */
+export async function printOutput(session: Session, id: string): Promise<void> {
+  const writer = new TextWriter({ hasTimes: false });
+  const request = { container: CONTAINER, since: undefined, tail: undefined, previous: undefined };
+  for await (const record of await followLog(session, id, request)) {
+    const stream = record.stream === "stdout" ? process.stdout : process.stderr;
+    if (!stream.write(writer.render(record))) await new Promise((resolve) => stream.once("drain", resolve));
+  }
+}
+
+/** What is typed goes to it. Returns how to take the terminal back. `leave` is called for ^P ^Q. */
+export async function passInput(session: Session, id: string, hasTty: boolean, leave: () => void): Promise<() => void> {
+  const { stdin, stdout } = process;
+  let socket: Awaited<ReturnType<typeof upgraded>>;
+  try {
+    socket = await upgraded(session.sockets, inTask(session, id, "attach", { container: CONTAINER, stdin: "true" }));
+  } catch (error) {
+    // It has ended already.
+    if (error instanceof ClientError && error.code === "container-not-running") return () => {};
+    throw error;
+  }
+  // Its output comes from its log, from the beginning on.
+  const silent = { write: () => true } as unknown as NodeJS.WriteStream;
+  const remote = new RemoteProgram(socket, { stdin, stdout: silent, stderr: silent });
+  const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
+  const terminal = hasTty && stdin.isTTY ? takeTerminal(stdin as ReadStream, stdout, tell) : undefined;
+  if (terminal !== undefined) tell(terminal.size);
+  const keys = new DetachKeys(leave);
+  const typed = (chunk: Buffer) => (terminal === undefined ? chunk : keys.take(chunk));
+  // Its end is told by the task.
+  remote.run({ broken: "the daemon has gone away; the container goes on", typed }).catch(() => {});
+  return () => {
+    terminal?.restore();
+    remote.close();
+  };
+}
+
+/** SIGINT and SIGTERM stop the task. Returns how to leave it at that. */
+export function passSignals({ client, group }: Session, id: string): () => void {
+  const stop = () => void client.call("POST", taskPath(id, group, "stop")).catch(() => {});
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  return () => process.off("SIGINT", stop).off("SIGTERM", stop);
+}
+
+/** Exit status of a task that has ended, and why, if nothing was run. */
+export function endOf({ containers, reason }: TaskView): { readonly status: number; readonly why?: string } {
+  const found = containers.find(({ name }) => name === CONTAINER);
+  if (found?.exit === null || found === undefined) return { status: NOT_RUN, why: found?.reason ?? reason ?? "it was not run" };
+  return { status: found.exit.unknown ? UNKNOWN : (found.exit.code ?? UNKNOWN) };
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { Option } from "commander";
+import { type Applied, PULL_POLICIES } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { printable } from "../output/style.ts";
+import { pullWithBar } from "../pull-bar.ts";
+import { endOf, NOT_RUN, passInput, passSignals, printOutput, untilStarted, untilStopped } from "../run/follow.ts";
+import { type RunOptions, taskText } from "../run/task-text.ts";
+import type { Session } from "../session.ts";
+import { taskIfThere, taskPath, untilGone } from "../tasks.ts";
+import { verb } from "../verb.ts";
+import { orFindings } from "./findings.ts";
+
+interface Options extends RunOptions {
+  readonly detach?: true;
+  readonly rm?: true;
+  readonly pull?: string;
+  readonly credentials?: string;
+}
+
+const several = (text: string, before: readonly string[] = []) => [...before, text];
+
+export const run = verb<Options>({
+  name: "run",
+  summary: "run one container of an image, as a task of its own",
+  description: [
+    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it; with -it each key is the container's, and ^P ^Q leaves it running.",
+    "The task stays to be looked at until the end of its retention, or goes with --rm. What is typed with -i reaches the container, but not its end: a container that reads to the end of its input does not see it.",
+  ],
+  examples: [
+    ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "one command, and nothing is left"],
+    ["run -d --name web -p 8080:80 -v site:/srv --image oci:/images/web:v1", "a service in the background, with a volume that stays"],
+  ],
+  define: (command) =>
+    command
+      .argument("[command...]", "arguments for the program of the image, behind --")
+      .requiredOption("--image <image>", "as a task names it")
+      .option("-d, --detach", "return when it runs; the name of the task is printed")
+      .option("--name <name>", "of the task; default: one that nobody has")
+      .option("--rm", "remove the task when it has ended")
+      .option("-p, --publish <port>", "[ADDRESS:]HOST:CONTAINER[/udp]; may be repeated", several)
+      .option("-e, --env <name=value>", "a variable, or the name of one that is set here; may be repeated", several)
+      .option("-v, --volume <mount>", "SOURCE:TARGET[:ro], a path of the host or the name of a volume; may be repeated", several)
+      .addOption(new Option("--network <mode>", "default: bridge").choices(["none", "host", "bridge"]))
+      .option("-i, --interactive", "pass the standard input on")
+      .option("-t, --tty", "give it a terminal")
+      .option("-u, --user <user>", "uid or name, with :group")
+      .option("-w, --workdir <dir>", "in the container")
+      .option("--hostname <name>", "of the container")
+      .option("--entrypoint <program>", "instead of that of the image")
+      .option("-m, --memory <size>", "at most, like 512Mi")
+      .option("--cpus <n>", "CPUs worth of time at most")
+      .option("--read-only", "nothing can be written to its root file system")
+      .option("--restart", "start it again when it ends")
+      .addOption(
+        new Option("--pull <policy>", "whether the source of the image is asked; default: as the daemon says").choices([...PULL_POLICIES]),
+      )
+      .option("--credentials <name>", "of the daemon, for the registry"),
+  async run(session, command, options) {
+    const { detach, tty, interactive, pull: policy, credentials, image, rm } = options;
+    if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");
+    if (detach && rm) throw new UsageError("--rm with -d: nobody would be there to remove it");
+    if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is no number of CPUs`);
+    const name = options.name ?? `run-${randomBytes(4).toString("hex")}`;
+    const text = taskText(options, name, command);
+    try {
+      await pullWithBar(session.sockets, { reference: image, policy, credentials });
+      const taken = await taskIfThere(session, name);
+      if (taken !== undefined && taken.known !== "STOPPED")
+        throw new ClientError("name-taken", `there is a task ${name} that has not ended`);
+      const body = { text, group: session.group, rerun: true };
+      const answer = await orFindings("run", () => session.client.call<{ applied: Applied[] }>("POST", "/v1/apply", body));
+      const own = answer?.applied.find((one) => one.name === name);
+      if (own === undefined) return NOT_RUN;
+      return await (detach ? inBackground(session, own.id, name) : inForeground(session, own.id, options));
+    } catch (error) {
+      if (error instanceof ClientError && error.exitStatus === undefined && error.code !== "unreachable")
+        throw new ClientError(error.code, error.message, { body: error.body, exitStatus: NOT_RUN });
+      throw error;
+    }
+  },
+});
+
+async function inBackground(session: Session, id: string, name: string): Promise<number> {
+  const task = await untilStarted(session, id);
+  const { status, why } = endOf(task);
+  if (task.known === "STOPPED" && why !== undefined) return failed(why, status);
+  console.log(name);
+  return EXIT.done;
+}
+
+async function inForeground(session: Session, id: string, { interactive, tty, rm }: Options): Promise<number> {
+  const ignoreSignals = passSignals(session, id);
+  let giveBack = () => {};
+  let leave = () => {};
+  const left = new Promise<"left">((resolve) => {
+    leave = () => resolve("left");
+  });
+  const output = printOutput(session, id);
+  output.catch(() => {});
+  try {
+    if (interactive || tty) {
+      await untilStarted(session, id);
+      if (interactive) giveBack = await passInput(session, id, tty === true, leave);
+    }
+    if ((await Promise.race([left, output])) === "left") return EXIT.done;
+  } finally {
+    giveBack();
+    ignoreSignals();
+  }
+  const task = await untilStopped(session, id);
+  if (rm) {
+    await session.client.call("DELETE", taskPath(id, session.group));
+    await untilGone(session, id);
+  }
+  const { status, why } = endOf(task);
+  return why === undefined ? status : failed(why, status);
+}
+
+function failed(why: string, status: number): number {
+  console.error(`runtctl: ${printable(why)}`);
+  return status;
+}
