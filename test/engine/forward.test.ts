@@ -1,5 +1,5 @@
 /** Logs that are forwarded to a socket, also after it was away. */
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -73,8 +73,10 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     await listen();
     await until(() => lines("stdout").length >= 20);
     expect(lines("stdout")).toEqual(numbers(1, 20));
-    // How far it was sent is kept behind that.
-    await new Promise((over) => setTimeout(over, 500));
+    // How far it was sent is kept behind that: generation, inode and offset.
+    const { log } = JSON.parse((await http(scene.socket, "GET", "/v1/tasks/t")).text).containers[0] as { log: string };
+    const place = log.replace(/\.\d+\.log$/, ".forwarded");
+    await until(() => existsSync(place) && readFileSync(place, "utf8").split("-")[2] === String(statSync(log).size));
     await daemon.kill();
     step(3);
     await scene.daemon();

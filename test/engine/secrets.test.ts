@@ -63,7 +63,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
       },
       { secrets },
     );
-    await until(async () => (await task()).known === "STOPPED" || (await said()).some((line) => line.includes("/two")));
+    await until(async () => (await task()).known === "STOPPED" || (await said()).some((line) => line.startsWith("tmpfs")));
     const lines = await said();
     expect(lines.slice(0, 4)).toEqual([`400 0 ${SECRETS[0].length}`, `440 1000 ${SECRETS[1].length}`, "1", "1"]);
     expect(lines).toContain("refused");
