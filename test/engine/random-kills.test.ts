@@ -1,6 +1,6 @@
 /**
  * SIGKILL at random of the daemon, of log pumps, monitors and verbs of the runtime, during a mixed load. Then each task is where the model has it: what was not hit is
- * exact; the end of a container whose monitor was killed may be unknown; a launch whose runt was killed may have failed. Nothing is left.
+ * exact; the end of a container whose monitor was killed may be unknown; a launch whose runt or monitor was killed may have failed. Nothing is left.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -126,9 +126,10 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
     if (hit.has("monitor") && hit.has("pump")) return undefined;
-    // A launch that has failed is undone, and what it had begun is killed.
+    // A launch that has failed is undone, and what it had begun is killed. Its monitor is a part of it until it is over.
     const exit = container!.exit;
-    if (hit.has("runt") && task.known === "STOPPED" && (exit === null || exit.unknown || exit.signal === SIGKILL)) return undefined;
+    const isLaunchHit = hit.has("runt") || (hit.has("monitor") && /could not be started/.test(container!.reason ?? ""));
+    if (isLaunchHit && task.known === "STOPPED" && (exit === null || exit.unknown || exit.signal === SIGKILL)) return undefined;
     if (task.known !== model.known) return `${name}: ${state}`;
     if (model.code !== null && container!.exit?.code !== model.code && !(hit.has("monitor") && container!.exit?.unknown))
       return `${name}: ${state}`;
