@@ -314,12 +314,12 @@ test("what the engine refuses is told at the field of the pod it comes from", ()
 });
 
 test("other kinds, a file without a pod, and tasks beside pods are refused; tasks alone are tasks", () => {
-  expect(told("apiVersion: apps/v1\nkind: Deployment\n")).toEqual([
-    "f:2:1: /kind: documents of kind Deployment are not supported: only Pod, ConfigMap, Secret",
+  expect(told("apiVersion: apps/v1\nkind: StatefulSet\n")).toEqual([
+    "f:2:1: /kind: documents of kind StatefulSet are not supported: only Pod, Deployment, Job, ConfigMap, Secret",
   ]);
-  expect(told(CONFIG.replace("---\n", ""))).toEqual(["f:2:1: /kind: the file has no Pod in it"]);
+  expect(told(CONFIG.replace("---\n", ""))).toEqual(["f:2:1: /kind: the file has no pod in it"]);
   expect(told(`${one("")}---\nname: t\n`)).toEqual([
-    "f:11:1: /kind: documents of kind undefined are not supported: only Pod, ConfigMap, Secret",
+    "f:11:1: /kind: documents of kind undefined are not supported: only Pod, Deployment, Job, ConfigMap, Secret",
   ]);
   expect(read("name: t\ncontainers: [{ name: c, bundle: /b }]\n").tasks.map(({ name }) => name)).toEqual(["t"]);
 });

@@ -112,6 +112,40 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     await until(() => left().length === 0);
   });
 
+  test("P3 P15 a deployment runs its replicas; a job runs one completion after the other, and is not run again", async () => {
+    await scene.daemon();
+    const shared = sharedIn(scene, "work");
+    const template = (script: string, spec: object) => ({
+      metadata: { labels: { app: "a" }, annotations: { "runt.dev/rootfs.main": scene.rootfs() } },
+      spec: {
+        ...spec,
+        terminationGracePeriodSeconds: 5,
+        containers: [{ name: "main", command: ["/bin/sh", "-c", script], volumeMounts: [{ name: "s", mountPath: "/s" }] }],
+        volumes: [{ name: "s", hostPath: { path: shared.directory } }],
+      },
+    });
+    const deployment = JSON.stringify({
+      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } },
+      spec: { replicas: 2, selector: { matchLabels: { app: "a" } }, template: template(SLEEP, {}) },
+    });
+    const job = JSON.stringify({
+      ...{ apiVersion: "batch/v1", kind: "Job", metadata: { name: "work" } },
+      spec: {
+        completions: 2,
+        template: template('echo "$(hostname)" >> /s/lines; sleep 0.3; echo end >> /s/lines', { restartPolicy: "Never" }),
+      },
+    });
+    await applied(deployment, job);
+    for (const name of ["work-0", "work-1"]) await reaches(name, "Succeeded");
+    for (const name of ["web-0", "web-1"]) await reaches(name, "Running");
+    expect(shared.lines()).toEqual(["work-0", "end", "work-1", "end"]);
+    expect((await get("web-1")).metadata.annotations["runt.dev/owner"]).toBe("Deployment/web");
+    expect((await apply(deployment, job)).stdout).toBe(
+      "task web-0 unchanged\ntask web-1 unchanged\ntask work-0 has succeeded already\ntask work-1 has succeeded already\n",
+    );
+    for (const name of ["web-0", "web-1", "work-0", "work-1"]) expect((await scene.ctl("delete", name)).status).toBe(0);
+  });
+
   test("P21 P34 the host as a node: what it has, measured, and what pods have taken of it", async () => {
     await scene.daemon({ args: ["--cpus", "4", "--memory", "1Gi"] });
     const resources = { requests: { cpu: "500m", memory: "64Mi" }, limits: { cpu: "500m", memory: "64Mi" } };

@@ -100,6 +100,10 @@ const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 /** Init containers are repeated until they succeed, unless the pod is never to be restarted. */
 function restartOf(at: Translation, role: Role): Container["restart"] {
   const { restartPolicy } = at.pod.spec;
+  if (at.job !== undefined && role !== "sidecar") {
+    const { backoffLimit } = at.job;
+    return backoffLimit === 0 ? undefined : { ignoredExitCodes: [0], maximumCount: backoffLimit, backoff: BACKOFF };
+  }
   if (role === "sidecar" || (role === "main" && restartPolicy === "Always")) return { backoff: BACKOFF };
   return restartPolicy === "Never" ? undefined : { ignoredExitCodes: [0], backoff: BACKOFF };
 }

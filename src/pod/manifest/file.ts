@@ -12,20 +12,28 @@ import {
 import { withoutNulls } from "../nulls.ts";
 import { configMap, secret } from "../schema/config.ts";
 import { type PodInput, pod } from "../schema/pod.ts";
+import { deployment, job, type WorkloadInput } from "../schema/workload.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { type PodHost, Translation } from "./translation.ts";
+import { type JobRules, pathInWorkload, podsOf, workloadProblems } from "./workload.ts";
 
-const SCHEMAS: Readonly<Record<string, z.ZodType<PodInput | z.output<typeof configMap> | z.output<typeof secret>>>> = {
+type Input = PodInput | WorkloadInput | z.output<typeof configMap> | z.output<typeof secret>;
+
+const SCHEMAS: Readonly<Record<string, z.ZodType<Input>>> = {
   Pod: pod,
+  Deployment: deployment,
+  Job: job,
   ConfigMap: configMap,
   Secret: secret,
 };
 
 interface Read {
-  readonly document: ReadDocument;
+  /** Where a problem of the pod stands in the file. */
+  readonly place: ReadDocument["place"];
   readonly written: unknown;
   readonly pod: PodInput;
+  readonly job?: JobRules | undefined;
 }
 
 export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
@@ -43,16 +51,33 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
     }
     const parsed = schema.safeParse(written);
     if (!parsed.success) findings.push(...shapeProblems(parsed.error).map(document.place));
-    else if (parsed.data.kind === "Pod") pods.push({ document, written, pod: parsed.data });
-    else if (!objects.add(parsed.data)) {
+    else if (parsed.data.kind === "Pod") pods.push({ place: document.place, written, pod: parsed.data });
+    else if (parsed.data.kind === "Deployment" || parsed.data.kind === "Job") {
+      const { found, problems } = workloadPods(parsed.data, document);
+      pods.push(...found);
+      findings.push(...problems);
+    } else if (!objects.add(parsed.data)) {
       const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
       findings.push(document.place({ code: "duplicate-name", message, path: ["metadata", "name"] }));
     }
   }
   if (findings.length > 0) return parsedFile([], findings);
   if (pods.length === 0)
-    return parsedFile([], [documents[0]!.place({ code: "shape", message: "the file has no Pod in it", path: ["kind"] })]);
+    return parsedFile([], [documents[0]!.place({ code: "shape", message: "the file has no pod in it", path: ["kind"] })]);
   return tasksOf(pods, objects, host);
+}
+
+/** All its pods are of one template: what is wrong with it is told once. */
+function workloadPods(workload: WorkloadInput, document: ReadDocument): { readonly found: Read[]; readonly problems: Finding[] } {
+  const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
+  const problems = workloadProblems(workload).map(document.place);
+  const found: Read[] = [];
+  for (const { written, job: rules } of podsOf(workload)) {
+    const parsed = pod.safeParse(written);
+    if (!parsed.success) return { found: [], problems: [...problems, ...shapeProblems(parsed.error).map(place)] };
+    found.push({ place, written, pod: parsed.data, job: rules });
+  }
+  return { found, problems };
 }
 
 /** The message for an unsupported kind. */
@@ -65,14 +90,13 @@ function schemaOf(written: unknown) {
 function tasksOf(pods: readonly Read[], objects: Objects, host: PodHost): ParsedFile {
   const findings: Finding[] = [];
   const tasks: TaskSpec[] = [];
-  for (const { document, written, pod: one } of pods) {
-    const { task, problems } = translate(new Translation(one, objects, host), written);
-    findings.push(...problems.map(document.place));
+  for (const { place, written, pod: one, job: rules } of pods) {
+    const { task, problems } = translate(new Translation(one, objects, host, rules), written);
+    findings.push(...problems.map(place));
     if (task !== undefined) tasks.push(task);
   }
   if (findings.length === 0) {
-    for (const { task, ...problem } of checkGroup(tasks))
-      findings.push(pods[task]!.document.place({ ...problem, path: ["metadata", "name"] }));
+    for (const { task, ...problem } of checkGroup(tasks)) findings.push(pods[task]!.place({ ...problem, path: ["metadata", "name"] }));
   }
   return parsedFile(tasks, findings);
 }

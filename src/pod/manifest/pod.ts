@@ -42,7 +42,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     name: cluster === undefined ? metadata.name : uidOf(metadata),
     containers: members.map(({ container, role, path }, index) => ({
       ...containerOf(at, container, role, path),
-      dependsOn: before(members, index),
+      dependsOn: before(at, members, index),
     })),
     ...wholeOf(at, members),
     namespaces: {
@@ -58,15 +58,23 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...sysctlsOf(at),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
+    ...(at.job?.retention === undefined ? {} : { retention: at.job.retention }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };
 }
 
 /** Init containers start one after the other, and all other containers start after the last of them. */
-function before(members: readonly Member[], index: number): NonNullable<TaskInput["containers"][number]["dependsOn"]> {
+function before(
+  { job }: Translation,
+  members: readonly Member[],
+  index: number,
+): NonNullable<TaskInput["containers"][number]["dependsOn"]> {
   const previous = members.slice(0, index).findLast(({ role }) => role !== "main");
-  if (previous === undefined) return [];
+  if (previous === undefined) {
+    const main = job?.after === undefined ? [] : members.filter(({ role }) => role === "main");
+    return main.map(({ container }) => ({ container: `${job?.after}/${container.name}`, condition: "SUCCESS" }));
+  }
   return [{ container: previous.container.name, condition: previous.role === "sidecar" ? "START" : "SUCCESS" }];
 }
 

@@ -4,6 +4,7 @@ import type { ClusterRules } from "../cluster/rules.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { PodSize } from "../sizes.ts";
 import type { Objects } from "./objects.ts";
+import type { JobRules } from "./workload.ts";
 
 /** Facts about the host that a pod may refer to. */
 export interface PodHost {
@@ -24,9 +25,12 @@ export class Translation {
   readonly pod: PodInput;
   readonly objects: Objects;
   readonly host: PodHost;
+  /** It is of a job. */
+  readonly job: JobRules | undefined;
   readonly #problems: Problem[] = [];
 
-  constructor(pod: PodInput, objects: Objects, host: PodHost) {
+  constructor(pod: PodInput, objects: Objects, host: PodHost, job?: JobRules) {
+    this.job = job;
     this.pod = pod;
     this.objects = objects;
     this.host = host;
