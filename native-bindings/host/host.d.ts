@@ -335,4 +335,42 @@ declare module "runt:host" {
   export function bpfDetachDevice(cgroupFd: number, programFd: number): void;
   /** Descriptors of the device programs attached to the cgroup itself. */
   export function bpfQueryDevice(cgroupFd: number): number[];
+
+  // ---- machines
+  /** mount(2). `flags`: MS_* bits. */
+  export function mount(source: string, target: string, type: string, flags: number, data: string): void;
+  export function chroot(path: string): void;
+  /** finit_module(2) of an uncompressed module; one that is there already is no error. */
+  export function insertModule(path: string): void;
+  /** pipe2(2): the end to read from, then the end to write to. */
+  export function pipe(): [number, number];
+  /** A pair of unix stream sockets. */
+  export function streamPair(): [number, number];
+  /** O_NONBLOCK of the open file, for everybody who has it. */
+  export function setNonBlocking(fd: number): void;
+  /** One read(2) of at most so many bytes (up to 64 KiB): empty at end of file, undefined when nothing is there now. */
+  export function readSome(fd: number, most: number): ArrayBuffer | undefined;
+  /** One write(2) of at most so many bytes from an offset on: how many went; 0 when nothing goes now. */
+  export function writeSome(fd: number, data: ArrayBuffer, offset: number, most: number): number;
+  /** A signalfd(2) of all signals, which have to be blocked. */
+  export function signalDescriptor(): number;
+  /** The number of the next signal there; 0: none. */
+  export function nextSignal(fd: number): number;
+  /** A unix stream socket bound at this path (at most 107 bytes), which must not exist, and listening. */
+  export function listen(path: string): number;
+  export function accept(fd: number): number;
+  /** The terminal hands on every byte as it is (cfmakeraw(3)). */
+  export function makeRaw(fd: number): void;
+  export function setWindowSize(fd: number, rows: number, columns: number): void;
+  /** Start a program (absolute path, whole argv, whole environment) with these three descriptors as its stdio; those of `inherit` keep their
+   *  numbers. It gets SIGKILL when this process dies. `user`: it becomes this user, of the group with the same number and no other, and gains
+   *  no privileges any more. Returns the pid. */
+  export function spawnCompanion(
+    path: string,
+    argv: readonly string[],
+    environment: readonly string[],
+    stdio: readonly [number, number, number],
+    inherit: readonly number[],
+    user?: number,
+  ): number;
 }

@@ -85,10 +85,21 @@ static int fail(struct spawned *child, const char *call) {
     _exit(127);
 }
 
+/* Bare calls: the library's would change every thread, and this child has its parent's memory. */
+static bool become_user(int user) {
+    return raw_call(SYS_setgroups, 0, 0, 0, 0, 0) == 0 && raw_call(SYS_setresgid, user, user, user, 0, 0) == 0 &&
+           raw_call(SYS_setresuid, user, user, user, 0, 0) == 0 && raw_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
 static int child_main(void *opaque) {
     struct spawned *child = opaque;
     const struct spawn_request *request = child->request;
     if (child->procs >= 0 && write(child->procs, "0", 1) < 0) return fail(child, "write");
+    /* Before the death signal is asked for, which a change of the user takes back. */
+    if (request->has_user && !become_user(request->user)) {
+        errno = EPERM;
+        return fail(child, "setresuid");
+    }
     if (request->die_with_parent && !DEFENCE_DISABLED(death_signal)) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return fail(child, "prctl");
         if (getppid() != child->parent) _exit(127);

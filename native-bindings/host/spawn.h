@@ -15,6 +15,8 @@ struct spawn_request {
     const int *stdio; /* three descriptors for 0, 1, 2, or NULL */
     const char *cwd;  /* or NULL */
     bool die_with_parent;
+    bool has_user; /* becomes this user, of the group with the same number and no others, for good */
+    int user;
     /* Do not wait for the exec. The request must never change, and host_early_executes() tells the result. Only one child of a process may be so. */
     bool early;
     /* Memory that a child that was started early shares with this process (native-bindings/shared/spin_wait.h), or NULL. */

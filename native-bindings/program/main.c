@@ -43,12 +43,15 @@ int host_report(JSContext *ctx) {
     return 1;
 }
 
+/* The processes of a machine have a program of their own: who makes them says so in their first argument (src/runtime/machine). */
+static const char *entry(void) { return host_argc > 1 && strncmp(host_argv[1], "machine-", 8) == 0 ? "machine" : "main"; }
+
 /* Run the program to its end. It awaits at its top level, so its end is that of a promise. */
 static int run(JSContext *ctx) {
     JSModuleDef *module;
     JSContext *job_context;
     int done;
-    JSValue promise = host_evaluate_module(ctx, "main", &module);
+    JSValue promise = host_evaluate_module(ctx, entry(), &module);
     if (JS_IsException(promise)) return host_report(ctx);
     do done = JS_ExecutePendingJob(JS_GetRuntime(ctx), &job_context);
     while (done > 0);

@@ -145,7 +145,22 @@ static const JSCFunctionListEntry build_fields[] = {
     F("bpfLoadDeviceProgram", 1, host_bpf_load_device_program) \
     F("bpfAttachDevice", 4, host_bpf_attach_device) \
     F("bpfDetachDevice", 2, host_bpf_detach_device) \
-    F("bpfQueryDevice", 1, host_bpf_query_device)
+    F("bpfQueryDevice", 1, host_bpf_query_device) \
+    F("mount", 5, host_mount) \
+    F("chroot", 1, host_chroot) \
+    F("insertModule", 1, host_insert_module) \
+    F("pipe", 0, host_pipe) \
+    F("streamPair", 0, host_stream_pair) \
+    F("setNonBlocking", 1, host_set_non_blocking) \
+    F("readSome", 2, host_read_some) \
+    F("writeSome", 4, host_write_some) \
+    F("signalDescriptor", 0, host_signal_descriptor) \
+    F("nextSignal", 1, host_next_signal) \
+    F("listen", 1, host_listen) \
+    F("accept", 1, host_accept) \
+    F("makeRaw", 1, host_make_raw) \
+    F("setWindowSize", 3, host_set_window_size) \
+    F("spawnCompanion", 6, host_spawn_companion)
 
 #define DECLARE(name, count, function) HOST_FUNCTION_IS(function);
 FUNCTIONS(DECLARE)
