@@ -2,7 +2,7 @@
 const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task)|network/(message|address)|resctrl/(mount|schemata)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task)|network/(message|address)|resctrl/(mount|schemata)|machine/(channel|sides|places|request)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
 
 /** A constant of the build: false in the product. */
 const TESTING = "^src/runtime/testing/";
@@ -69,7 +69,7 @@ module.exports = {
       comment: "spec, check, config, plan and value conversions touch neither the host nor Node",
       from: { path: [PURE, PURE_PARTS], pathNot: "\\.test\\.ts$" },
       to: {
-        path: ["^runt:host$", "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|host|trace)/"],
+        path: ["^runt:host$", "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/"],
         pathNot: [PURE_PARTS, TESTING],
       },
     },
@@ -189,12 +189,22 @@ module.exports = {
     room("resctrl", "spec", "host", "errors"),
     room("criu", "spec", "host", "errors"),
     room("hooks", "host", "errors"),
+    // Its processes are a program of their own: what they share with the verbs is the host's interface, and the two sides of a configuration.
+    room("machine", "spec", "host", "errors"),
+    {
+      name: "machine-by-its-sides",
+      severity: "error",
+      comment: "verbs know the two sides of a configuration and nothing of the processes of a machine",
+      from: { path: "^src/runtime/", pathNot: ["^src/runtime/machine/", TESTS] },
+      to: { path: "^src/runtime/machine/", pathNot: "^src/runtime/machine/sides/index\\.ts$" },
+    },
     room("seccomp", "spec", "host", "errors"),
     room("trace", "plan", "host", "errors"),
-    room("prepare", "network", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
+    room("prepare", "machine", "network", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
     room(
       "execute",
       "diagnostics/post-mortem",
+      "machine",
       "config",
       "spec",
       "plan",

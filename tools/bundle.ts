@@ -24,6 +24,8 @@ interface Chunk {
 }
 
 const MAIN = "src/runtime/cli/main.ts";
+/** The program of the processes of a machine (native-bindings/program/main.c): one chunk of its own, so that the verbs' chunks are as they would be without it. */
+const MACHINE = "src/runtime/machine/main.ts";
 const { values: options } = parseArgs({
   options: {
     debug: { type: "boolean", default: false },
@@ -46,6 +48,7 @@ const READ_AT_START: readonly string[] = ["src/runtime/cli/commander.ts", "src/r
 
 /** Verbs that people call and no engine calls. They are not in the engine image, because every start pays for its size. */
 const SELDOM: readonly string[] = [
+  MACHINE,
   "src/runtime/check/catalogue/index.ts",
   "src/runtime/cli/events-table.ts",
   "src/runtime/cli/features-table.ts",
@@ -61,9 +64,12 @@ const SELDOM: readonly string[] = [
   "src/runtime/cli/commands/schema.ts",
   "src/runtime/cli/commands/explain.ts",
   "src/runtime/cli/commands/service.ts",
+  "src/runtime/prepare/join-machine.ts",
+  "src/runtime/prepare/machine.ts",
   "src/runtime/prepare/unreadable-config.ts",
   "src/runtime/config/host-destinations/index.ts",
   "src/runtime/cgroup/driver/explain.ts",
+  "src/runtime/execute/in-machine.ts",
   "src/runtime/execute/kill-below.ts",
   "src/runtime/seccomp/compact.ts",
   "src/runtime/execute/terminal-sizes.ts",
@@ -118,11 +124,19 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 async function bundleProgram(): Promise<readonly Chunk[]> {
   rmSync(bundle, { recursive: true, force: true });
-  const result = await build({
-    entryPoints: { main: options.entry },
+  const program = await bundleEntry({ main: options.entry }, true);
+  const machine = await bundleEntry({ machine: MACHINE }, false);
+  const outputs = { ...program.outputs, ...machine.outputs };
+  writeInputs(outputs);
+  return chunksOf(outputs);
+}
+
+async function bundleEntry(entryPoints: Readonly<Record<string, string>>, splitting: boolean): Promise<Metafile> {
+  const { metafile } = await build({
+    entryPoints,
     outdir: bundle,
     bundle: true,
-    splitting: true,
+    splitting,
     format: "esm",
     platform: "neutral",
     mainFields: ["module", "main"],
@@ -147,12 +161,11 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
       "node:child_process": shim("none"),
     },
   });
-  writeInputs(result.metafile);
-  return chunksOf(result.metafile);
+  return metafile;
 }
 
 /** Writes build/bundle-inputs.txt: the files of which the program contains something, for the bill of materials (tools/sbom). */
-function writeInputs({ outputs }: Metafile): void {
+function writeInputs(outputs: Metafile["outputs"]): void {
   const used = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0));
   writeFileSync(
     join(output, "bundle-inputs.txt"),
@@ -169,8 +182,8 @@ async function morePlugins(): Promise<readonly Plugin[]> {
   return [module.plugin];
 }
 
-function chunksOf(metafile: Metafile): readonly Chunk[] {
-  return Object.entries(metafile.outputs).map(([file, chunk]) => ({
+function chunksOf(outputs: Metafile["outputs"]): readonly Chunk[] {
+  return Object.entries(outputs).map(([file, chunk]) => ({
     name: nameOf(file),
     source: chunk.entryPoint,
     staticImports: chunk.imports.filter((entry) => entry.kind === "import-statement" && !entry.external).map((entry) => nameOf(entry.path)),

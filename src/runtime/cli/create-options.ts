@@ -3,7 +3,7 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import { begin, cancel, type HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
-import type { CreateOptions } from "../prepare/index.ts";
+import { type CreateOptions, defined } from "../prepare/index.ts";
 import { absolutePath, text, type VerbContext } from "./context.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 
@@ -17,11 +17,7 @@ export function beginEarly({ flags }: Pick<CommandLine, "flags">): HeadStart | u
 }
 
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
-  const consoleSocket = text(flags["console-socket"]);
-  const pidFile = text(flags["pid-file"]);
-  const pidfdSocket = text(flags["pidfd-socket"]);
-  const configFile = text(flags["config"]);
-  const cgroupParent = text(flags["cgroup-parent"]);
+  const path = (name: string): string | undefined => (flags[name] ? absolutePath(flags[name] as string) : undefined);
   const resizeFifo = text(flags["resize-fifo"]);
   if (flags["output-log"] !== undefined && flags["exit-record"] === undefined) throw new RuntError("usage", WORDS.outputLogUnused);
   return {
@@ -32,13 +28,16 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
     noPivot: flags["no-pivot"] === true,
     noNewKeyring: flags["no-new-keyring"] === true,
     preserveFds: preservedFds(flags),
-    ...(typeof flags["expect-plan"] === "string" && { expectPlan: flags["expect-plan"] }),
-    ...(cgroupParent === undefined ? {} : { cgroupParent }),
-    ...(resizeFifo === undefined ? {} : { resizeFifo: absolutePath(resizeFifo) }),
-    ...(consoleSocket ? { consoleSocket: absolutePath(consoleSocket) } : {}),
-    ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
-    ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
-    ...(configFile && configFile !== "config.json" ? { configFile: absolutePath(configFile) } : {}),
+    ...defined({
+      expectPlan: text(flags["expect-plan"]),
+      isolation: text(flags["isolation"]) ?? (host.argv()[0]!.endsWith("runt-vm") ? "vm" : undefined),
+      cgroupParent: text(flags["cgroup-parent"]),
+      resizeFifo: resizeFifo === undefined ? undefined : absolutePath(resizeFifo),
+      consoleSocket: path("console-socket"),
+      pidFile: path("pid-file"),
+      pidfdSocket: path("pidfd-socket"),
+      configFile: flags["config"] === "config.json" ? undefined : path("config"),
+    }),
   };
 }
 

@@ -5,7 +5,7 @@ import { RuntError } from "../errors/index.ts";
 import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
 import { loadSync } from "../host/index.ts";
-import { planJson, printPlan, printSandbox } from "../plan/index.ts";
+import { type Plan, planJson, printPlan, printSandbox } from "../plan/index.ts";
 import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 import { chosenHost } from "./host-option.ts";
@@ -15,16 +15,19 @@ type Form = (plan: DigestedPlan, explain: boolean) => string;
 
 const FORMS: Readonly<Record<string, Form>> = {
   text: (digested, explain) => {
-    const { config, digest, parts, plan, warnings } = digested;
+    const { config, digest, guest, parts, plan, warnings } = digested;
     const sandbox = sandboxOf(config);
     const lines = [
       `# ${digest}, ${plan.ops.length} operations`,
       ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
     ];
-    return `${lines.join("\n")}\n${printPlan(plan, explain ? { explain: loadSync(import("../plan/system-calls/index.ts")).systemCallsOf } : {})}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
+    const printed = (part: Plan): string =>
+      printPlan(part, explain ? { explain: loadSync(import("../plan/system-calls/index.ts")).systemCallsOf } : {});
+    const inside = guest ? `# in the machine: ${guest.ops.length} operations\n${printed(guest)}` : "";
+    return `${lines.join("\n")}\n${printed(plan)}${inside}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
   },
-  json: ({ config, plan, digest, parts, answers, sources, warnings }) =>
-    `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, sandbox: sandboxOf(config) } as typeof plan)}\n`,
+  json: ({ config, guest, plan, digest, parts, answers, sources, warnings }) =>
+    `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, ...(guest && { guest }), sandbox: sandboxOf(config) } as typeof plan)}\n`,
   mermaid: ({ plan }) => loadSync(import("../plan/mermaid/index.ts")).printMermaid(plan),
 };
 

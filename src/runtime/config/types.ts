@@ -58,4 +58,6 @@ export interface ContainerConfig extends IdMappings {
   readonly hooks: HooksConfig;
   /** Named warnings of the derivation (ignored fields and so on). */
   readonly warnings: readonly { readonly code: string; readonly pointer: string; readonly message: string }[];
+  /** Of a container in a machine: what is done there. All the rest is what is done on the host for it. */
+  readonly guest?: ContainerConfig;
 }

@@ -6,6 +6,8 @@ import { loadSync, phase, reached } from "../host/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
+import { machines } from "./on-demand.ts";
+import type { CreateOptions } from "./options.ts";
 
 export interface LoadedBundle {
   readonly config: ContainerConfig;
@@ -13,8 +15,8 @@ export interface LoadedBundle {
   readonly text: string;
 }
 
-/** `file`: another configuration than the bundle's config.json. */
-export function loadBundle(bundle: string, probe: HostProbe, file?: string): LoadedBundle {
+/** `file`: another configuration than the bundle's config.json. `create`: of a container that is made, which may be in a machine. */
+export function loadBundle(bundle: string, probe: HostProbe, file?: string, create?: CreateOptions): LoadedBundle {
   phase?.("config", "prepare");
   const text = file === undefined ? readConfig(`${bundle}/config.json`) : readConfig(file, true);
   phase?.("spec", "spec");
@@ -26,7 +28,10 @@ export function loadBundle(bundle: string, probe: HostProbe, file?: string): Loa
   phase?.("check", "check");
   const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(probe, !text.includes(ESCAPED_NUL)));
   phase?.("derive", "config");
-  const config = deriveConfig(spec, { bundle });
+  const config =
+    create && (create.isolation ?? spec.vm ?? spec.annotations?.["io.runt.isolation"])
+      ? machines().deriveInMachine(spec, create, { deriveConfig, absolutePath })
+      : deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
   probe.refuse(config);
   if (findings.length === 0 && !moved) return { text, config };

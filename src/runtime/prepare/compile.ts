@@ -8,6 +8,7 @@ import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { defenceDisabled, disabled } from "../testing/index.ts";
 import { loadBundle } from "./bundle.ts";
+import { defined } from "./defined.ts";
 import { isDemanded } from "./demanded.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -28,7 +29,7 @@ export interface Compiled {
 
 export function compileBundle(options: RuntimeOptions, create: CreateOptions, probe: HostProbe = LIVE): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile);
+  const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile, create);
   reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
   const facts = probe.cgroups();
@@ -63,9 +64,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
       noNewKeyring,
       preserveFds,
       listenFds: countListenFds(),
-      ...(consoleSocket === undefined ? {} : { consoleSocket }),
-      ...(pidFile === undefined ? {} : { pidFile }),
-      ...(pidfdSocket === undefined ? {} : { pidfdSocket }),
+      ...defined({ consoleSocket, pidFile, pidfdSocket }),
       ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
     },
   };

@@ -4,8 +4,9 @@
  */
 import type { ContainerConfig, MountConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { planJson } from "../plan/index.ts";
+import { type Plan, planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
+import { guestPlan } from "./guest-plan.ts";
 import { recordQueries } from "./host-facts/query-log.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
@@ -32,6 +33,8 @@ export interface DigestedPlan extends Compiled {
   readonly parts: DigestParts;
   readonly answers: Readonly<Record<string, unknown>>;
   readonly sources: readonly MountSource[];
+  /** Of a container in a machine: what is done there. */
+  readonly guest?: Plan;
 }
 
 /** Compile, and recordQueries what the result depends on. Sources of mounts can only be looked at on the host itself. */
@@ -40,14 +43,16 @@ export function compileDigested(options: RuntimeOptions, request: CreateOptions,
   const compiled = compileBundle(options, request, asked.probe);
   const answers = { ...asked.answers(), rootless: options.rootless };
   const sources = probe === LIVE ? mountSources(compiled.config) : [];
+  const { guest: inside } = compiled.config;
+  const guest = inside && guestPlan(inside, request.id);
   const parts = {
-    plan: host.sha256(planJson(compiled.plan)),
+    plan: host.sha256(`${planJson(compiled.plan)}${guest ? planJson(guest) : ""}`),
     config: host.sha256(compiled.configText),
     host: host.sha256(canonicalJson(answers)),
     sources: host.sha256(canonicalJson(sources)),
   };
   const digest = `sha256:${host.sha256(`runt-plan 1\n${parts.plan}\n${parts.config}\n${parts.host}\n${parts.sources}\n`)}`;
-  return { ...compiled, digest, parts, answers, sources };
+  return { ...compiled, ...(guest && { guest }), digest, parts, answers, sources };
 }
 
 function mountSources({ mounts }: ContainerConfig): MountSource[] {

@@ -1,6 +1,7 @@
 export { checkFacts, loadBundle, readConfig } from "./bundle.ts";
 export { type Compiled, compileBundle } from "./compile.ts";
 export { compileFor } from "./compile-for.ts";
+export { defined } from "./defined.ts";
 export { isDemanded } from "./demanded.ts";
 export { compileDigested, type DigestedPlan } from "./digest.ts";
 export { defaultProcess, namespaceTypes } from "./exec-defaults.ts";
@@ -16,6 +17,6 @@ export { seccompFlagsOf } from "./host-facts/versions.ts";
 export { type HostProbe, LIVE } from "./host-probe.ts";
 export { apparmorEnabled } from "./lsm.ts";
 export { terminalRules } from "./on-demand.ts";
-export { recordedHosts, unreadableFile } from "./on-request.ts";
+export { machineJoin, recordedHosts, unreadableFile } from "./on-request.ts";
 export type { CreateOptions, OutputLog, RuntimeOptions } from "./options.ts";
 export { checkTerminal } from "./terminal.ts";

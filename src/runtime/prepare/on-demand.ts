@@ -3,6 +3,7 @@ import type * as systemdDriver from "../cgroup/systemd/index.ts";
 import { loadSync } from "../host/index.ts";
 import type * as networkDevices from "../network/missing/index.ts";
 import type * as resourceControl from "../resctrl/index.ts";
+import type * as inMachine from "./machine.ts";
 import type * as terminalRule from "./require-terminal.ts";
 
 /** For a container with a systemd unit. */
@@ -23,4 +24,9 @@ export function resctrl(): typeof resourceControl {
 /** For a container or a process with a terminal, in the foreground. */
 export function terminalRules(): typeof terminalRule {
   return loadSync(import("./require-terminal.ts"));
+}
+
+/** For a container in a machine. */
+export function machines(): typeof inMachine {
+  return loadSync(import("./machine.ts"));
 }

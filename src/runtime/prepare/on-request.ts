@@ -1,6 +1,7 @@
 /** What the other rooms seldom ask of this one: loaded when they do. */
 import { loadSync } from "../host/index.ts";
 import type * as recordings from "./host-facts/choose.ts";
+import type * as joins from "./join-machine.ts";
 import type * as unreadable from "./unreadable-config.ts";
 
 /** For a host that is a file. */
@@ -11,4 +12,9 @@ export function recordedHosts(): typeof recordings {
 /** For a configuration that cannot be read. */
 export function unreadableFile(): typeof unreadable {
   return loadSync(import("./unreadable-config.ts"));
+}
+
+/** For a further process in a machine. */
+export function machineJoin(): typeof joins {
+  return loadSync(import("./join-machine.ts"));
 }

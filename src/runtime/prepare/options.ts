@@ -27,6 +27,8 @@ export interface CreateOptions {
   /** Absolute path of the configuration, when it is not config.json in the bundle. */
   readonly configFile?: string;
   readonly mode: "create" | "run";
+  /** Where the container runs, when the caller says it: "host" or "vm". */
+  readonly isolation?: string;
   readonly detach: boolean;
   /** The container is detached although a monitor stays: only the monitor reads its terminal. */
   readonly unattended?: boolean;

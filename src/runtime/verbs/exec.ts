@@ -24,6 +24,7 @@ import {
   defaultProcess,
   type ExecRequest,
   isDemanded,
+  machineJoin,
   namespaceTypes,
   type RuntimeOptions,
   requestedProcess,
@@ -56,7 +57,11 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   }
   phase?.("compile", "plan");
   const findings: Warning[] = [];
-  const process = requestedProcess(request, () => defaultProcess(record.exec), findings);
+  const defaults = (): ProcessConfig => defaultProcess(record.exec);
+  const process =
+    record.annotations["io.runt.isolation"] === "vm"
+      ? machineJoin().joiningProcess(request, defaults())
+      : requestedProcess(request, defaults, findings);
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
   if (request.resizeFifo !== undefined) execution.sizes = terminalSizes().openSizes(request.resizeFifo);

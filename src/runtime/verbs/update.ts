@@ -3,7 +3,7 @@ import { driverOf } from "../cgroup/drivers/index.ts";
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { stageKeptConfig } from "../execute/index.ts";
+import { inMachine, stageKeptConfig } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
@@ -23,6 +23,12 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
   const record = readRecord(root, id, true);
   const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
+  if (record.annotations["io.runt.isolation"] === "vm") {
+    if (schemata.length > 0) inMachine().refuseInMachine("resource control");
+    inMachine().updateInMachine(record, resources);
+    stage(root, record, resources, [])();
+    return;
+  }
   const { cgroup } = record;
   if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
   const warnings: string[] = [];

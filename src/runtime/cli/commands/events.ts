@@ -1,9 +1,12 @@
 import { RuntError } from "../../errors/index.ts";
+import { inMachine } from "../../execute/index.ts";
 import { loadSync } from "../../host/index.ts";
+import { readRecord } from "../../state/index.ts";
 import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import { print } from "../output.ts";
+import type { FlagValues } from "../parse.ts";
 
 const DEFAULT_INTERVAL = "5s";
 /** Shorter than poll(2) can tell apart. */
@@ -12,11 +15,19 @@ const SHORTEST_MS = 1;
 export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;
   const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
+  const record = readRecord(options.root, id);
+  if (record.annotations["io.runt.isolation"] === "vm") return inMachine().passOn(record, wordsOf(id, flags));
   const report = reporter(id, text(flags["format"]) ?? "json");
   if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
   else streamEvents(options, id, interval, report);
   return 0;
 };
+
+/** The same call, for the runt in a machine. */
+function wordsOf(id: string, flags: FlagValues): string[] {
+  const given = ["interval", "format"].flatMap((name) => (typeof flags[name] === "string" ? [`--${name}`, flags[name]] : []));
+  return ["events", ...(flags["stats"] ? ["--stats"] : []), ...given, id];
+}
 
 /** What prints an event; for a table the heading comes with the first one. */
 function reporter(id: string, format: string): (event: ContainerEvent) => void {

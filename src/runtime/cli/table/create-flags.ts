@@ -20,5 +20,6 @@ export const CREATE_FLAGS: readonly FlagDefinition[] = [
   flag("expect-plan", "string", "do nothing unless the plan has this digest (sha256:...), or is the one in this file of plan -f json", {
     value: "DIGEST",
   }),
+  flag("isolation", "string", "where the container runs (default: host)", { value: "host|vm" }),
   flag("dry-run", "boolean", "print the plan and change nothing"),
 ];

@@ -23,6 +23,8 @@ export const planExtras = z.object({
     }),
   ),
   warnings: texts,
+  /** Of a container in a machine: the plan that is carried out there, with the members version, id, slots and ops. */
+  guest: z.record(text, z.unknown()).optional(),
   /** Of a pod, or with limits of its own; nothing of it is done. */
   sandbox: sandbox.optional(),
 });

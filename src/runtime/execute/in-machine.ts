@@ -1,0 +1,46 @@
+/** Verbs that are carried out in the machine, by the runt there. Loaded only for a container in one. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { fromEntries, JAIL, machineMemory, SOCKET_VARIABLE, toEnvironment } from "../machine/sides/index.ts";
+import { printJson, type SpecResources } from "../spec/index.ts";
+import type { StateRecord } from "../state/index.ts";
+
+/** This program's own file, also where its name leads elsewhere by now. */
+const SELF = "/proc/self/exe";
+/** How long a verb without an end of its own may take in a guest that is busy. */
+const VERB_MS = 60_000;
+const MIB = 1024n ** 2n;
+
+/** A verb whose output goes where this process's goes. Returns its status, when it has ended. */
+export function passOn(record: StateRecord, words: readonly string[]): number {
+  const pid = host.spawnPeer(SELF, ["runt", "machine-join"], [], environment(record, words));
+  return host.waitpid(pid, 0)?.status ?? 1;
+}
+
+/** @throws RuntError: what the machine cannot have, or what its runt has said */
+export function updateInMachine(record: StateRecord, resources: SpecResources): void {
+  const limit = resources.memory?.limit;
+  const { memoryMiB, guestOwnMiB } = machineMemory(fromEntries(environmentOf(record)));
+  const most = memoryMiB - guestOwnMiB;
+  if (typeof limit === "bigint" && limit > BigInt(most) * MIB) {
+    throw new RuntError("not-supported", `a limit of ${limit} bytes: this machine has ${most} MiB for its container, and does not grow`);
+  }
+  const words = ["update", "--resources", "-", record.id];
+  const { status, stderr } = host.runProgram(SELF, ["machine-join"], environment(record, words), printJson(resources), VERB_MS);
+  if (status !== 0) throw new RuntError("cgroup", `in the machine: ${stderr.trim().replace(/^runt: /, "")}`);
+}
+
+/** @throws RuntError not-supported, always */
+export function refuseInMachine(what: string): never {
+  throw new RuntError("not-supported", `a container in a machine cannot have ${what}`);
+}
+
+/** The monitor's socket is in the jail, which is the root of the monitor. */
+function environment(record: StateRecord, words: readonly string[]): string[] {
+  const opening = { what: "verb", words, terminal: false };
+  return [...toEnvironment(opening), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${JAIL.monitor}`];
+}
+
+function environmentOf({ exec }: StateRecord): readonly string[] {
+  return (exec.process?.["env"] as readonly string[] | undefined) ?? [];
+}

@@ -1,0 +1,17 @@
+export { Allowance, Duty } from "./account.ts";
+export { DATA_MOST, encodeFrame, FRAMES, type Frame, FrameDecoder, type FrameName, ProtocolError, WINDOW } from "./frame.ts";
+export {
+  CHANNEL,
+  type ChannelName,
+  type Credit,
+  decodeCredit,
+  decodeSize,
+  encodeCredit,
+  encodeSize,
+  type Failure,
+  type Hello,
+  type Opening,
+  parseFailure,
+  type Size,
+} from "./messages.ts";
+export { HostSession, type SessionEvent } from "./session.ts";

@@ -1,0 +1,67 @@
+/** One wait for everything: descriptors that something is expected of. */
+import * as host from "../../host/index.ts";
+
+export interface Watched {
+  readonly fd: number;
+  /** What is waited for now; 0: nothing, then not even its end is. */
+  wants(): number;
+  ready(events: number): void;
+}
+
+export class Loop {
+  readonly #watched = new Set<Watched>();
+  /** Milliseconds of the monotonic clock, and what is done then. */
+  #alarm: { readonly at: number; readonly ring: () => void } | undefined;
+  /** Called after every wait. */
+  after: () => void = () => {};
+
+  add(watched: Watched): void {
+    this.#watched.add(watched);
+  }
+
+  remove(watched: Watched): void {
+    this.#watched.delete(watched);
+  }
+
+  /** There is one alarm: the last that was set. undefined takes it back. */
+  setAlarm(milliseconds: number | undefined, ring: () => void = () => {}): void {
+    this.#alarm = milliseconds === undefined ? undefined : { at: host.monotonic() + milliseconds, ring };
+  }
+
+  /** Goes on until the process ends. */
+  run(): never {
+    for (;;) this.#turn();
+  }
+
+  #turn(): void {
+    const waiting: Watched[] = [];
+    const fds: number[] = [];
+    const events: number[] = [];
+    for (const watched of this.#watched) {
+      const wants = watched.wants();
+      if (wants === 0) continue;
+      waiting.push(watched);
+      fds.push(watched.fd);
+      events.push(wants);
+    }
+    const found = host.poll(fds, events, this.#patience());
+    for (let index = 0; index < waiting.length; index++) {
+      const watched = waiting[index]!;
+      // Whoever came before may have removed it.
+      if (found[index] !== 0 && this.#watched.has(watched)) watched.ready(found[index]!);
+    }
+    this.#ring();
+    this.after();
+  }
+
+  #patience(): number {
+    return this.#alarm === undefined ? -1 : Math.max(0, this.#alarm.at - host.monotonic());
+  }
+
+  #ring(): void {
+    if (this.#alarm === undefined || host.monotonic() < this.#alarm.at) return;
+    const { ring } = this.#alarm;
+    this.#alarm = undefined;
+    ring();
+  }
+}

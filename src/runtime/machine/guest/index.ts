@@ -1,0 +1,109 @@
+/**
+ * The first process of a machine. It makes containers with the same program that the host has, by its ordinary verbs, and serves the host's frames
+ * until the machine is switched off. There is no other program in the guest.
+ */
+import * as host from "../../host/index.ts";
+import {
+  decodeCredit,
+  decodeSize,
+  encodeFrame,
+  type Frame,
+  FrameDecoder,
+  type FrameName,
+  type Hello,
+  type Opening,
+} from "../channel/index.ts";
+import { Inlet, Loop, Outlet } from "../flow/index.ts";
+import * as kernel from "../kernel.ts";
+import { bootGuest } from "./boot.ts";
+import { Maker } from "./maker.ts";
+import { Program } from "./program.ts";
+
+const READ_AT_ONCE = 65_536;
+const LOOK_MS = 500;
+
+export function guest(): never {
+  host.blockSignals();
+  const fd = bootGuest();
+  const loop = new Loop();
+  const programs = new Map<number, Program>();
+  const decoder = new FrameDecoder("host");
+  // Without the host there is nobody to serve: the kernel ends a machine whose first process has ended.
+  const gone = (): never => host.exit(1);
+  const out = new Outlet(loop, fd, { atOnce: READ_AT_ONCE, broken: gone });
+  const send = (name: FrameName, stream: number, payload?: Uint8Array): void => out.push(encodeFrame(name, stream, payload));
+  const maker = new Maker(loop);
+
+  function receive({ name, stream, payload }: Frame): void {
+    const program = programs.get(stream);
+    if (name === "open") open(stream, JSON.parse(text(payload)) as Opening);
+    // For others it was on its way when the stream ended.
+    else if (program) tell(program, name, payload);
+  }
+
+  function open(stream: number, opening: Opening): void {
+    const program = new Program({
+      loop,
+      send: (name, payload) => send(name, stream, payload),
+      terminal: opening.terminal,
+      size: opening.size,
+    });
+    programs.set(stream, program);
+    maker.make(program, opening);
+  }
+
+  new Inlet(loop, fd, {
+    room: () => READ_AT_ONCE,
+    data: (bytes) => {
+      for (const frame of decoder.push(bytes)) receive(frame);
+    },
+    end: gone,
+  });
+  const signals = kernel.signalDescriptor();
+  loop.add({
+    fd: signals,
+    wants: () => host.POLL.IN,
+    ready() {
+      while (kernel.nextSignal(signals) !== 0);
+      reap();
+    },
+  });
+
+  function reap(): void {
+    for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
+      maker.ended(ended.pid, ended.status);
+      for (const program of programs.values()) if (program.pid === ended.pid) program.ended(ended.status);
+    }
+  }
+
+  /** Also without a signal: on a busy host an emulated machine was seen to sleep although a child had ended. */
+  function look(): void {
+    reap();
+    loop.setAlarm(LOOK_MS, look);
+  }
+  loop.after = () => {
+    for (const [stream, program] of programs) if (program.finish()) programs.delete(stream);
+  };
+  send(
+    "hello",
+    0,
+    new Uint8Array(host.utf8Encode(JSON.stringify({ version: host.build.version, commit: host.build.commit } satisfies Hello))),
+  );
+  look();
+  return loop.run();
+}
+
+function text(payload: Uint8Array): string {
+  return host.utf8Decode(payload.buffer as ArrayBuffer, payload.byteOffset, payload.length);
+}
+
+function tell(program: Program, name: FrameName, payload: Uint8Array): void {
+  if (name === "stdin") program.stdin(payload);
+  else if (name === "stdinEnd") program.stdinEnd();
+  else if (name === "resize") program.resize(decodeSize(payload));
+  else if (name === "signal") program.signal(payload[0]!);
+  else if (name === "credit") {
+    const { channel, bytes } = decodeCredit(payload);
+    if (channel !== "stdin") program.grant(channel, bytes);
+  }
+}

@@ -1,0 +1,127 @@
+/** Makes containers and processes in the guest by the verbs of this very program, and waits for them without holding up the rest. */
+import * as host from "../../host/index.ts";
+import type { Opening } from "../channel/index.ts";
+import type { Loop } from "../flow/index.ts";
+import * as kernel from "../kernel.ts";
+import { GUEST } from "../places.ts";
+import type { Program } from "./program.ts";
+
+const ENVIRONMENT = ["PATH=/"];
+/** Of an error whose words could not be read. */
+const FAILED = 1;
+
+export class Maker {
+  readonly #loop: Loop;
+  /** What comes when a verb has ended. */
+  readonly #verbs = new Map<number, (status: number) => void>();
+  /** Processes that ended before their verb did, which has written their pid. */
+  readonly #endings = new Map<number, number>();
+  #count = 0;
+
+  constructor(loop: Loop) {
+    this.#loop = loop;
+  }
+
+  make(program: Program, opening: Opening): void {
+    const directory = `${GUEST.streams}${this.#count++}`;
+    host.mkdir(directory, 0o700);
+    if (opening.what === "container") this.#container(program, opening, directory);
+    else if (opening.what === "exec") this.#exec(program, opening, directory);
+    else this.#plain(program, opening.words);
+  }
+
+  ended(pid: number, status: number): void {
+    const verb = this.#verbs.get(pid);
+    this.#verbs.delete(pid);
+    if (verb) verb(status);
+    else if (this.#verbs.size > 0) this.#endings.set(pid, status);
+  }
+
+  #container(program: Program, { id, config }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
+    host.tryMkdir(GUEST.bundle, 0o755);
+    host.writeFile(`${GUEST.bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+    this.#verb(program, directory, ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id], () => {
+      this.#take(program, directory);
+      this.#verb(program, directory, ["start", id], () => program.started(), true);
+    });
+  }
+
+  #exec(program: Program, opening: Extract<Opening, { readonly what: "exec" }>, directory: string): void {
+    const { id, flags, args, process } = opening;
+    const document = process === undefined ? [] : ["--process", `${directory}/process.json`];
+    if (process !== undefined) host.writeFile(document[1]!, process, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o600);
+    const words = ["exec", "--detach", ...flags, ...document, ...this.#files(program, directory), id, ...args];
+    this.#verb(program, directory, words, () => {
+      this.#take(program, directory);
+      program.started();
+    });
+  }
+
+  /** A verb that is the program of its stream itself. */
+  #plain(program: Program, words: readonly string[]): void {
+    const { stdin, stdout, stderr } = program.makePipes();
+    const argv = [GUEST.runt, "--root", GUEST.state, ...words];
+    program.pid = kernel.spawnCompanion(GUEST.runt, argv, ENVIRONMENT, [stdin, stdout, stderr], []);
+    for (const fd of [stdin, stdout, stderr]) host.close(fd);
+    program.started();
+  }
+
+  /** Flags that say where pid and terminal go. */
+  #files(program: Program, directory: string): string[] {
+    const pidFile = ["--pid-file", `${directory}/pid`];
+    if (!program.terminal) return pidFile;
+    const path = `${directory}/console`;
+    const listener = kernel.listen(path);
+    const watched = {
+      fd: listener,
+      wants: () => host.POLL.IN,
+      ready: () => {
+        const connection = kernel.accept(listener);
+        const packet = host.receivePacket(connection);
+        const master = packet?.fds[0];
+        if (master !== undefined) program.takeTerminal(master);
+        this.#loop.remove(watched);
+        host.close(connection);
+        host.close(listener);
+      },
+    };
+    this.#loop.add(watched);
+    return [...pidFile, "--console-socket", path];
+  }
+
+  #take(program: Program, directory: string): void {
+    const pid = Number(host.readFile(`${directory}/pid`));
+    program.pid = pid;
+    const status = this.#endings.get(pid);
+    this.#endings.delete(pid);
+    if (status !== undefined) program.ended(status);
+  }
+
+  /** `silent`: the program has its stdio already. */
+  #verb(program: Program, directory: string, words: readonly string[], next: () => void, silent = false): void {
+    const log = `${directory}/log`;
+    const nothing = host.open("/dev/null", host.O.RDWR);
+    const shown = !silent && !program.terminal;
+    const stdio = shown ? program.makePipes() : { stdin: nothing, stdout: nothing, stderr: nothing };
+    const argv = [GUEST.runt, "--root", GUEST.state, "--log", log, "--log-format", "json", ...words];
+    const pid = kernel.spawnCompanion(GUEST.runt, argv, ENVIRONMENT, [stdio.stdin, stdio.stdout, stdio.stderr], []);
+    for (const fd of new Set([nothing, ...Object.values(stdio)])) host.close(fd);
+    this.#verbs.set(pid, (status) => {
+      if (status === 0) return next();
+      program.failed({ message: messageOf(log, words[0]!), status: status > 0 && status < 256 ? status : FAILED, shown });
+    });
+  }
+}
+
+/** What the verb has written to its log, one JSON object a line. */
+function messageOf(log: string, verb: string): string {
+  try {
+    const line = host
+      .readFile(log)
+      .split("\n")
+      .find((each) => each.includes('"level":"error"'));
+    return String((JSON.parse(line ?? "") as { readonly msg: unknown }).msg);
+  } catch {
+    return `${verb} has failed in the guest`;
+  }
+}

@@ -1,0 +1,137 @@
+/** One stream of the channel in the guest: a process of the container, its stdio, and its end. */
+import * as host from "../../host/index.ts";
+import { Allowance, DATA_MOST, encodeCredit, type Failure, type FrameName, type Size } from "../channel/index.ts";
+import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
+import * as kernel from "../kernel.ts";
+
+/** What it is connected with, of the process that makes it. */
+export interface Stdio {
+  readonly stdin: number;
+  readonly stdout: number;
+  readonly stderr: number;
+}
+
+export interface ProgramOptions {
+  readonly loop: Loop;
+  readonly send: (name: FrameName, payload?: Uint8Array) => void;
+  readonly terminal: boolean;
+  readonly size: Size | undefined;
+}
+
+/** Stdio is a pipe each, or one terminal that arrives later. The program's end is told when its output has gone. */
+export class Program {
+  readonly #options: ProgramOptions;
+  readonly #allowances = { stdout: new Allowance(), stderr: new Allowance() };
+  #stdin: Outlet | undefined;
+  /** Stdin that came before there was anything to put it into. */
+  #open = 0;
+  #master = -1;
+  /** In this pid namespace; undefined: not made yet. */
+  pid: number | undefined;
+  #status: number | undefined;
+  #running = false;
+  #told = false;
+
+  constructor(options: ProgramOptions) {
+    this.#options = options;
+  }
+
+  get terminal(): boolean {
+    return this.#options.terminal;
+  }
+
+  /** The ends for the program; whoever starts it closes them. */
+  makePipes(): Stdio {
+    const [stdin, ourStdin] = kernel.pipe();
+    const [ourStdout, stdout] = kernel.pipe();
+    const [ourStderr, stderr] = kernel.pipe();
+    kernel.setNonBlocking(ourStdin);
+    this.#feed(ourStdin);
+    this.#drain("stdout", ourStdout);
+    this.#drain("stderr", ourStderr);
+    return { stdin, stdout, stderr };
+  }
+
+  /** The other side of its terminal. */
+  takeTerminal(master: number): void {
+    this.#master = master;
+    if (this.#options.size) this.resize(this.#options.size);
+    kernel.setNonBlocking(master);
+    this.#feed(master);
+    this.#drain("stdout", master);
+  }
+
+  stdin(bytes: Uint8Array): void {
+    this.#stdin?.push(bytes);
+  }
+
+  /** A terminal stays: its end is a character that is typed. */
+  stdinEnd(): void {
+    if (!this.#options.terminal) this.#stdin?.end();
+  }
+
+  resize({ rows, columns }: Size): void {
+    if (this.#master !== -1) kernel.setWindowSize(this.#master, rows, columns);
+  }
+
+  grant(channel: "stdout" | "stderr", bytes: number): void {
+    this.#allowances[channel].grant(bytes);
+  }
+
+  signal(number: number): void {
+    if (this.pid === undefined || this.#status !== undefined) return;
+    try {
+      host.kill(this.pid, number);
+    } catch (error) {
+      // It has just ended, and that is told soon.
+      if (!host.isErrno(error, "ESRCH")) throw error;
+    }
+  }
+
+  started(): void {
+    this.#running = true;
+    this.#options.send("started");
+  }
+
+  failed(failure: Failure): void {
+    this.#told = true;
+    this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(failure))));
+  }
+
+  ended(status: number): void {
+    this.#status = status;
+  }
+
+  /** Tells the end once there is one and all output has gone. Returns whether the stream is over. */
+  finish(): boolean {
+    if (this.#told) return true;
+    if (!this.#running || this.#status === undefined || this.#open > 0) return false;
+    this.#told = true;
+    this.#options.send("exit", new Uint8Array([this.#status]));
+    return true;
+  }
+
+  #feed(fd: number): void {
+    const { loop, send } = this.#options;
+    this.#stdin = creditedOutlet(loop, fd, (bytes) => {
+      if (!this.#told) send("credit", encodeCredit({ channel: "stdin", bytes }));
+    });
+  }
+
+  #drain(channel: "stdout" | "stderr", fd: number): void {
+    const { loop, send } = this.#options;
+    const allowance = this.#allowances[channel];
+    this.#open++;
+    new Inlet(loop, fd, {
+      room: () => Math.min(allowance.left, DATA_MOST),
+      data: (bytes) => {
+        allowance.spend(bytes.length);
+        send(channel, bytes);
+      },
+      end: () => {
+        this.#open--;
+        if (fd !== this.#master) host.close(fd);
+      },
+    });
+  }
+}

@@ -1,0 +1,86 @@
+/** The container itself: its stdio is this process's, and so are its signals and its end. */
+import * as host from "../../host/index.ts";
+import { DATA_MOST, encodeSize, type Opening, type SessionEvent } from "../channel/index.ts";
+import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
+import * as kernel from "../kernel.ts";
+import type { MachineRequest } from "../request.ts";
+import type { Port } from "./port.ts";
+
+const [STDIN, STDOUT, STDERR] = [0, 1, 2];
+
+export class OwnStream {
+  readonly stream: number;
+  readonly #port: Port;
+  readonly #terminal: boolean;
+  readonly #outlets: Readonly<Record<"stdout" | "stderr", Outlet>>;
+  #started = false;
+  /** Signals that came before the program ran. */
+  readonly #early: number[] = [];
+  #status: number | undefined;
+  readonly #ended: (status: number) => void;
+
+  constructor(loop: Loop, port: Port, request: MachineRequest, ended: (status: number) => void) {
+    this.#port = port;
+    this.#terminal = request.terminal;
+    this.#ended = ended;
+    this.stream = port.session.open()!;
+    const outlet = (channel: "stdout" | "stderr", fd: number): Outlet =>
+      creditedOutlet(loop, fd, (bytes) => port.release(this.stream, channel, bytes));
+    this.#outlets = { stdout: outlet("stdout", STDOUT), stderr: outlet("stderr", STDERR) };
+    new Inlet(loop, STDIN, {
+      room: () => (this.#started ? Math.min(port.session.stdinLeft(this.stream), DATA_MOST) : 0),
+      data: (bytes) => {
+        port.session.spendStdin(this.stream, bytes.length);
+        port.send("stdin", this.stream, bytes);
+      },
+      end: () => {
+        port.session.closeStdin(this.stream);
+        port.send("stdinEnd", this.stream);
+      },
+    });
+  }
+
+  /** The container's program runs, or has run. */
+  get started(): boolean {
+    return this.#started;
+  }
+
+  /** To be called once the guest serves. */
+  open({ id, config, terminal }: MachineRequest): void {
+    const size = terminal ? host.windowSize(STDIN) : undefined;
+    if (terminal) kernel.makeRaw(STDIN);
+    this.#port.sendText("open", this.stream, { what: "container", id, config, terminal, ...(size && { size }) } satisfies Opening);
+  }
+
+  signal(number: number): void {
+    if (number === host.signalNumber("WINCH") && this.#terminal) {
+      const size = host.windowSize(STDIN);
+      if (size) this.#port.send("resize", this.stream, encodeSize(size));
+    } else if (!this.#started) this.#early.push(number);
+    else this.#port.send("signal", this.stream, new Uint8Array([number]));
+  }
+
+  event(event: SessionEvent): void {
+    switch (event.what) {
+      case "started":
+        this.#started = true;
+        for (const number of this.#early) this.signal(number);
+        return;
+      case "output":
+        this.#outlets[event.channel].push(event.bytes);
+        return;
+      case "ended":
+        this.#status = event.status;
+        return;
+      case "failed":
+        if (!event.failure.shown) this.#outlets.stderr.push(new Uint8Array(host.utf8Encode(`${event.failure.message}\n`)));
+        this.#status = event.failure.status;
+    }
+  }
+
+  /** Whether everything is done: the program has ended and its output has gone. */
+  finish(): void {
+    const { stdout, stderr } = this.#outlets;
+    if (this.#status !== undefined && stdout.waiting === 0 && stderr.waiting === 0) this.#ended(this.#status);
+  }
+}

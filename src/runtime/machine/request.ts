@@ -1,0 +1,53 @@
+/** What the monitor of a machine is told by whoever makes it: in its environment, which only its own user and root can read. */
+
+/** Of the operator's configuration and the sizes of the container. */
+export interface MachineRequest {
+  readonly id: string;
+  /** config.json for the guest's side. */
+  readonly config: string;
+  readonly terminal: boolean;
+  readonly cpus: number;
+  readonly memoryMiB: number;
+  /** The emulator's translation cache. */
+  readonly cacheMiB: number;
+  readonly accelerator: "tcg" | "kvm";
+  readonly hypervisor: string;
+  readonly virtiofsd: string;
+  /** User and group id of the hypervisor. */
+  readonly user: number;
+  /** How long a boot may take. */
+  readonly bootSeconds: number;
+  /** The guest's console goes to stderr. */
+  readonly console: boolean;
+}
+
+const PREFIX = "RUNT_MACHINE_";
+/** The kernel takes no longer string of an environment than 128 KiB (MAX_ARG_STRLEN); a character is at most three bytes. */
+const PIECE = 40_000;
+
+/** Entries of an environment. */
+export function toEnvironment(value: unknown): string[] {
+  const text = JSON.stringify(value);
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += PIECE) pieces.push(`${PREFIX}${pieces.length}=${text.slice(at, at + PIECE)}`);
+  return pieces;
+}
+
+/** Variable that says where the monitor's socket is, for a process that is not in the jail. */
+export const SOCKET_VARIABLE = "RUNT_MACHINE_SOCKET";
+
+/** The same of a list of entries. */
+export function fromEntries(entries: readonly string[]): unknown {
+  const values = new Map(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
+  return fromEnvironment((name) => values.get(name));
+}
+
+/** @param get value of a variable @throws SyntaxError when there is none */
+export function fromEnvironment(get: (name: string) => string | undefined): unknown {
+  let text = "";
+  for (let index = 0; ; index++) {
+    const piece = get(`${PREFIX}${index}`);
+    if (piece === undefined) return JSON.parse(text);
+    text += piece;
+  }
+}

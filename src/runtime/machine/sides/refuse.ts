@@ -1,0 +1,45 @@
+/** What a machine cannot do in this version is refused by name, before anything is done. */
+import { RuntError } from "../../errors/index.ts";
+import type { Spec, SpecMount } from "../../spec/index.ts";
+import { isBind } from "./volumes.ts";
+
+/** File systems that the guest's kernel makes by itself. */
+const GUEST_TYPES: ReadonlySet<string> = new Set(["proc", "sysfs", "tmpfs", "devpts", "mqueue", "cgroup", "cgroup2"]);
+const SHARING: ReadonlySet<string> = new Set(["shared", "rshared"]);
+
+/** @throws RuntError not-supported */
+export function refuseUnsupported(spec: Spec): void {
+  const { hooks, linux } = spec;
+  if (linux?.devices && linux.devices.length > 0) refuse("/linux/devices", "device nodes of the host");
+  if (linux?.netDevices && Object.keys(linux.netDevices).length > 0) refuse("/linux/netDevices", "network devices of the host");
+  if (linux?.intelRdt) refuse("/linux/intelRdt", "resource control of the host's processors");
+  if (linux?.seccomp?.listenerPath) refuse("/linux/seccomp/listenerPath", "a seccomp listener on the host");
+  if (linux?.rootfsPropagation && SHARING.has(linux.rootfsPropagation)) {
+    refuse("/linux/rootfsPropagation", "mounts that are shared with the host");
+  }
+  if (hooks?.createContainer && hooks.createContainer.length > 0) {
+    refuse("/hooks/createContainer", "hooks of the host in the container's namespaces");
+  }
+  for (const type of ["pid", "ipc"]) {
+    const index = linux?.namespaces?.findIndex((namespace) => namespace.type === type) ?? -1;
+    if (index === -1) refuse("/linux/namespaces", `the ${type} namespace of the host`);
+  }
+  for (const [index, { type, path }] of (linux?.namespaces ?? []).entries()) {
+    if (path && type !== "network") refuse(`/linux/namespaces/${index}/path`, `a ${type} namespace of others`);
+  }
+  for (const [index, mount] of (spec.mounts ?? []).entries()) refuseMount(mount, `/mounts/${index}`);
+}
+
+function refuseMount(mount: SpecMount, pointer: string): void {
+  const { uidMappings, gidMappings } = mount;
+  const [options, type] = [mount.options ?? [], mount.type ?? ""];
+  const shared = options.findIndex((option) => SHARING.has(option));
+  if (shared !== -1) refuse(`${pointer}/options/${shared}`, "mounts that are shared with the host");
+  const mapped = options.findIndex((option) => option === "idmap" || option === "ridmap");
+  if (mapped !== -1 || (uidMappings?.length ?? 0) > 0 || (gidMappings?.length ?? 0) > 0) refuse(pointer, "id-mapped mounts");
+  if (!isBind(mount) && !GUEST_TYPES.has(type)) refuse(`${pointer}/type`, `a file system of type ${type}`);
+}
+
+function refuse(pointer: string, what: string): never {
+  throw new RuntError("not-supported", `a container in a machine cannot have ${what}`, { pointer });
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import type { Spec } from "../../spec/index.ts";
+import { ISOLATION } from "./host.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
+import { type Sides, splitSpec } from "./split.ts";
+
+const SPEC: Spec = {
+  ociVersion: "1.0.2",
+  root: { path: "rootfs" },
+  process: { args: ["sh"], cwd: "/", env: ["A=b=c"], apparmorProfile: "p" },
+  hostname: "h",
+  annotations: { a: "b" },
+  mounts: [
+    { destination: "/proc", type: "proc", source: "proc" },
+    { destination: "/data", type: "bind", source: "data", options: ["rbind", "ro", "rprivate"] },
+    { destination: "/etc/hosts", source: "/hosts", options: ["bind", "nosuid"] },
+  ],
+  linux: {
+    cgroupsPath: "/here",
+    namespaces: [{ type: "pid" }, { type: "ipc" }, { type: "network", path: "/run/netns/pod" }],
+    resources: { memory: { limit: 64 << 20 }, cpu: { quota: 150_000, period: 100_000, cpus: "0-1" }, pids: { limit: 20 } },
+  },
+};
+
+const split = (change: Partial<Spec> = {}, settings = DEFAULT_SETTINGS): Sides =>
+  splitSpec(
+    { ...SPEC, ...change },
+    { id: "c", inBundle: (path) => (path.startsWith("/") ? path : `/b/${path}`), runt: "/usr/bin/runt", settings },
+  );
+
+describe("the two sides of a configuration", () => {
+  it("put the bind mounts into the shared directory, and bind them from there in the guest", () => {
+    const { host, guest } = split();
+    const at = (destination: string, { mounts }: Spec) => mounts?.find((mount) => mount.destination === destination);
+    expect(at("/share/root", host)).toEqual({ destination: "/share/root", type: "bind", source: "/b/rootfs", options: ["rbind"] });
+    expect(at("/share/volumes/0", host)).toEqual({
+      ...{ destination: "/share/volumes/0", type: "bind", source: "/b/data", options: ["rbind", "ro"] },
+    });
+    expect(at("/share/volumes/1", host)).toMatchObject({ source: "/hosts", options: ["bind"] });
+    expect(at("/data", guest)).toMatchObject({ source: "/share/volumes/0", options: ["rbind", "ro", "rprivate"] });
+    expect(at("/etc/hosts", guest)).toMatchObject({ type: "bind", source: "/share/volumes/1", options: ["bind", "nosuid"] });
+    expect(at("/proc", guest)).toEqual(SPEC.mounts![0]);
+    expect(guest.root).toEqual({ path: "/share/root" });
+  });
+
+  it("share the root read-only where the container has it so", () => {
+    const { host, guest } = split({ root: { path: "/r", readonly: true } });
+    expect(host.mounts?.find(({ destination }) => destination === "/share/root")).toMatchObject({ source: "/r", options: ["rbind", "ro"] });
+    expect(guest.root?.readonly).toBe(true);
+  });
+
+  it("have the monitor on the host, and the container's process in the guest", () => {
+    const { host, guest } = split();
+    expect(host.process?.args).toEqual(["/runt", "machine-monitor"]);
+    expect(guest.process).toEqual({ args: ["sh"], cwd: "/", env: ["A=b=c"] });
+    expect(host.annotations).toEqual({ a: "b", [ISOLATION]: "vm" });
+  });
+
+  it("size the machine by the limits, which hold in the guest", () => {
+    const { host, guest } = split();
+    const request = JSON.parse(
+      host
+        .process!.env!.filter((entry) => entry.startsWith("RUNT_MACHINE_"))
+        .map((entry) => entry.replace(/^[^=]*=/, ""))
+        .join(""),
+    );
+    expect(request).toMatchObject({ cpus: 2, memoryMiB: 160, cacheMiB: 32, terminal: false });
+    expect(JSON.parse(request.config)).toEqual(guest);
+    expect(guest.linux?.resources).toEqual({
+      ...{ memory: { limit: 64 << 20 }, cpu: { quota: 150_000, period: 100_000 }, pids: { limit: 20 } },
+    });
+    expect(host.linux?.resources).toEqual({
+      ...{ memory: { limit: (160 + 32 + 160) * 1024 ** 2 }, cpu: { cpus: "0-1" }, pids: { limit: 256 } },
+    });
+  });
+
+  it("join the network namespace on the host, and have new ones in the guest", () => {
+    const { host, guest, warnings } = split();
+    expect(host.linux?.namespaces).toContainEqual({ type: "network", path: "/run/netns/pod" });
+    expect(guest.linux?.namespaces).toEqual(["pid", "ipc", "network", "mount"].map((type) => ({ type })));
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/linux/namespaces/2/path", "/process/apparmorProfile"]);
+  });
+
+  it.each<[string, string, Partial<Spec>]>([
+    [
+      "devices of the host",
+      "/linux/devices",
+      { linux: { ...SPEC.linux, devices: [{ type: "c", path: "/dev/fuse", major: 10, minor: 229 }] } },
+    ],
+    ["the host's pid namespace", "/linux/namespaces", { linux: { namespaces: [{ type: "ipc" }] } }],
+    ["the host's ipc namespace", "/linux/namespaces", { linux: { namespaces: [{ type: "pid" }] } }],
+    [
+      "a namespace of others",
+      "/linux/namespaces/1/path",
+      { linux: { namespaces: [{ type: "pid" }, { type: "ipc", path: "/proc/1/ns/ipc" }] } },
+    ],
+    ["shared mounts", "/mounts/0/options/1", { mounts: [{ destination: "/a", source: "/a", options: ["rbind", "rshared"] }] }],
+    ["a shared root", "/linux/rootfsPropagation", { linux: { ...SPEC.linux, rootfsPropagation: "rshared" } }],
+    ["id-mapped mounts", "/mounts/0", { mounts: [{ destination: "/a", source: "/a", options: ["rbind", "idmap"] }] }],
+    ["other file systems", "/mounts/0/type", { mounts: [{ destination: "/a", type: "ext4", source: "/dev/sda" }] }],
+    ["hooks that run in the container's namespaces", "/hooks/createContainer", { hooks: { createContainer: [{ path: "/h" }] } }],
+    ["a kernel that the operator has not allowed", "/vm/kernel/path", { vm: { kernel: { path: "/tmp/vmlinux" } } }],
+    ["words for the kernel", "/vm/kernel/parameters", { vm: { kernel: { path: "/tmp/vmlinux", parameters: ["init=/bin/sh"] } } }],
+    ["another hypervisor", "/vm/hypervisor/path", { vm: { hypervisor: { path: "/tmp/evil" } } }],
+    ["a disk image", "/vm/image", { vm: { image: { path: "/disk", format: "raw" } } }],
+  ])("refuse %s", (_, pointer, change) => {
+    expect(() => split(change)).toThrow(expect.objectContaining({ code: "not-supported", details: expect.objectContaining({ pointer }) }));
+  });
+
+  it("take what the operator's list allows", () => {
+    const settings = { ...DEFAULT_SETTINGS, allow: { images: ["/images/other"], hypervisors: [] } };
+    const { host } = split({ vm: { kernel: { path: "/images/other/boot/vmlinux" } } }, settings);
+    expect(host.root?.path).toBe("/images/other/jail");
+  });
+});

@@ -1,0 +1,24 @@
+/** What of the host a container sees: each bind mount becomes an entry of the shared directory, and in the guest a bind mount of that. */
+import type { SpecMount } from "../../spec/index.ts";
+import { GUEST, JAIL, SHARED } from "../places.ts";
+
+export function isBind({ type, options }: SpecMount): boolean {
+  return type === "bind" || (options ?? []).some((option) => option === "bind" || option === "rbind");
+}
+
+/** Options that mean something on the host: how far the bind reaches, and that nothing may be written. */
+const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro"]);
+
+/** The two halves of a bind mount; `number`: its place among the bind mounts. */
+export function splitBind(mount: SpecMount, number: number): { readonly host: SpecMount; readonly guest: SpecMount } {
+  const place = `${SHARED.volumes}/${number}`;
+  const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(option));
+  return {
+    host: { destination: `${JAIL.share}/${place}`, type: "bind", source: mount.source ?? "", options: withBind(options) },
+    guest: { ...mount, type: "bind", source: `${GUEST.share}/${place}`, options: withBind(mount.options ?? []) },
+  };
+}
+
+function withBind(options: readonly string[]): string[] {
+  return options.includes("bind") || options.includes("rbind") ? [...options] : ["bind", ...options];
+}

@@ -1,0 +1,52 @@
+/** A container in a machine: what is compiled and executed here is the host's side of it. Loaded only for one. */
+import type { ContainerConfig } from "../config/index.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { DEFAULT_SETTINGS, GUEST, ISOLATION, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
+import type { Spec } from "../spec/index.ts";
+import type { CreateOptions } from "./options.ts";
+
+/** The operator's configuration; a variable of this name says another file. */
+const SETTINGS_FILE = "/etc/runt/vm.json";
+const SETTINGS_VARIABLE = "RUNT_VM_CONFIG";
+
+/** Given by the caller, who has them: with imports of them this module would share a chunk with every verb that has a plan. */
+export interface Conversions {
+  readonly deriveConfig: (spec: Spec, context: { readonly bundle: string }) => ContainerConfig;
+  readonly absolutePath: (base: string, path: string) => string;
+}
+
+/** @throws RuntError also for what a machine cannot do */
+export function deriveInMachine(
+  spec: Spec,
+  { bundle, id, isolation }: CreateOptions,
+  { deriveConfig, absolutePath }: Conversions,
+): ContainerConfig {
+  const asked = isolation ?? spec.annotations?.[ISOLATION] ?? "vm";
+  // The verbs that come later look at the annotation.
+  if (asked === "host") return deriveConfig({ ...spec, annotations: { ...spec.annotations, [ISOLATION]: "host" } }, { bundle });
+  if (asked !== "vm") throw new RuntError("usage", `isolation "${asked}": use host or vm`);
+  if (host.geteuid() !== 0) throw new RuntError("not-supported", "only root can make a container in a machine");
+  const sides = splitSpec(spec, {
+    inBundle: (path) => absolutePath(bundle, path),
+    id,
+    settings: readSettings(),
+    runt: host.readlink("/proc/self/exe"),
+  });
+  const config = deriveConfig(sides.host, { bundle });
+  const warnings = sides.warnings.map(({ message, pointer }) => ({ code: "machine", pointer, message }));
+  const guest = deriveConfig(sides.guest, { bundle: GUEST.bundle });
+  return { ...config, guest, warnings: [...warnings, ...config.warnings] };
+}
+
+function readSettings(): MachineSettings {
+  const given = host.getenv(SETTINGS_VARIABLE);
+  const path = given || SETTINGS_FILE;
+  try {
+    return parseSettings(host.readFile(path), path);
+  } catch (error) {
+    if (!given && host.isErrno(error, "ENOENT")) return DEFAULT_SETTINGS;
+    if (error instanceof RuntError) throw error;
+    throw new RuntError("config-read", `${path}: ${host.reason(error as host.HostError)}`, { cause: error });
+  }
+}

@@ -1,0 +1,154 @@
+/** Containers in virtual machines, for real: each machine boots by software emulation, some seconds on an idle machine and many on a busy one. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Config } from "../support/config.ts";
+import { shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { machineMissing, VM_CONFIG } from "../support/vm.ts";
+
+const missing = machineMissing();
+const TIMEOUT = 5 * PATIENCE_MS;
+const STAY = "trap 'exit 9' TERM; while :; do sleep 1 & wait $!; done";
+
+describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` (${missing})` : ""}`, { timeout: TIMEOUT }, () => {
+  const harness = useHarness();
+  const { id, ok, runtime, until } = harness;
+  const options = { env: { RUNT_VM_CONFIG: VM_CONFIG } };
+  const vm = ["--isolation", "vm"];
+
+  interface Machine {
+    readonly name: string;
+    /** Of the monitor, on the host. */
+    readonly pid: number;
+    /** Directory that is /marks in the container. */
+    readonly marks: string;
+  }
+
+  /** A machine whose container runs. */
+  async function staying(change: (config: Config) => void = () => {}): Promise<Machine> {
+    const name = id();
+    const marks = join(harness.directory, `marks-${name}`);
+    mkdirSync(marks);
+    const bundle = harness.bundle((config) => {
+      shell(config, `echo up >/marks/up; ${STAY}`);
+      config.mounts.push({ destination: "/marks", type: "bind", source: marks, options: ["rbind"] });
+      change(config);
+    });
+    const pidFile = join(bundle, "pid");
+    await ok(["run", "--detach", ...vm, "--pid-file", pidFile, "-b", bundle, name], options);
+    await expect.poll(() => existsSync(join(marks, "up")), { timeout: PATIENCE_MS, interval: 100 }).toBe(true);
+    return { name, pid: Number(readFileSync(pidFile, "utf8")), marks };
+  }
+
+  const exec = ({ name }: Machine, command: string, input?: string) =>
+    runtime(["exec", name, "/bin/sh", "-c", command], input === undefined ? {} : { input });
+
+  /** The processes of the machine on the host, by what they execute. */
+  function programs({ pid }: Machine): ReadonlyMap<string, number> {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    return new Map(children.map((child) => [readFileSync(`/proc/${child}/comm`, "utf8").trim(), child]));
+  }
+
+  function isThere(pid: number): boolean {
+    try {
+      return /^State:\s+[A-WY]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+    } catch {
+      return false;
+    }
+  }
+
+  test("has its streams, its user and its status, under another kernel", async () => {
+    const bundle = harness.bundle((config) => {
+      shell(config, 'read line; echo "$line $(uname -r) $(id -u) $(hostname)"; echo wrong >&2; exit 7');
+      config.process.user = { uid: 1000, gid: 1000 };
+    });
+    const { status, stdout, stderr } = await runtime(["run", ...vm, "-b", bundle, id()], { ...options, input: "hello\n" });
+    expect(stdout).toMatch(/^hello \S+-cloud-amd64 1000 hello\n$/);
+    expect(stdout).not.toContain(execFileSync("uname", ["-r"], { encoding: "utf8" }).trim());
+    expect(stderr).toBe("wrong\n");
+    expect(status).toBe(7);
+  });
+
+  test("has further processes, volumes and limits, is paused, and ends by a signal", async () => {
+    const secret = join(harness.directory, "secret");
+    writeFileSync(secret, "from the host\n");
+    chmodSync(secret, 0o666);
+    const machine = await staying((config) => {
+      config.mounts.push({ destination: "/secret", type: "bind", source: secret, options: ["bind", "ro"] });
+      config.linux.resources = { memory: { limit: 32 * 1024 ** 2 } };
+    });
+    const { name, marks } = machine;
+
+    expect(await exec(machine, "cat /secret; cat; exit 3", "in\n")).toEqual({ status: 3, stdout: "from the host\nin\n", stderr: "" });
+    expect((await exec(machine, "echo no >/secret")).status).not.toBe(0);
+    expect(readFileSync(secret, "utf8")).toBe("from the host\n");
+    await exec(machine, "echo there >/marks/written; kill -KILL $$");
+    expect(readFileSync(join(marks, "written"), "utf8")).toBe("there\n");
+    // Both ways more than there is ever credit for.
+    const large = "0123456789abcde\n".repeat(20_000);
+    expect((await exec(machine, "cat; exit 0", large)).stdout.length).toBe(large.length);
+    // Killed for memory in the machine; the container goes on.
+    expect((await exec(machine, "tail /dev/zero")).status).toBe(137);
+
+    const hypervisor = programs(machine).get("qemu-system-x86")!;
+    const status = readFileSync(`/proc/${hypervisor}/status`, "utf8");
+    expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+
+    await ok(["update", "--memory", String(24 * 1024 ** 2), name]);
+    const { data } = JSON.parse(await ok(["events", "--stats", name])) as { data: { memory: { usage: { limit: number } } } };
+    expect(data.memory.usage.limit).toBe(24 * 1024 ** 2);
+    const larger = await runtime(["update", "--memory", String(1024 ** 3), name]);
+    expect(larger.stderr).toContain("this machine has 32 MiB for its container");
+
+    await ok(["pause", name]);
+    await until(name, "paused");
+    await ok(["resume", name]);
+    expect((await exec(machine, "echo again")).stdout).toBe("again\n");
+
+    await ok(["kill", name, "TERM"]);
+    await until(name, "stopped");
+    expect(isThere(hypervisor)).toBe(false);
+    await ok(["delete", name]);
+  });
+
+  test("leaves nothing when a process of its machine is killed", async () => {
+    for (const victim of ["qemu-system-x86", "virtiofsd", "monitor"]) {
+      const machine = await staying();
+      const all = programs(machine);
+      process.kill(victim === "monitor" ? machine.pid : all.get(victim)!, "SIGKILL");
+      await until(machine.name, "stopped");
+      for (const [program, pid] of all) expect(isThere(pid), `${program} after the end of ${victim}`).toBe(false);
+      await ok(["delete", machine.name]);
+    }
+  });
+
+  test("is refused by name where it asks for what a machine cannot have", async () => {
+    const bundle = harness.bundle((config) => {
+      config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "pid");
+    });
+    const name = id();
+    const { status, stderr } = await runtime(["create", ...vm, "-b", bundle, name], options);
+    expect(status).toBe(1);
+    expect(stderr).toContain("a container in a machine cannot have the pid namespace of the host");
+    expect(existsSync(join(harness.root, name))).toBe(false);
+  });
+
+  test("has a plan of two sides, whose digest create can be held to", async () => {
+    const bundle = harness.bundle();
+    const plan = await ok(["plan", ...vm, "-b", bundle, "planned"], options);
+    expect(plan).toContain("# in the machine: ");
+    const digest = /sha256:[0-9a-f]{64}/.exec(plan)![0];
+    const other = await ok(["plan", "--isolation", "host", "-b", bundle, "planned"], options);
+    expect(other).not.toContain(digest);
+    expect(other).not.toContain("# in the machine: ");
+    const refused = await runtime(
+      ["create", ...vm, "--expect-plan", digest, "-b", harness.bundle((config) => shell(config, "true")), id()],
+      options,
+    );
+    expect(refused.stderr).toContain("the plan is another one");
+  });
+});
