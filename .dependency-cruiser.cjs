@@ -69,7 +69,10 @@ module.exports = {
       comment: "spec, check, config, plan and value conversions touch neither the host nor Node",
       from: { path: [PURE, PURE_PARTS], pathNot: "\\.test\\.ts$" },
       to: {
-        path: ["^runt:host$", "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/"],
+        path: [
+          "^runt:host$",
+          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/",
+        ],
         pathNot: [PURE_PARTS, TESTING],
       },
     },

@@ -217,6 +217,7 @@ bundles: | $(SETUP)
 	bundles/build.sh
 
 include packaging/install.mk
+include tools/guest-image/guest-image.mk
 -include packaging/supply.mk
 
 # Engine, library and the guest's disk stay: they take downloads and half a minute each.
@@ -336,7 +337,7 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-upgrade test-storm \
-	test-supply test-engines mutants engine-mutants test-guest-long
+	test-supply test-engines mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy

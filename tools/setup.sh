@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines", "guest" and "fuzz": also what `make test-engines`, `make test-guest` and
-# `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|fuzz
+# is possible, npm packages of the lock file. "engines", "guest", "vm" and "fuzz": also what `make test-engines`, `make test-guest`,
+# `make guest-image` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|vm|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -48,6 +48,10 @@ guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap
 /usr/sbin/mke2fs e2fsprogs"
+vm_needs="$build_needs
+/usr/bin/qemu-system-x86_64 qemu-system-x86
+/usr/lib/qemu/virtiofsd qemu-system-common
+/usr/bin/lz4 lz4"
 # clang says where its runtime of the fuzzer is, if it is there.
 fuzzer="$(clang --print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null || echo libclang_rt.fuzzer)"
 fuzz_needs="$build_needs
@@ -77,6 +81,7 @@ case ${1:-build} in
 test) needs=$test_needs ;;
 engines) needs=$engines_needs ;;
 guest) needs=$guest_needs ;;
+vm) needs=$vm_needs ;;
 fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Run containers in virtual machines: a hello, a further process and a limit in one that stays, an end. Then look for leftovers.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+runt=${RUNT:-$here/../bin/runt}
+RUNT_VM_CONFIG=${RUNT_VM_CONFIG:-$here/../build/vm/vm.json}
+export RUNT_VM_CONFIG
+
+say() { printf '\n# %s\n' "$*"; }
+surprise() { printf 'demo-vm: %s\n' "$*" >&2; exit 1; }
+
+[ -x "$runt" ] || surprise "$runt is missing: run make first"
+[ -e "$RUNT_VM_CONFIG" ] || surprise "$RUNT_VM_CONFIG is missing: run make guest-image first"
+[ "$(id -u)" = 0 ] || surprise "containers of this demo need root"
+runt=$(cd "$(dirname "$runt")" && pwd)/$(basename "$runt")
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/runt-demo-vm.XXXXXX")
+root=$work/state
+finish() {
+    status=$?
+    trap - EXIT HUP INT TERM
+    for id in hello staying; do "$runt" --root "$root" delete --force $id >/dev/null 2>&1 || true; done
+    rm -rf "$work"
+    exit $status
+}
+trap finish EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Show the command as a person would type it, then do it.
+runt() {
+    printf '$ runt --root %s' "$root"
+    for word; do
+        case $word in *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    printf '\n'
+    "$runt" --root "$root" "$@"
+}
+
+bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
+bundle=$bundles/hello
+# Cgroups of this demo alone: another one may run beside it.
+cgroup=runt-demo-vm-$$
+sed -i "s|/runt-demo/|/$cgroup/|" "$bundle/config.json"
+# A second bundle whose program stays, with a limit of 32 MiB.
+mkdir "$bundles/staying"
+sed -e 's/echo [^"]*; id; grep Cap [^"]*/exec sleep 600/' -e 's/"linux": {/"linux": { "resources": { "memory": { "limit": 33554432 } },/' \
+    -e "s|\"path\": \"rootfs\"|\"path\": \"$bundle/rootfs\"|" "$bundle/config.json" >"$bundles/staying/config.json"
+
+say "run --isolation vm: the same bundle in a machine of its own."
+runt run --isolation vm -b "$bundle" hello </dev/null || surprise "run failed"
+
+say "run --detach: a machine that stays. Its process on the host is the monitor."
+runt run --detach --isolation vm --pid-file "$work/pid" -b "$bundles/staying" staying </dev/null >"$work/output" 2>&1 || surprise "run failed"
+pid=$(cat "$work/pid")
+runt state staying
+printf '\n'
+
+say "exec: a further process in it. The kernel is the guest's ($(uname -r) is the host's)."
+runt exec staying sh -c 'uname -r; ps' </dev/null || surprise "exec failed"
+
+say "The limit of 32 MiB holds in the guest."
+[ "$(runt exec staying sh -c 'cat /proc/self/cgroup; cat /sys/fs/cgroup/memory.max 2>/dev/null || true' </dev/null | tee "$work/limit" | tail -n 1)" = 33554432 ] ||
+    echo "(this bundle does not mount its cgroup)"
+tail -n +2 "$work/limit"
+
+say "An exec that takes more is killed, and the container stays."
+status=0
+runt exec staying sh -c 'tail /dev/zero' </dev/null || status=$?
+[ "$status" -ge 128 ] || surprise "the limit did not hold: status $status"
+echo "exit status $status"
+
+say "delete --force: the machine ends."
+runt delete --force staying
+
+say "Is anything left?"
+left=
+[ -z "$(ls -A "$root" 2>/dev/null)" ] || left="$left state"
+if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
+if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
+[ -z "$(find /sys/fs/cgroup -type d -path "*/$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
+[ -z "$left" ] || surprise "left behind:$left"
+echo "No process, mount, cgroup or state is left."

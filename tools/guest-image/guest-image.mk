@@ -1,0 +1,22 @@
+# The guest of --isolation vm: $(B)/vm/image. Debian's cloud kernel is fetched once; the rest is this tree's bin/runt.
+VM := $(B)/vm
+
+$(VM)/kernel/release: tools/guest-image/kernel.sh tools/debian-apt.sh
+	@tools/setup.sh vm
+	$(Q)tools/guest-image/kernel.sh bookworm $(VM)/kernel
+	@touch $@
+
+.PHONY: guest-image
+guest-image: bin/runt $(VM)/kernel/release
+	$(Q)$(TSX) tools/guest-image/main.ts $(VM)/kernel $(VM)/image
+	$(Q)printf '{ "image": "%s" }\n' '$(abspath $(VM)/image)' >$(VM)/vm.json
+
+# A container in a machine: hello, a second process, a limit. Emulated by software, so half a minute.
+.PHONY: demo-vm
+demo-vm: guest-image
+	bundles/demo-vm.sh
+
+# Containers in machines: some minutes.
+.PHONY: test-vm
+test-vm: setup-test guest-image $(TEST_TOOLS)
+	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm.test.ts

@@ -1,0 +1,41 @@
+/** Which modules a guest needs, with those that they need, in the order in which they are to be inserted. */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+/** The bus, the channel, and the file system; of the network nothing yet. */
+const WANTED = ["virtio_pci", "virtio_console", "virtiofs"];
+
+export interface Module {
+  readonly name: string;
+  readonly file: string;
+}
+
+/** `tree`: lib/modules/RELEASE. @throws Error where one is missing */
+export function modulesOf(tree: string): Module[] {
+  const files = new Map(
+    readdirSync(tree, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ko"))
+      .map((path) => [nameOf(path), join(tree, path)]),
+  );
+  const found = new Map<string, Module>();
+  const add = (name: string): void => {
+    if (found.has(name)) return;
+    const file = files.get(name);
+    if (file === undefined) throw new Error(`no module ${name} in ${tree}`);
+    for (const needed of neededBy(readFileSync(file))) add(needed);
+    found.set(name, { name, file });
+  };
+  for (const name of WANTED) add(name);
+  return [...found.values()];
+}
+
+/** The names after `depends=` of its section .modinfo. */
+export function neededBy(module: Buffer): string[] {
+  const depends = /\0depends=([^\0]*)\0/.exec(module.toString("latin1"))?.[1] ?? "";
+  return depends.split(",").filter((name) => name !== "");
+}
+
+/** File names have either sign, names of modules the second. */
+function nameOf(path: string): string {
+  return basename(path, ".ko").replaceAll("-", "_");
+}
