@@ -34,23 +34,23 @@ install: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
 	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
 	@set -e; for program in $(PROGRAMS); do \
-		sed "s|@PROGRAM@|$$program|g" packaging/launcher.sh > $(B)/launcher.new; \
-		echo "install -m 0755 (launcher of $$program) $(DESTDIR)$(PREFIX)/bin/$$program"; \
-		install -m 0755 $(B)/launcher.new $(DESTDIR)$(PREFIX)/bin/$$program; rm $(B)/launcher.new; \
+		target="$(DESTDIR)$(PREFIX)/bin/$$program"; \
+		echo "install -m 0755 (launcher of $$program) $$target"; \
+		sed "s|@PROGRAM@|$$program|g" packaging/launcher.sh | install -m 0755 /dev/stdin "$$target"; \
 	done
 	sed "s|@BINDIR@|$(PREFIX)/bin|" packaging/runtd.service > $(DESTDIR)$(UNITDIR)/runtd.service
 	@set -e; for file in $(CLIENT_COMPLETIONS); do \
-		node dist/runtctl/main.js completion "$${file%%=*}" > $(B)/completion.new; \
+		text=$$(node dist/runtctl/main.js completion "$${file%%=*}"); \
 		echo "install -D -m 0644 (completion of runtctl for $${file%%=*}) $(SHARE)/$${file#*=}"; \
-		install -D -m 0644 $(B)/completion.new "$(SHARE)/$${file#*=}"; rm $(B)/completion.new; \
+		printf '%s\n' "$$text" | install -D -m 0644 /dev/stdin "$(SHARE)/$${file#*=}"; \
 	done
 	install -d $(SHARE)/doc/runt/third-party
 	install -m 0644 LICENSE NOTICE $(B)/runt.spdx.json $(SHARE)/doc/runt
 	install -m 0644 $(B)/third-party/*.txt $(SHARE)/doc/runt/third-party
 	@set -e; for file in $(COMPLETION_FILES); do \
-		bin/runt completion "$${file%%=*}" > $(B)/completion.new; \
+		text=$$(bin/runt completion "$${file%%=*}"); \
 		echo "install -D -m 0644 (completion of $${file%%=*}) $(SHARE)/$${file#*=}"; \
-		install -D -m 0644 $(B)/completion.new "$(SHARE)/$${file#*=}"; rm $(B)/completion.new; \
+		printf '%s\n' "$$text" | install -D -m 0644 /dev/stdin "$(SHARE)/$${file#*=}"; \
 	done
 
 # Takes away the files of `make install` with the same PREFIX and DESTDIR; directories stay, for others use them too.
