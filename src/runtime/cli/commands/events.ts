@@ -15,9 +15,9 @@ const SHORTEST_MS = 1;
 export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;
   const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
+  const report = reporter(id, text(flags["format"]) ?? "json");
   const record = readRecord(options.root, id);
   if (record.annotations["io.runt.isolation"] === "vm") return inMachine().passOn(record, wordsOf(id, flags));
-  const report = reporter(id, text(flags["format"]) ?? "json");
   if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
   else streamEvents(options, id, interval, report);
   return 0;
