@@ -16,6 +16,8 @@ import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 /** How long the death of a killed init may take. */
 const DEATH_TIMEOUT_MS = 10_000;
 const SOON_MS = 100;
+/** PID_MAX_LIMIT of include/linux/threads.h. */
+const MOST_PID = 4 * 1024 * 1024;
 
 /** `tell` gets the processes that are left alone, if there may be some. */
 export function destroy(root: string, record: StateRecord, tell: (left: Left) => void = (left) => warnLeft(record.id, left)): void {
@@ -72,8 +74,8 @@ function stillRunning(id: string, isStuck = false): RuntError {
 
 /** A descriptor of init, checked after opening that the pid was not reused; REFUSED of pidfd.ts; undefined when init is gone. */
 export function openPidfd(record: StateSummary): number | undefined {
-  // Still being made.
-  if (record.pid <= 0) return undefined;
+  // Still being made, or no process at all: whoever can write the record can write anything.
+  if (record.pid <= 0 || record.pid > MOST_PID) return undefined;
   let pidfd: number;
   try {
     pidfd = pidfdOf(record.pid);

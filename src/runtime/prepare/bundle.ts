@@ -29,7 +29,7 @@ export function loadBundle(bundle: string, probe: HostProbe, file?: string, crea
   const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(probe, !text.includes(ESCAPED_NUL)));
   phase?.("derive", "config");
   const config =
-    create && (create.isolation ?? spec.vm ?? spec.annotations?.["io.runt.isolation"])
+    create && (create.isolation ?? spec.annotations?.["io.runt.isolation"])
       ? machines().deriveInMachine(spec, create, { deriveConfig, absolutePath })
       : deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
