@@ -9,5 +9,5 @@ export const getNode = jsonRoute({
   access: "read",
   summary: "The host and the daemon",
   answer: { status: 200, description: "What is known", schema: nodeView },
-  handle: async ({ engine, stateDir }) => ({ ...engine.node, host: await hostFacts(stateDir) }),
+  handle: ({ engine, stateDir }) => ({ ...engine.node, host: hostFacts(stateDir) }),
 });
