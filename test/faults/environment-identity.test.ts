@@ -128,6 +128,28 @@ describe.skipIf(!isRoot || !isRunt)("identity of init (needs root)", () => {
     nothingLeft();
   });
 
+  test("a machine whose monitor's pid is somebody else's by now: nobody is asked there", async () => {
+    const victim = await bystander();
+    const name = id();
+    await ok(["run", "-d", "-b", staying(), name]);
+    process.kill(record(name).pid, "SIGKILL");
+    await harness.until(name, "stopped");
+    const annotations = { ...record(name).annotations, "io.runt.isolation": "vm" };
+    edit(name, { pid: victim.pid, startTime: String(BigInt(victim.startTime) - 1n), annotations });
+    for (const words of [
+      ["events", "--stats"],
+      ["update", "--pids-limit", "20", "@"],
+      ["exec", "@", "true"],
+    ])
+      expect(await call(words, name), words[0]).toMatchObject({
+        stdout: "",
+        stderr: expect.stringMatching(/^runt: [^\n]*(not running|stopped)[^\n]*\n$/),
+      });
+    victim.untouched();
+    expect(await runtime(["delete", name])).toMatchObject({ status: 0, stderr: "" });
+    nothingLeft();
+  });
+
   describe.each([
     ["with a PID namespace", true],
     ["without", false],

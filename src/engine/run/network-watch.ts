@@ -3,6 +3,7 @@ import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { Conditions } from "./conditions.ts";
 import { checkNetworks } from "./networks.ts";
+import { Repeating } from "./repeating.ts";
 
 const INTERVAL_MS = 60_000;
 
@@ -16,29 +17,22 @@ export interface NetworkWatchOptions {
 
 export class NetworkWatch {
   readonly #options: NetworkWatchOptions;
-  readonly #timer: NodeJS.Timeout;
-  #isLooking = false;
+  readonly #repeating: Repeating;
 
   constructor(options: NetworkWatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#look(), options.intervalMs ?? INTERVAL_MS).unref();
+    this.#repeating = new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look());
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#repeating.stop();
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
     const { networks, conditions, records } = this.#options;
-    try {
-      const broken = await checkNetworks(networks, records().values());
-      // One that was given back meanwhile is no longer as it was made.
-      const lasting = [...broken].filter(([id]) => records().get(id)?.network);
-      conditions.set("NetworkBroken", lasting.map(([id, message]) => `${id}: ${message}`).join("; "));
-    } finally {
-      this.#isLooking = false;
-    }
+    const broken = await checkNetworks(networks, records().values());
+    // One that was given back meanwhile is no longer as it was made.
+    const lasting = [...broken].filter(([id]) => records().get(id)?.network);
+    conditions.set("NetworkBroken", lasting.map(([id, message]) => `${id}: ${message}`).join("; "));
   }
 }

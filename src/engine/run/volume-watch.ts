@@ -3,6 +3,7 @@ import { reason, type TaskRecord } from "../model/index.ts";
 import { sizeOnDisk } from "../volumes/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { Paths } from "./paths.ts";
+import { Repeating } from "./repeating.ts";
 import type { Turns } from "./turn.ts";
 
 /** As the kubelet does it. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
@@ -17,26 +18,19 @@ export interface VolumeWatchOptions {
 
 export class VolumeWatch {
   readonly #options: VolumeWatchOptions;
-  readonly #timer: NodeJS.Timeout;
-  #isLooking = false;
+  readonly #repeating: Repeating;
 
   constructor(options: VolumeWatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#look(), options.intervalMs ?? INTERVAL_MS).unref();
+    this.#repeating = new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look());
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#repeating.stop();
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    try {
-      for (const record of [...this.#options.turns.records.values()]) await this.#measure(record);
-    } finally {
-      this.#isLooking = false;
-    }
+    for (const record of [...this.#options.turns.records.values()]) await this.#measure(record);
   }
 
   async #measure({ id, spec, desired, resources }: TaskRecord): Promise<void> {

@@ -1,9 +1,9 @@
 /** Verbs that are carried out in the machine, by the runt there. Loaded only for a container in one. */
-import { RuntError } from "../errors/index.ts";
+import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { fromEntries, JAIL, machineMemory, SOCKET_VARIABLE, toEnvironment } from "../machine/sides/index.ts";
 import { printJson, type SpecResources } from "../spec/index.ts";
-import type { StateRecord } from "../state/index.ts";
+import { initState, type StateRecord } from "../state/index.ts";
 
 /** This program's own file, also where its name leads elsewhere by now. */
 const SELF = "/proc/self/exe";
@@ -35,8 +35,10 @@ export function refuseInMachine(what: string): never {
   throw new RuntError("not-supported", `a container in a machine cannot have ${what}`);
 }
 
-/** The monitor's socket is in the jail, which is the root of the monitor. */
+/** The monitor's socket is in the jail, which is the root of the monitor. @throws RuntError wrong-status: the monitor has ended */
 function environment(record: StateRecord, words: readonly string[]): string[] {
+  // The number may be another process's by now, which has a socket of its own at that path.
+  if (!initState(record)) throw new RuntError("wrong-status", WORDS.notRunning);
   const opening = { what: "verb", words, terminal: false };
   return [...toEnvironment(opening), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${JAIL.monitor}`];
 }
