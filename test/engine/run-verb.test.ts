@@ -74,7 +74,9 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
     await host.daemon();
     const begin = (...args: string[]) => {
       const command = [process.execPath, RUNTCTL, "-s", scene.socket, "run", "--image", image(), "--network", "none", ...args];
-      const child = spawn("script", ["-qec", command.map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" "), "/dev/null"]);
+      const line = command.map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
+      // The program of script(1) is a shell. Where that is dash, it would take ^C as well, and end with 130.
+      const child = spawn("script", ["-qec", `exec ${line}`, "/dev/null"]);
       let text = "";
       child.stdout.on("data", (chunk) => {
         text += chunk;
