@@ -164,7 +164,7 @@ async function inner(work: string): Promise<number> {
   }
   if (options.churn || wanted === undefined) {
     const rounds = Math.ceil(Number(options.rounds) / 2);
-    const calm = churn(place.cgroup);
+    const calm = churn(place.cgroup, options.realtime);
     try {
       const timed = timeAll(
         [own, first],
