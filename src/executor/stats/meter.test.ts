@@ -31,14 +31,15 @@ test("the first value is since the program began", () => {
 
 test.each([DAY_MS, -DAY_MS])("the clock of the wall is set by %i ms between two looks", async (moved) => {
   use(0);
+  const began = performance.now();
   const own = meter(10_000);
   own.read();
-  const began = performance.now();
   await sleep(200);
   use(100_000);
   vi.spyOn(Date, "now").mockReturnValue(Date.now() + moved);
   const percent = own.read().cpu.percent?.total;
-  const most = 100 * (100 / (performance.now() - began));
-  expect(percent).toBeGreaterThanOrEqual(most * 0.95);
+  // A busy machine makes the time between the looks longer, but never longer than this.
+  const least = 100 * (100 / (performance.now() - began));
+  expect(percent).toBeGreaterThanOrEqual(least * 0.99);
   expect(percent).toBeLessThanOrEqual(100 * (100 / 200) * 1.05);
 });
