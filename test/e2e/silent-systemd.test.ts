@@ -42,7 +42,7 @@ describe.skipIf(!isRoot || !isRunt)("a systemd that does not answer (needs root)
   /** systemd's own socket is this one. */
   const verb = (socket: string, words: readonly string[]) => {
     const booted =
-      'mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && touch /run/systemd/private && mount --bind $0 /run/systemd/private && exec "$@"';
+      'mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && touch /run/systemd/private && mount --bind $0 /run/systemd/private && exec "$@"';
     const unshared = ["unshare", "--mount", "--propagation", "private", "sh", "-c", booted, socket];
     return begin(words, [...unshared, RUNTIME, "--root", root, "--systemd-cgroup"]);
   };

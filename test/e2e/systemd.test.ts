@@ -2,8 +2,8 @@
  * The systemd driver on a host without systemd: a real dbus-daemon, and a fake manager on it or on a socket of its own. In a private
  * mount namespace /run/systemd looks as if systemd had booted. (With a real systemd: test/guest/cases/systemd.test.ts.)
  */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, DBUS_DAEMON, startDaemon } from "../support/bus-daemon.ts";
 import { joinBus, listenDirectly, type Service } from "../support/bus-service.ts";
@@ -19,12 +19,15 @@ const PIDS = { v1: "pids.max", v2: "pids.max" };
 describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd driver (needs root and dbus-daemon)", () => {
   const { bundle, directory, id, root } = useHarness();
   let daemon: Daemon | undefined;
+  /** A bus that systemd is not on. */
+  let empty: Daemon | undefined;
   let systemd: FakeSystemd;
   let services: Service[] = [];
   let socket = "";
 
   beforeAll(async () => {
     daemon = await startDaemon(directory);
+    empty = await startDaemon(mkdtempSync(join(directory, "empty-")));
     systemd = fakeSystemd(isUnified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/systemd", ROOT);
     socket = join(directory, "private");
     services = [await joinBus(daemon.socket, "org.freedesktop.systemd1", systemd.answer), await listenDirectly(socket, systemd.answer)];
@@ -32,13 +35,19 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd dr
   afterAll(() => {
     for (const service of services) service.close();
     daemon?.close();
+    empty?.close();
     systemd.clear();
   });
 
-  /** `bus`: only the message bus can be reached. */
-  function runt(args: readonly string[], { bus = true, ...options }: CallOptions & { bus?: boolean } = {}): Promise<Result> {
-    const direct = bus ? "" : "touch /run/systemd/private && mount --bind $0 /run/systemd/private &&";
-    const booted = `mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system && ${direct} exec "$@"`;
+  /** `bus`: only the message bus can be reached. `beside`: a bus in its usual place. */
+  function runt(
+    args: readonly string[],
+    { bus = true, beside, ...options }: CallOptions & { bus?: boolean; beside?: string | undefined } = {},
+  ): Promise<Result> {
+    const place = (path: string, socket: string) => `mkdir -p ${dirname(path)} && touch ${path} && mount --bind ${socket} ${path} &&`;
+    const direct = bus ? "" : place("/run/systemd/private", "$0");
+    const second = beside === undefined ? "" : place("/run/dbus/system_bus_socket", beside);
+    const booted = `mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && ${direct} ${second} exec "$@"`;
     const env = bus ? { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${daemon?.socket}` } : {};
     const words = [
       "unshare",
@@ -105,6 +114,14 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd dr
     expect(newCalls()).toEqual(
       ["StartTransientUnit", "SetUnitProperties", "StopUnit", "ResetFailedUnit"].map((member) => `${member} ${unit}`),
     );
+  });
+
+  test("a bus that systemd is not on: its own socket is used, by delete as well", async () => {
+    const name = begin();
+    const place = { bus: false, beside: empty?.socket };
+    await ok(["create", "-b", prepared(name), name], place);
+    await ok(["delete", "--force", name], place);
+    expect(newCalls()).toEqual(["StartTransientUnit", "StopUnit", "ResetFailedUnit"].map((member) => `${member} test-${name}.scope`));
   });
 
   test.skipIf(!hasControllers)("a plan shows the unit and starts nothing", async () => {

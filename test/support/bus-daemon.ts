@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PATIENCE_MS } from "./patience.ts";
 
@@ -31,7 +31,7 @@ function accepts(path: string): Promise<boolean> {
 export async function startDaemon(directory: string, auth = "EXTERNAL"): Promise<Daemon> {
   const name = `bus-${auth.toLowerCase()}`;
   const socket = join(directory, `${name}.sock`);
-  const abstract = `runt-test-${process.pid}-${name}`;
+  const abstract = `runt-test-${process.pid}-${basename(directory)}-${name}`;
   const config = join(directory, `${name}.conf`);
   writeFileSync(
     config,

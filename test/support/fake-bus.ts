@@ -22,11 +22,19 @@ export interface FakeOptions {
   /** Bytes of one delivery; everything at once by default. */
   readonly piece?: number;
   readonly sender?: string;
+  /**
+   * How many bytes are read at once while the peer is being authenticated, as sd-bus does it: what has been read beyond BEGIN is looked at when more
+   * is there. Without it nothing is read ahead.
+   */
+  readonly firstRead?: number;
 }
 
 const WELCOME = "DATA\r\nOK 0123456789abcdef\r\n";
 
-export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INFINITY, sender }: FakeOptions): FakeBus {
+const asText = (bytes: Uint8Array) => String.fromCharCode(...bytes);
+const endOfLines = (bytes: Uint8Array) => asText(bytes).indexOf("BEGIN\r\n") + "BEGIN\r\n".length;
+
+export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INFINITY, sender, firstRead = 0 }: FakeOptions): FakeBus {
   const calls: Received[] = [];
   const lines: string[] = [];
   const origin = sender === undefined ? {} : { sender };
@@ -41,6 +49,37 @@ export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INF
     for (let at = 0; at < bytes.length; at += piece) waiting.push(bytes.slice(at, Math.min(bytes.length, at + piece)));
   }
 
+  /** Sent, and not read by the peer; read, and not looked at. */
+  let socket = new Uint8Array(0);
+  let ahead = new Uint8Array(0);
+  let isAccepted = false;
+
+  function authenticate(): void {
+    const length = firstRead || endOfLines(socket);
+    ahead = socket.slice(0, length);
+    socket = socket.slice(length);
+    const end = endOfLines(ahead);
+    lines.push(...asText(ahead.subarray(1, end)).split("\r\n").slice(0, -1));
+    deliver(Uint8Array.from(welcome, (character) => character.charCodeAt(0)));
+    ahead = ahead.slice(end);
+    isAccepted = true;
+  }
+
+  /** A peer looks only when something is there to be read. */
+  function look(): void {
+    if (!isAccepted && socket.length > 0) authenticate();
+    while (socket.length > 0) {
+      const all = Uint8Array.from([...ahead, ...socket]);
+      const length = messageLength(all);
+      if (length === undefined || length > all.length) throw new Error("a message in pieces");
+      const call = received(decodeMessage(all.slice(0, length)));
+      socket = socket.slice(Math.max(0, length - ahead.length));
+      ahead = ahead.slice(length);
+      calls.push(call);
+      for (const outgoing of answer(call)) deliver(encodeOutgoing(outgoing, ++serial, call.message, origin));
+    }
+  }
+
   return {
     calls,
     lines,
@@ -48,24 +87,11 @@ export function fakeBus({ answer, welcome = WELCOME, piece = Number.POSITIVE_INF
     sent: () => sent,
     send(bytes) {
       sent++;
-      let rest = bytes;
-      if (bytes[0] === 0) {
-        const text = String.fromCharCode(...bytes.subarray(1));
-        const end = text.indexOf("BEGIN\r\n") + "BEGIN\r\n".length;
-        lines.push(...text.slice(0, end).split("\r\n").slice(0, -1));
-        deliver(Uint8Array.from(welcome, (character) => character.charCodeAt(0)));
-        rest = bytes.slice(1 + end);
-      }
-      while (rest.length > 0) {
-        const length = messageLength(rest);
-        if (length === undefined || length > rest.length) throw new Error("a message in pieces");
-        const call = received(decodeMessage(rest.slice(0, length)));
-        rest = rest.slice(length);
-        calls.push(call);
-        for (const outgoing of answer(call)) deliver(encodeOutgoing(outgoing, ++serial, call.message, origin));
-      }
+      socket = Uint8Array.from([...socket, ...bytes]);
+      if (firstRead === 0) look();
     },
     receive(timeoutMs) {
+      look();
       clock += 1;
       const [next, ...rest] = waiting;
       if (next === undefined) {

@@ -72,7 +72,6 @@ export function fakeSystemd(hierarchy: string, root: string): FakeSystemd {
     answer({ member, values, message }: Received) {
       const [first = "", , third] = values as readonly string[];
       if (member === "Get") return get(values as readonly string[], message.path ?? "");
-      if (member === "Subscribe") return [{ reply: [] }];
       if (member === "GetUnit") return [{ reply: [`/unit/_${Buffer.from(first).toString("hex")}`], signature: "o" }];
       calls.push(`${member} ${first}`);
       if (member === "StartTransientUnit") return start(first, third as unknown as readonly (readonly [string, Variant])[]);

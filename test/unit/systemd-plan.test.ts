@@ -13,7 +13,7 @@ import { explained } from "../support/explained.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
-const SYSTEMD: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: 252, root: "", user: false };
+const SYSTEMD: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: () => 252, root: "", user: false };
 
 function planOf(facts: CgroupHierarchies, change: (config: ContainerConfig) => ContainerConfig = (config) => config): Plan {
   const spec = JSON.parse(readFileSync(join(REPOSITORY, "bundles/limited/config.json"), "utf8"));

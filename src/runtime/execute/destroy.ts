@@ -51,6 +51,7 @@ export function killInit(record: StateRecord): void {
     // Processes that it leaves behind are found by its cgroups. Without marks on them, only the record knows which they are.
     if (cgroup && !record.privatePid) lookAround(cgroup, owner);
     signalProcess(pidfd, record.pid, host.signalNumber("KILL"));
+    if (cgroup) driverOf(cgroup).approach();
     if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);
     const alive = () => initState(record);
     if (awaitEnd(pidfd, alive, SOON_MS)) return;

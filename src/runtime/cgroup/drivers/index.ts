@@ -8,6 +8,7 @@ export type { Attach, CgroupDriver, HeldCgroup, Told, UnitRef } from "./types.ts
 const CGROUPFS: CgroupDriver = {
   joinFor: (_, join) => join,
   tellLimits: (_, writes) => ({ writes, undo: () => {} }),
+  approach: () => {},
   release: () => {},
 };
 

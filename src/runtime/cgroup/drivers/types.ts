@@ -35,6 +35,8 @@ export interface CgroupDriver {
   joinFor(cgroup: CgroupRef, join: Join): Join | Attach;
   /** Is told new limits before they are written. */
   tellLimits(cgroup: CgroupRef, writes: readonly CgroupWrite[]): Told;
+  /** The processes are about to die, and the cgroup to be given up: begins what that takes, without waiting. */
+  approach(): void;
   /** Gives the cgroup up: the container's processes have been killed, its directories are removed next. */
   release(cgroup: CgroupRef, owner: Owner): void;
 }

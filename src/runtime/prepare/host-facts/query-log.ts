@@ -21,7 +21,11 @@ export function recordQueries(source: HostProbe): QueryLog {
       idPrograms: () => keep("idPrograms", source.idPrograms()),
       cgroups: () => keep("cgroups", source.cgroups()),
       mayMakeCgroups: () => keep("mayMakeCgroups", source.mayMakeCgroups()),
-      systemd: (rootless) => keep("systemd", source.systemd(rootless)),
+      systemd(rootless) {
+        const facts = source.systemd(rootless);
+        keep("systemd", { ...facts, version: facts.version() });
+        return facts;
+      },
       apparmor: () => keep("apparmor", source.apparmor()),
       selinux: () => keep("selinux", source.selinux()),
       resctrl: (...group) => keep("resctrl", source.resctrl(...group)),

@@ -20,7 +20,7 @@ export function recordedProbe(facts: HostFacts): HostProbe {
       // A rootless caller with a manager of its own uses that one and no other, as LIVE does.
       const user = rootless && (facts.systemd.user !== undefined || caller.uid !== 0);
       const manager = user ? facts.systemd.user : facts.systemd.system;
-      if (manager) return { ...manager, user };
+      if (manager) return { ...manager, version: () => manager.version, user };
       throw new RuntError("cgroup", "systemd not running on the recorded host, cannot use systemd cgroups manager");
     },
     apparmor: () => security.apparmor,

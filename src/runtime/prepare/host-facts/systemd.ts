@@ -17,7 +17,7 @@ function ask(user: boolean): Manager {
     const found = LIVE.systemd(user);
     if (found.user !== user) return undefined;
     const { socket, direct, version, root } = found;
-    return { socket, direct, version, root };
+    return { socket, direct, version: version(), root };
   } catch (error) {
     if (error instanceof RuntError) return undefined;
     throw error;

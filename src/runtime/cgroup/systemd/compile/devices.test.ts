@@ -14,33 +14,37 @@ const LIST = {
 const ALL = { defaultAllow: true, exceptions: [] };
 const ALL_BUT_ONE = { defaultAllow: true, exceptions: [{ type: "b", major: 8, minor: 0, access: "w" }] } as const;
 
-function compile(list: Parameters<typeof deviceProperties>[0], version: 1 | 2, systemd: number) {
+function compile(list: Parameters<typeof deviceProperties>[0], systemd: number) {
   const warnings: string[] = [];
-  return { properties: deviceProperties(list, version, systemd, (text) => warnings.push(text)).map(printProperty), warnings };
+  return {
+    properties: deviceProperties(
+      list,
+      () => systemd,
+      (text) => warnings.push(text),
+    ).map(printProperty),
+    warnings,
+  };
 }
 
 test("what is allowed, in systemd's words", () => {
-  expect(compile(LIST, 2, 252)).toEqual({
+  expect(compile(LIST, 252)).toEqual({
     properties: ["DevicePolicy='strict'", "DeviceAllow=@a(ss) [('block-*', 'm'), ('/dev/char/1:3', 'rwm'), ('char-136', 'rw')]"],
     warnings: ["systemd 252 cannot name the devices c *:3"],
   });
 });
 
 test("systemd before 240 knows no numbered groups", () => {
-  const { properties, warnings } = compile(LIST, 1, 239);
+  const { properties, warnings } = compile(LIST, 239);
   expect(properties[1]).toBe("DeviceAllow=@a(ss) [('block-*', 'm'), ('/dev/char/1:3', 'rwm')]");
   expect(warnings).toEqual(["systemd 239 cannot name the devices c *:3", "systemd 239 cannot name the devices c 136:*"]);
 });
 
 test("everything allowed", () => {
-  for (const version of [1, 2] as const) {
-    expect(compile(ALL, version, 252)).toEqual({ properties: ["DevicePolicy='auto'", "DeviceAllow=@a(ss) []"], warnings: [] });
-  }
+  expect(compile(ALL, 252)).toEqual({ properties: ["DevicePolicy='auto'", "DeviceAllow=@a(ss) []"], warnings: [] });
 });
 
-test("exceptions to everything: v2 has runt's own program beside systemd's, on v1 systemd must not open them", () => {
-  expect(compile(ALL_BUT_ONE, 2, 252)).toEqual({ properties: ["DevicePolicy='auto'", "DeviceAllow=@a(ss) []"], warnings: [] });
-  const { properties, warnings } = compile(ALL_BUT_ONE, 1, 252);
+test("exceptions to everything: systemd must not open them", () => {
+  const { properties, warnings } = compile(ALL_BUT_ONE, 252);
   expect(properties).toEqual(["DevicePolicy='strict'", "DeviceAllow=@a(ss) []"]);
   expect(warnings).toHaveLength(1);
 });

@@ -1,20 +1,20 @@
 /** The device list as systemd takes it. Source: systemd.resource-control(5), DeviceAllow=. */
 import type { DeviceException, DeviceList } from "../../devices/rule.ts";
 import { type Property, property } from "./property.ts";
+import type { Version } from "./version.ts";
 
 /** Before this version a device number without a path ("char-136") is not understood. */
 const NUMBERED_GROUPS = 240;
 const WORDS = { b: "block", c: "char" } as const;
 
 /**
- * systemd takes a list of what is allowed and nothing else. `version`: of cgroup.
+ * For cgroup v1. systemd takes a list of what is allowed and nothing else.
  * The list that holds is written by runt either way; this is what systemd falls back to when it is reloaded.
  */
-export function deviceProperties(list: DeviceList, version: 1 | 2, systemd: number, warn: (text: string) => void): Property[] {
-  const { defaultAllow, exceptions } = list;
-  if (defaultAllow && (exceptions.length === 0 || version === 2)) return policy("auto", []);
+export function deviceProperties({ defaultAllow, exceptions }: DeviceList, systemd: Version, warn: (text: string) => void): Property[] {
+  if (defaultAllow && exceptions.length === 0) return policy("auto", []);
   if (defaultAllow) {
-    // On v1 systemd and runt write the same files: what systemd does not know, it must not open.
+    // systemd and runt write the same files: what systemd does not know, it must not open.
     warn("systemd cannot except devices from what is allowed: when it is reloaded, it denies all devices");
     return policy("strict", []);
   }
@@ -22,7 +22,7 @@ export function deviceProperties(list: DeviceList, version: 1 | 2, systemd: numb
   for (const exception of exceptions) {
     const name = nodeName(exception, systemd);
     if (name !== undefined) entries.push([name, exception.access]);
-    else warn(`systemd ${systemd} cannot name the devices ${exception.type} ${number(exception.major)}:${number(exception.minor)}`);
+    else warn(`systemd ${systemd()} cannot name the devices ${exception.type} ${number(exception.major)}:${number(exception.minor)}`);
   }
   return policy("strict", entries);
 }
@@ -31,12 +31,12 @@ function policy(name: "auto" | "strict", entries: [string, string][]): Property[
   return [property("DevicePolicy", "s", name), property("DeviceAllow", "a(ss)", entries)];
 }
 
-function nodeName({ type, major, minor }: DeviceException, systemd: number): string | undefined {
+function nodeName({ type, major, minor }: DeviceException, systemd: Version): string | undefined {
   const word = WORDS[type];
   if (major >= 0 && minor >= 0) return `/dev/${word}/${major}:${minor}`;
   if (minor >= 0) return undefined;
   if (major < 0) return `${word}-*`;
-  return systemd >= NUMBERED_GROUPS ? `${word}-${major}` : undefined;
+  return systemd() >= NUMBERED_GROUPS ? `${word}-${major}` : undefined;
 }
 
 function number(value: number): string {

@@ -4,11 +4,11 @@ import type { ResourceConfig } from "../../../config/index.ts";
 import { compileUnit, type SystemdFacts, type UnitInput } from "./index.ts";
 import { parseProperty, printProperty } from "./property.ts";
 
-const SYSTEM: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: 252, root: "", user: false };
+const SYSTEM: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: () => 252, root: "", user: false };
 const USER: SystemdFacts = {
   socket: "/run/user/1000/systemd/private",
   direct: true,
-  version: 252,
+  version: () => 252,
   root: "/user.slice/user-1000.slice/user@1000.service",
   user: true,
 };
@@ -20,6 +20,12 @@ const LIMITED: UnitInput = { ...INPUT, resources: { ...NONE, memory: { limit: 5n
 const values = (properties: readonly string[]) => Object.fromEntries(properties.map((text) => text.split(/=(.*)/s, 2)));
 
 describe("cgroup v2", () => {
+  test("device rules are runt's own program alone", () => {
+    const { steps } = compileUnit(UNIFIED_HOST, SYSTEM, LIMITED);
+    expect(steps.devices?.path).toBe("/sys/fs/cgroup/machine.slice/libpod-c1.scope");
+    expect(steps.join.properties.filter((text) => text.startsWith("Device"))).toEqual([]);
+  });
+
   test("a scope: systemd makes the cgroup, the rest is written into it", () => {
     const { path, steps } = compileUnit(UNIFIED_HOST, SYSTEM, LIMITED);
     const directory = "/sys/fs/cgroup/machine.slice/libpod-c1.scope";
@@ -40,7 +46,6 @@ describe("cgroup v2", () => {
       IOAccounting: "true",
       TasksAccounting: "true",
       DefaultDependencies: "false",
-      DevicePolicy: "'strict'",
       MemoryMax: "uint64 5",
       CPUQuotaPerSecUSec: "uint64 130000",
     });
@@ -59,7 +64,6 @@ describe("cgroup v2", () => {
     const { path, steps } = compileUnit(UNIFIED_HOST, USER, { ...INPUT, cgroupsPath: "", rootless: true });
     expect(path).toBe("/user.slice/user-1000.slice/user@1000.service/user.slice/runt-c1.scope");
     expect(steps.create).toEqual([{ path: `/sys/fs/cgroup${path}` }]);
-    expect(Object.keys(values(steps.join.properties))).not.toContain("DevicePolicy");
     expect(values(steps.join.properties)).toMatchObject({ Slice: "'user.slice'" });
   });
 });
@@ -71,7 +75,7 @@ describe("cgroup v1", () => {
     const names = ["cpu,cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb"];
     expect(steps.create).toEqual(names.map((name) => ({ path: below(name) })));
     expect(steps.join.attach).toEqual(names.map((name) => `${below(name)}/tasks`));
-    expect(values(steps.join.properties)).toMatchObject({ BlockIOAccounting: "true", MemoryLimit: "uint64 5" });
+    expect(values(steps.join.properties)).toMatchObject({ BlockIOAccounting: "true", MemoryLimit: "uint64 5", DevicePolicy: "'strict'" });
     expect(steps.writes.map(({ value }) => value)).toContain("13000");
   });
 

@@ -10,6 +10,7 @@ import { deviceProperties } from "./devices.ts";
 import { compileLimits } from "./limits.ts";
 import { lastOfEach, type Property, printProperty, property } from "./property.ts";
 import { parseUnit, type Unit } from "./unit.ts";
+import type { Version } from "./version.ts";
 
 /** How to reach a manager: a socket by path ("@..." is abstract), `direct` without a message bus in between. */
 export interface ManagerSocket {
@@ -19,8 +20,8 @@ export interface ManagerSocket {
 
 /** What the host's systemd is. */
 export interface SystemdFacts extends ManagerSocket {
-  /** 252. */
-  readonly version: number;
+  /** 252. May have to be asked for. */
+  readonly version: Version;
   /** The manager's own cgroup: "" for that of the system, "/user.slice/..." for a user's. */
   readonly root: string;
   /** A user's own manager. */
@@ -66,7 +67,8 @@ export function compileUnit(facts: CgroupHierarchies, systemd: SystemdFacts, inp
   const limits = compileLimits(facts.version, steps.writes, systemd.version);
   const warnings = [...steps.warnings];
   const warn = (text: string) => warnings.push(`linux.resources.devices: ${text}`);
-  const devices = input.rootless ? [] : deviceProperties(allowList(input.resources), facts.version, systemd.version, warn);
+  // On v2 the program that runt attaches is beside whatever systemd attaches. On v1 they write the same files.
+  const devices = input.rootless || facts.version === 2 ? [] : deviceProperties(allowList(input.resources), systemd.version, warn);
   const properties = lastOfEach([
     ...commonProperties(unit, input.id, facts.version),
     ...devices,

@@ -10,11 +10,16 @@ const writes = (...texts: readonly string[]) =>
 
 /** "file value" lines in, properties out. */
 function properties(version: 1 | 2, systemd: number, ...texts: readonly string[]): string[] {
-  return compileLimits(version, writes(...texts), systemd).properties.map(printProperty);
+  return compileLimits(version, writes(...texts), () => systemd).properties.map(printProperty);
 }
 
 const written = (version: 1 | 2, current: Readonly<Record<string, string>>, ...texts: readonly string[]) => {
-  const limits = compileLimits(version, writes(...texts), 252, (file) => current[file]);
+  const limits = compileLimits(
+    version,
+    writes(...texts),
+    () => 252,
+    (file) => current[file],
+  );
   return [...limits.properties.map(printProperty), ...limits.writes.map(({ path, value }) => `${path.replace(/.*\//, "")} ${value}`)];
 };
 
@@ -40,6 +45,15 @@ describe("cgroup v2", () => {
 
   test("what systemd does not have is the file's alone", () => {
     expect(properties(2, 252, "io.bfq.weight 500", "hugetlb.2MB.max 0", "rdma.max x", "cpu.max.burst 1", "cpu.idle 0")).toEqual([]);
+  });
+
+  test("the version is not asked for where it does not matter", () => {
+    const never = () => {
+      throw new Error("asked");
+    };
+    const usual = writes("memory.max 1", "memory.low 5", "cpu.weight 100", "cpu.idle 0", "pids.max 5", "hugetlb.2MB.max 0");
+    expect(compileLimits(2, usual, never).properties).toHaveLength(4);
+    expect(() => compileLimits(2, writes("cpuset.cpus 0"), never)).toThrow("asked");
   });
 
   test("what it did not have yet", () => {

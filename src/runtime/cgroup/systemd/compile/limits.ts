@@ -6,6 +6,7 @@ import type { CgroupWrite } from "../../compile/steps.ts";
 import { cpuBits } from "./cpu-set.ts";
 import { lastOfEach, type Property, property } from "./property.ts";
 import { cpuQuota } from "./quota.ts";
+import type { Version } from "./version.ts";
 
 export interface Limits {
   readonly properties: readonly Property[];
@@ -18,7 +19,7 @@ const INFINITY = (1n << 64n) - 1n;
 /** The systemd that brought a property, where it is younger than the oldest kernel runt works on. */
 const SINCE = { cpuSets: 244, idle: 252, oomPolicy: 253 } as const;
 
-type Convert = (value: string, systemd: number) => Property | undefined;
+type Convert = (value: string, systemd: Version) => Property | undefined;
 
 const amount =
   (name: string): Convert =>
@@ -30,15 +31,15 @@ const amount =
 const cpuSet =
   (name: string): Convert =>
   (value, systemd) => {
-    const bits = systemd >= SINCE.cpuSets ? cpuBits(value) : undefined;
+    const bits = systemd() >= SINCE.cpuSets ? cpuBits(value) : undefined;
     return bits && property(name, "ay", bits);
   };
 
-const idle: Convert = (value, systemd) => (value.trim() === "1" && systemd >= SINCE.idle ? property("CPUWeight", "t", 0n) : undefined);
+const idle: Convert = (value, systemd) => (value.trim() === "1" && systemd() >= SINCE.idle ? property("CPUWeight", "t", 0n) : undefined);
 
 /** Only when a unit is made: systemd refuses to change it later. */
 const oomGroup: Convert = (value, systemd) =>
-  systemd >= SINCE.oomPolicy ? property("OOMPolicy", "s", value.trim() === "1" ? "kill" : "continue") : undefined;
+  systemd() >= SINCE.oomPolicy ? property("OOMPolicy", "s", value.trim() === "1" ? "kill" : "continue") : undefined;
 
 const FILES_V1: Readonly<Record<string, Convert>> = {
   "memory.limit_in_bytes": amount("MemoryLimit"),
@@ -70,7 +71,7 @@ const FILES_V2: Readonly<Record<string, Convert>> = {
 export function compileLimits(
   version: 1 | 2,
   writes: readonly CgroupWrite[],
-  systemd: number,
+  systemd: Version,
   current: (file: string) => string | undefined = () => undefined,
 ): Limits {
   const files = version === 1 ? FILES_V1 : FILES_V2;
@@ -79,7 +80,7 @@ export function compileLimits(
   return { properties: lastOfEach([...simple, ...quota.properties]), writes: quota.writes };
 }
 
-function quotaV1(writes: readonly CgroupWrite[], systemd: number, current: (file: string) => string | undefined): Limits {
+function quotaV1(writes: readonly CgroupWrite[], systemd: Version, current: (file: string) => string | undefined): Limits {
   const wanted = (file: string) => writes.findLast(({ path }) => fileOf(path) === file)?.value;
   const [quota, period] = [wanted("cpu.cfs_quota_us"), wanted("cpu.cfs_period_us")];
   if (quota === undefined && period === undefined) return { properties: [], writes };
@@ -90,7 +91,7 @@ function quotaV1(writes: readonly CgroupWrite[], systemd: number, current: (file
 }
 
 /** cpu.max: "QUOTA [PERIOD]", where a missing period stays what it is. */
-function quotaV2(writes: readonly CgroupWrite[], systemd: number, current: (file: string) => string | undefined): Limits {
+function quotaV2(writes: readonly CgroupWrite[], systemd: Version, current: (file: string) => string | undefined): Limits {
   const properties: Property[] = [];
   const adjusted = writes.map((write) => {
     const [, quota = "", given] = (fileOf(write.path) === "cpu.max" && /^\s*(max|\d{1,18})(?:\s+(\d{1,18}))?\s*$/.exec(write.value)) || [];

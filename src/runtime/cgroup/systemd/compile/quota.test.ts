@@ -15,7 +15,7 @@ test.each([
   [-1n, 100_000n, INFINITY, -1n],
   [0n, 100_000n, INFINITY, 0n],
 ])("%s of %s", (quota, period, perSecond, written) => {
-  const result = cpuQuota(quota, period, 252);
+  const result = cpuQuota(quota, period, () => 252);
   expect(result.properties.map(printProperty)).toEqual([
     `CPUQuotaPeriodUSec=uint64 ${period || 100_000n}`,
     `CPUQuotaPerSecUSec=${perSecond}`,
@@ -24,5 +24,5 @@ test.each([
 });
 
 test("before systemd 242 there is no period", () => {
-  expect(cpuQuota(50_000n, 100_000n, 241).properties.map(printProperty)).toEqual(["CPUQuotaPerSecUSec=uint64 500000"]);
+  expect(cpuQuota(50_000n, 100_000n, () => 241).properties.map(printProperty)).toEqual(["CPUQuotaPerSecUSec=uint64 500000"]);
 });

@@ -1,5 +1,6 @@
 /** CPU quotas: systemd has whole percents of a CPU, the kernel microseconds a period. */
 import { type Property, property } from "./property.ts";
+import type { Version } from "./version.ts";
 
 const SECOND = 1_000_000n;
 const PERCENT = 10_000n;
@@ -16,12 +17,12 @@ export interface Quota {
 }
 
 /** Microseconds; quota <= 0 is unlimited. */
-export function cpuQuota(quota: bigint, period: bigint, systemd: number): Quota {
+export function cpuQuota(quota: bigint, period: bigint, systemd: Version): Quota {
   const each = period > 0n ? period : DEFAULT_PERIOD;
   const perSecond = quota > 0n ? roundUp((quota * SECOND) / each) : INFINITY;
   return {
     properties: [
-      ...(systemd >= PERIODS ? [property("CPUQuotaPeriodUSec", "t", each)] : []),
+      ...(systemd() >= PERIODS ? [property("CPUQuotaPeriodUSec", "t", each)] : []),
       property("CPUQuotaPerSecUSec", "t", perSecond),
     ],
     quota: quota > 0n ? (perSecond * each) / SECOND : quota,

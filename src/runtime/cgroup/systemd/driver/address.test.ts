@@ -5,8 +5,8 @@ const texts = (...args: Parameters<typeof managerSockets>) =>
   managerSockets(...args).map(({ socket, direct }) => `${direct ? "direct " : ""}${socket}`);
 
 describe("the system's manager", () => {
-  test("root: its own socket before the bus", () => {
-    expect(texts(false, 0, {})).toEqual(["direct /run/systemd/private", "/run/dbus/system_bus_socket"]);
+  test("root: the bus before its own socket", () => {
+    expect(texts(false, 0, {})).toEqual(["/run/dbus/system_bus_socket", "direct /run/systemd/private"]);
   });
 
   test("others have the bus only", () => {

@@ -8,11 +8,16 @@ export interface BusEnvironment {
   readonly XDG_RUNTIME_DIR?: string | undefined;
 }
 
-const SYSTEM_BUS = "/run/dbus/system_bus_socket";
+export const SYSTEM_BUS = "/run/dbus/system_bus_socket";
+
+/** The manager's own, which only root may use. */
+export const SYSTEM_MANAGER: ManagerSocket = { socket: "/run/systemd/private", direct: true };
 
 /**
- * In the order in which they are to be tried: the manager's own socket costs no detour over the bus. An address in the environment
- * of the system's bus replaces both; of a user's manager the session bus, as systemctl(1) has it.
+ * In the order in which they are to be tried. To the system's manager the bus is the shorter way: whoever has connected to systemd's own socket is told of
+ * each change of every unit, which takes systemd longer than all that a container needs of it. The session's bus may be without a systemd, so
+ * the socket of a user's manager comes first.
+ * An address in the environment of the system's bus replaces both; of a user's manager the session bus, as systemctl(1) has it.
  */
 export function managerSockets(user: boolean, uid: number, environment: BusEnvironment): ManagerSocket[] {
   if (user) {
@@ -22,8 +27,7 @@ export function managerSockets(user: boolean, uid: number, environment: BusEnvir
   }
   const given = parseAddress(environment.DBUS_SYSTEM_BUS_ADDRESS);
   if (given.length > 0) return onBus(given);
-  // Only root may use the manager's own socket.
-  return [...(uid === 0 ? [{ socket: "/run/systemd/private", direct: true }] : []), ...onBus([SYSTEM_BUS])];
+  return [...onBus([SYSTEM_BUS]), ...(uid === 0 ? [SYSTEM_MANAGER] : [])];
 }
 
 function onBus(sockets: readonly string[]): ManagerSocket[] {

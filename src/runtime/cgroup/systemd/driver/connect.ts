@@ -2,20 +2,30 @@
 import { RuntError } from "../../../errors/index.ts";
 import * as host from "../../../host/index.ts";
 import type { ManagerSocket, SystemdFacts } from "../compile/index.ts";
-import { managerSockets } from "./address.ts";
-import { BusError, openConnection } from "./connection.ts";
+import { managerSockets, SYSTEM_BUS, SYSTEM_MANAGER } from "./address.ts";
+import { BusError, type Connection, openConnection } from "./connection.ts";
 import { createManager, type Manager } from "./manager.ts";
-import { openStream } from "./stream.ts";
+import { rootOf } from "./root.ts";
+import { openStream, type Peer } from "./stream.ts";
 
-const known = new Map<string, Manager>();
+interface Known {
+  readonly manager: Manager;
+  readonly connection: Connection;
+  peer(): Peer;
+}
+
+const known = new Map<string, Known>();
 /** Socket -> why it is not tried again. A manager that has not answered once would take as long each time. */
 const silent = new Map<string, RuntError>();
 
+/** What a bus answers for a name that nobody has. */
+const ABSENT: readonly string[] = ["ServiceUnknown", "NameHasNoOwner"].map((name) => `org.freedesktop.DBus.Error.${name}`);
 /** sd_booted(3). */
 const BOOTED = "/run/systemd/system";
 
 /**
- * Which systemd the host has, and what it says of itself. `user`: the manager of the calling user.
+ * Which systemd the host has. `user`: the manager of the calling user. It is asked only for what nothing else tells, and for its version when somebody
+ * wants to know that.
  * @throws RuntError cgroup, in runc's words where there is none
  */
 export function readSystemd(user: boolean): SystemdFacts {
@@ -28,7 +38,7 @@ export function readSystemd(user: boolean): SystemdFacts {
   const refused: string[] = [];
   for (const socket of sockets) {
     try {
-      return { ...socket, user, ...ask(socket) };
+      return { ...socket, user, ...look(socket) };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       refused.push(error.message);
@@ -39,8 +49,22 @@ export function readSystemd(user: boolean): SystemdFacts {
   });
 }
 
-function ask(socket: ManagerSocket): Pick<SystemdFacts, "version" | "root"> {
-  return withManager(socket, (manager) => manager.facts());
+function look(socket: ManagerSocket): Pick<SystemdFacts, "version" | "root"> {
+  const { connection, peer } = connect(socket);
+  // The socket of a bus is made by the systemd that starts the bus; otherwise that peer's cgroup is no manager's.
+  const root = rootOf(peer());
+  if (root !== undefined) return { root, version: () => versionOf(socket) };
+  try {
+    connection.requireAccess();
+  } catch (error) {
+    throw refusedBy(socket, error);
+  }
+  const facts = withManager(socket, (manager) => manager.facts());
+  return { root: facts.root, version: () => facts.version };
+}
+
+export function versionOf(socket: ManagerSocket): number {
+  return withManager(socket, (manager) => manager.facts().version);
 }
 
 /** The socket has no listener. */
@@ -48,32 +72,51 @@ export class Unreachable extends RuntError {}
 
 /** @throws Unreachable; RuntError cgroup for what systemd answers and for a connection that breaks */
 export function withManager<T>(socket: ManagerSocket, action: (manager: Manager) => T): T {
-  const refusal = silent.get(socket.socket);
-  if (refusal) throw refusal;
-  const manager = connect(socket);
+  const { manager } = connect(socket);
   try {
     return action(manager);
   } catch (error) {
+    if (socket.socket === SYSTEM_BUS && isWithoutSystemd(error) && host.geteuid() === 0) return withManager(SYSTEM_MANAGER, action);
     const told = explained(error);
     if (host.isErrno(error, "ETIMEDOUT") && told instanceof RuntError) silent.set(socket.socket, told);
     throw told;
   }
 }
 
-function connect({ socket, direct }: ManagerSocket): Manager {
+/** Connect without waiting for an answer, for a call that is to come. A manager that cannot be reached says so to that call. */
+export function approach(socket: ManagerSocket): void {
+  try {
+    connect(socket);
+  } catch (error) {
+    if (!(error instanceof RuntError)) throw error;
+  }
+}
+
+function connect({ socket, direct }: ManagerSocket): Known {
+  const refusal = silent.get(socket);
+  if (refusal) throw refusal;
   const found = known.get(socket);
   if (found) return found;
-  let connection: ReturnType<typeof openConnection>;
   try {
-    connection = openConnection(openStream(socket), direct);
+    const { peer, ...stream } = openStream(socket);
+    const connection = openConnection(stream, direct);
+    const made = { connection, manager: createManager(connection, direct), peer };
+    known.set(socket, made);
+    return made;
   } catch (error) {
-    const refusal = new Unreachable("cgroup", `${socket}: ${host.reason(error)}`, { cause: error });
-    if (host.isErrno(error, "ETIMEDOUT")) silent.set(socket, refusal);
-    throw refusal;
+    throw refusedBy({ socket, direct }, error);
   }
-  const manager = createManager(connection, direct);
-  known.set(socket, manager);
-  return manager;
+}
+
+function refusedBy({ socket }: ManagerSocket, error: unknown): Unreachable {
+  const refusal = new Unreachable("cgroup", `${socket}: ${host.reason(error)}`, { cause: error });
+  if (host.isErrno(error, "ETIMEDOUT")) silent.set(socket, refusal);
+  return refusal;
+}
+
+/** A bus that systemd is not on: it has just been started, or systemd has. */
+function isWithoutSystemd(error: unknown): boolean {
+  return error instanceof BusError && ABSENT.includes(error.code);
 }
 
 function explained(error: unknown): unknown {

@@ -1,16 +1,32 @@
 import { describe, expect, test } from "vitest";
+import type { Received } from "../../../../../test/support/bus-outgoing.ts";
 import { fakeBus } from "../../../../../test/support/fake-bus.ts";
 import { addMatch, BusError, openConnection } from "./connection.ts";
 
 const CALL = { path: "/a", interface: "a.b", member: "Echo", signature: "s", values: ["x"] };
-const echo = { answer: ({ values }: { values: readonly unknown[] }) => [{ reply: values as string[], signature: "s" }] };
+const echo = {
+  answer: ({ member, values }: Pick<Received, "member" | "values">) => [
+    member === "Echo" ? { reply: values, signature: "s" } : { reply: [] },
+  ],
+};
 
 describe("opening", () => {
   test("directly: authentication by the socket's own credentials, and no name", () => {
     const bus = fakeBus(echo);
-    openConnection(bus, true);
+    openConnection(bus, true).requireAccess();
     expect(bus.lines).toEqual(["AUTH EXTERNAL", "DATA", "BEGIN"]);
     expect(bus.calls).toEqual([]);
+  });
+
+  test.each([true, false])("no answer is waited for before there is a call (direct: %s)", (direct) => {
+    const bus = fakeBus(echo);
+    openConnection(bus, direct);
+    expect([bus.sent(), bus.now()]).toEqual([1, 0]);
+  });
+
+  test("a bus that gives no name", () => {
+    const bus = fakeBus({ answer: () => [{ error: "a.b.Full", text: "no more names" }] });
+    expect(() => openConnection(bus, false).call(CALL)).toThrow("no more names");
   });
 
   test("on a bus Hello comes first", () => {
@@ -28,7 +44,9 @@ describe("opening", () => {
     ["DATA\r\n", "timed out"],
     ["", "the connection was closed"],
   ])("answered by %j it fails", (welcome, words) => {
-    expect(() => openConnection(fakeBus({ ...echo, welcome }), true)).toThrow(words);
+    expect(() => openConnection(fakeBus({ ...echo, welcome }), true).requireAccess()).toThrow(words);
+    expect(() => openConnection(fakeBus({ ...echo, welcome }), true).call(CALL)).toThrow(words);
+    expect(() => openConnection(fakeBus({ ...echo, welcome }), false).call(CALL)).toThrow(words);
   });
 });
 
@@ -44,6 +62,7 @@ describe("calls", () => {
       answer: (call) => [{ signal: "Noise", signature: "s", values: ["a"] }, ...echo.answer(call)],
     });
     const connection = openConnection(bus, true);
+    connection.requireAccess();
     bus.later({ reply: ["stale"], signature: "s" });
     expect(connection.call(CALL).values).toEqual(["x"]);
   });
@@ -89,6 +108,37 @@ describe("calls", () => {
   });
 });
 
+describe("a peer that reads ahead while it authenticates", () => {
+  const long = { ...CALL, values: ["x".repeat(400)] };
+
+  test.each([
+    ["a short call", [CALL]],
+    ["a long one", [long]],
+    ["several short ones", [CALL, CALL, CALL]],
+    ["a short one behind a long one", [long, CALL]],
+  ])("%s is answered at once", (_, calls) => {
+    const bus = fakeBus({ ...echo, firstRead: 256 });
+    const answers = openConnection(bus, true).callAll(calls);
+    expect(answers.map((answer) => !(answer instanceof BusError) && answer.values)).toEqual(calls.map(({ values }) => values));
+    expect(bus.now()).toBeLessThan(50);
+    expect(bus.sent()).toBe(2);
+  });
+
+  test("more than sd-bus does: it is made to look", () => {
+    const bus = fakeBus({ ...echo, firstRead: 4096 });
+    expect(openConnection(bus, true).call(long).values).toEqual(long.values);
+    expect(bus.calls.map(({ member }) => member)).toEqual(["Echo", "Ping"]);
+    expect(bus.now()).toBeLessThan(200);
+  });
+
+  test("once, and not where it only takes its time", () => {
+    const bus = fakeBus({ answer: () => [] });
+    expect(() => openConnection(bus, true).call(long)).toThrow("timed out");
+    expect(bus.calls.map(({ member }) => member)).toEqual(["Echo", "Ping"]);
+    expect(bus.now()).toBeLessThan(30_300);
+  });
+});
+
 describe("signals", () => {
   const noise = (text: string) => ({ signal: "Noise", signature: "s", values: [text] });
 
@@ -104,6 +154,7 @@ describe("signals", () => {
   test("the time limit holds however much else arrives", () => {
     const bus = fakeBus(echo);
     const connection = openConnection(bus, true);
+    connection.requireAccess();
     for (let count = 0; count < 50; count++) bus.later(noise("x"));
     const start = bus.now();
     expect(connection.awaitSignal(() => false, 1_000)).toBeUndefined();

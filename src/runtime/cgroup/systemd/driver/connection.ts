@@ -6,7 +6,14 @@ import type { Stream } from "./stream.ts";
 /** For one answer. */
 const ANSWER_MS = 30_000;
 const LONGEST_LINE = 16_384;
+/** Serial number of the first call. */
+const HELLO = 1;
+/** What sd-bus reads at once while it authenticates a peer. */
+const FIRST_READ = 256;
+/** How long the first answer may take before it is asked for again. */
+const PATIENCE_MS = 100;
 
+const PING = { path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus.Peer", member: "Ping" };
 const BUS = { destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus" };
 
 /** The peer's answer was an error. */
@@ -32,6 +39,8 @@ export interface Reply {
 }
 
 export interface Connection {
+  /** Wait until the peer has taken the authentication (and a bus has given a name), as the first call does otherwise. @throws Error */
+  requireAccess(): void;
   /** Call a method and wait for its answer. @throws BusError, or Error when the connection breaks */
   call(request: Call): Reply;
   /** Make these calls at once, which the peer answers one after the other. Errors of the peer are among the answers. @throws Error when the connection breaks */
@@ -41,14 +50,29 @@ export interface Connection {
   close(): void;
 }
 
-/** `direct`: the peer is the service itself, without a bus that gives names. @throws Error */
+/** `direct`: the peer is the service itself, without a bus that gives names. Nothing is waited for before there is a call. @throws Error */
 export function openConnection(stream: Stream, direct: boolean): Connection {
   let serial = 0;
+  let isAccepted = false;
+  let mayStall = false;
   let pending = new Uint8Array(0);
   const signals: Message[] = [];
 
+  function receive(deadline: number): Uint8Array {
+    const left = () => Math.max(0, deadline - stream.now());
+    if (!mayStall) return stream.receive(left());
+    mayStall = false;
+    try {
+      return stream.receive(Math.min(PATIENCE_MS, left()));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "ETIMEDOUT") throw error;
+      stream.send(joined(encode([PING])));
+      return stream.receive(left());
+    }
+  }
+
   function fill(deadline: number): void {
-    const arrived = stream.receive(Math.max(0, deadline - stream.now()));
+    const arrived = receive(deadline);
     if (arrived.length === 0) throw new Error("the connection was closed");
     pending = joined([pending, arrived]);
   }
@@ -72,6 +96,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
       if (length !== undefined && pending.length >= length) {
         const message = decodeMessage(pending.slice(0, length));
         pending = pending.slice(length);
+        mayStall = false;
         return message;
       }
       fill(deadline);
@@ -104,15 +129,35 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
   function authenticate(following: readonly Uint8Array[]): void {
     const lines = Uint8Array.from("\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", (character) => character.charCodeAt(0));
     stream.send(joined([lines, ...following]));
+  }
+
+  function requireAccess(): void {
+    if (isAccepted) return;
     const deadline = stream.now() + ANSWER_MS;
-    for (;;) {
-      const line = readLine(deadline);
-      if (line.startsWith("OK")) return;
+    for (let line = readLine(deadline); !line.startsWith("OK"); line = readLine(deadline)) {
       if (!line.startsWith("DATA")) throw new Error(`authentication refused: ${line}`);
     }
+    isAccepted = true;
+    const greeted = direct ? undefined : answerTo(HELLO);
+    if (greeted instanceof BusError) throw greeted;
+  }
+
+  /**
+   * Calls need not wait for these answers. But sd-bus, the peer of a direct connection, looks at what it has read beyond BEGIN only when more arrives:
+   * the last byte must not be among the first that it reads.
+   */
+  function sendCalls(bytes: Uint8Array): void {
+    if (direct && bytes.length <= FIRST_READ) requireAccess();
+    stream.send(bytes);
+    if (isAccepted) return;
+    requireAccess();
+    // A peer that reads more at once than sd-bus does gets one more call, which makes it look.
+    mayStall = direct;
   }
 
   const connection: Connection = {
+    requireAccess,
+
     call(request) {
       const [answer] = connection.callAll([request]);
       if (answer instanceof BusError) throw answer;
@@ -122,7 +167,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
     callAll(requests) {
       if (requests.length === 0) return [];
       const first = serial + 1;
-      stream.send(joined(encode(requests)));
+      sendCalls(joined(encode(requests)));
       return requests.map((_, index) => answerTo(first + index));
     },
 
@@ -146,8 +191,6 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
     close: stream.close,
   };
   authenticate(direct ? [] : encode([{ ...BUS, member: "Hello" }]));
-  const greeted = direct ? undefined : answerTo(serial);
-  if (greeted instanceof BusError) throw greeted;
   return connection;
 }
 

@@ -60,25 +60,22 @@ describe("start", () => {
     expect(() => systemd.start(UNIT, PROPERTIES)).not.toThrow();
   });
 
-  test("on a bus, only what is about this unit is subscribed to, and only systemd counts", () => {
+  test("on a bus, only the end of this unit's jobs is asked for, and only systemd counts", () => {
     const { bus, calls, systemd } = manager(
       { StartTransientUnit: [[job, removed("failed", JOB, ":1.99"), removed("done")]] },
       { direct: false, sender: ":1.1" },
     );
     systemd.start(UNIT, PROPERTIES);
-    expect(calls()).toEqual(["Hello", "AddMatch", "Subscribe", "StartTransientUnit"]);
+    expect(calls()).toEqual(["Hello", "AddMatch", "StartTransientUnit"]);
     // The first with the authentication, the others together.
     expect(bus.sent()).toBe(2);
     expect(bus.calls[1]?.values[0]).toContain(`arg2='${UNIT}'`);
-    expect(bus.calls[3]?.message.destination).toBe("org.freedesktop.systemd1");
+    expect(bus.calls[2]?.message.destination).toBe("org.freedesktop.systemd1");
   });
 
-  test("somebody else's subscription is enough", () => {
-    const { systemd } = manager(
-      { Subscribe: [[{ error: "org.freedesktop.systemd1.AlreadySubscribed" }]], StartTransientUnit: [[job, removed("done")]] },
-      { direct: false },
-    );
-    expect(() => systemd.start(UNIT, PROPERTIES)).not.toThrow();
+  test("a bus that refuses the match", () => {
+    const { systemd } = manager({ AddMatch: [[{ error: "a.b.Full", text: "full" }]], StartTransientUnit: [[job]] }, { direct: false });
+    expect(() => systemd.start(UNIT, PROPERTIES)).toThrow("full");
   });
 
   test("a failed unit of this name is forgotten, and the start tried once more", () => {
@@ -119,11 +116,25 @@ describe("start", () => {
 });
 
 describe("stop", () => {
-  test("waits for the job and lets systemd forget", () => {
-    const { bus, calls, systemd } = manager({ StopUnit: [[job, removed("done")]] });
+  test.each([true, false])("waits for the job, and what has failed before is forgotten in the same message (direct: %s)", (direct) => {
+    const { bus, calls, systemd } = manager({ StopUnit: [[job, removed("done")]] }, { direct });
+    const before = bus.sent();
     systemd.stop(UNIT);
-    expect(calls()).toEqual(["StopUnit", "ResetFailedUnit"]);
-    expect(bus.calls[0]?.values).toEqual([UNIT, "replace"]);
+    expect(calls().slice(-2)).toEqual(["StopUnit", "ResetFailedUnit"]);
+    expect(bus.sent() - before).toBe(1);
+    expect(bus.calls.at(-2)?.values).toEqual([UNIT, "replace"]);
+    expect(bus.calls.at(-1)?.values).toEqual([UNIT]);
+  });
+
+  test("a unit that fails while it is stopped is forgotten, too", () => {
+    const { calls, systemd } = manager({ StopUnit: [[job, removed("timeout")]] });
+    systemd.stop(UNIT);
+    expect(calls()).toEqual(["StopUnit", "ResetFailedUnit", "ResetFailedUnit"]);
+  });
+
+  test("any other error is told", () => {
+    const { systemd } = manager({ StopUnit: [[{ error: "a.b.Denied", text: "no" }]] });
+    expect(() => systemd.stop(UNIT)).toThrow("no");
   });
 
   test("a unit that is gone", () => {

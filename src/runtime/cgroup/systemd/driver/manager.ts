@@ -58,19 +58,15 @@ export function createManager(connection: Connection, direct: boolean): Manager 
     return connection.callAll(calls).map((answer) => valuesOf(answer)[0] as Variant);
   }
 
-  /** A manager without a bus sends its signals to everybody. On a bus only those about the one unit are asked for. */
-  function subscription(unit: string): readonly Call[] {
-    if (direct) return [];
+  /**
+   * Make a call that has a job for an answer. On a bus the end of that has to be asked for: systemd sends it where somebody is who has caused the job,
+   * so there is no need to subscribe to all that it does. `after`: calls whose answers do not count.
+   */
+  function startJob(unit: string, call: Call, ...after: readonly Call[]): Value {
     const rule = `type='signal',sender='${SERVICE}',interface='${MANAGER}',member='JobRemoved',path='${PATH}',arg2='${unit}'`;
-    return [addMatch(rule), request("Subscribe", "", [])];
-  }
-
-  /** Make a call that has a job for an answer, after a subscription to the end of that. */
-  function startJob(unit: string, call: Call): Value {
-    const before = subscription(unit);
-    const answers = connection.callAll([...before, call]);
-    for (const answer of answers.slice(0, before.length))
-      if (answer instanceof BusError && answer.code !== `${SERVICE}.AlreadySubscribed`) throw answer;
+    const before = direct ? [] : [addMatch(rule)];
+    const answers = connection.callAll([...before, call, ...after]);
+    for (const answer of answers.slice(0, before.length)) if (answer instanceof BusError) throw answer;
     return valuesOf(answers[before.length]!)[0]!;
   }
 
@@ -83,9 +79,13 @@ export function createManager(connection: Connection, direct: boolean): Manager 
     return String(readBody(ended)[3]);
   }
 
+  function forgetting(unit: string): Call {
+    return request("ResetFailedUnit", "s", [unit]);
+  }
+
   function forget(unit: string): void {
     try {
-      invoke("ResetFailedUnit", "s", [unit]);
+      valuesOf(connection.call(forgetting(unit)));
     } catch (error) {
       // It was not failed, or it is gone.
       if (!(error instanceof BusError)) throw error;
@@ -134,11 +134,12 @@ export function createManager(connection: Connection, direct: boolean): Manager 
 
     stop(unit) {
       try {
-        awaitJob(startJob(unit, request("StopUnit", "ss", [unit, "replace"])), "StopUnit", unit);
+        // Both at once, so that there is one answer to wait for: a unit that has failed is forgotten before it is stopped.
+        const job = startJob(unit, request("StopUnit", "ss", [unit, "replace"]), forgetting(unit));
+        if (awaitJob(job, "StopUnit", unit) !== "done") forget(unit);
       } catch (error) {
         if (!isBusError(error, `${SERVICE}.NoSuchUnit`)) throw error;
       }
-      forget(unit);
     },
 
     setProperties(unit, properties) {

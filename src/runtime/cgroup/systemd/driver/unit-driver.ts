@@ -2,6 +2,7 @@ import * as host from "../../../host/index.ts";
 import { lookAround } from "../../driver/kill.ts";
 import { markFor } from "../../driver/mark.ts";
 import type { CgroupDriver, UnitRef } from "../../drivers/types.ts";
+import { approach } from "./connect.ts";
 import { hybridProcesses } from "./hybrid.ts";
 import { mayMigrate } from "./migrate.ts";
 import { isUnitAt, stopUnit, updateUnit } from "./unit.ts";
@@ -17,6 +18,7 @@ export function unitDriver(unit: UnitRef): CgroupDriver {
       return { attach: { ...unit, path: join.directory.slice(path.length) || "/" } };
     },
     tellLimits: (cgroup, writes) => updateUnit(unit, cgroup, writes),
+    approach: () => approach(unit),
     /** systemd kills all that is in it: where the mark does not say whose it is, only a unit in which nobody is, and which is where the record has it. */
     release(cgroup, owner) {
       const [path = ""] = cgroup.paths;

@@ -7,7 +7,7 @@ import type { Told, UnitRef } from "../../drivers/types.ts";
 import type { CgroupRef } from "../../model.ts";
 import { compileLimits } from "../compile/limits.ts";
 import { type Property, parseProperty } from "../compile/property.ts";
-import { withManager } from "./connect.ts";
+import { versionOf, withManager } from "./connect.ts";
 import { processProperty } from "./manager.ts";
 
 /**
@@ -55,7 +55,12 @@ export function attachToUnit(unit: UnitRef, path: string, pid: number): void {
 /** Tell systemd of new limits, until the next boot. The writes that are left have the values that it has now. */
 export function updateUnit(unit: UnitRef, cgroup: CgroupRef, writes: readonly CgroupWrite[]): Told {
   return withManager(unit, (manager) => {
-    const limits = compileLimits(cgroup.version, writes, manager.facts().version, (file) => readCurrent(cgroup, file));
+    const limits = compileLimits(
+      cgroup.version,
+      writes,
+      () => versionOf(unit),
+      (file) => readCurrent(cgroup, file),
+    );
     const properties = limits.properties.filter(isChangeable);
     if (properties.length === 0) return { writes: limits.writes, undo: () => {} };
     const before = manager.unitProperties(
