@@ -1,6 +1,20 @@
-/** What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+/**
+ * What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. With a
+ * directory in memory all of this is there, and STATEDIR/ID is a symbolic link to it.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { exactJson } from "../shared/text/index.ts";
 import { ExecutorError } from "./errors.ts";
@@ -32,21 +46,27 @@ const MAKING_NAME = /^@making-(\d+)-(\d+)-(?:([0-9a-f-]{36})-)?/;
 export class Directory {
   readonly path: string;
   readonly id: string;
+  /** Where it really is. */
+  readonly #home: string;
 
-  /** @throws ExecutorError invalid-argument */
+  /** @param memoryDir of one that is to be made there; one that is there is found. @throws ExecutorError invalid-argument */
   constructor(
     readonly stateDir: string,
     id: string,
+    memoryDir?: string,
   ) {
     checkId(id);
     if (!isAbsolute(stateDir)) throw new ExecutorError("invalid-argument", `stateDir ${stateDir} is not absolute`);
+    if (memoryDir !== undefined && !isAbsolute(memoryDir))
+      throw new ExecutorError("invalid-argument", `memoryDir ${memoryDir} is not absolute`);
     this.id = id;
     this.path = join(stateDir, id);
+    this.#home = memoryDir ?? linkedHome(this.path) ?? stateDir;
   }
 
   /** State root of the runtime. */
   get runtimeRoot(): string {
-    return join(this.stateDir, "@runtime");
+    return join(this.#home, "@runtime");
   }
 
   get record(): string {
@@ -58,16 +78,18 @@ export class Directory {
    * @throws ExecutorError id-exists
    */
   async make(rootfs: string, pipes: readonly StreamName[], config: object, fill: (path: string) => Promise<void>): Promise<void> {
-    mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
-    this.#sweep();
+    for (const directory of new Set([this.stateDir, this.#home])) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      sweep(directory);
+    }
     const supervisor = ownProcess();
-    const making = mkdtempSync(join(this.stateDir, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-${thisBoot()}-`));
+    const making = mkdtempSync(join(this.#home, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-${thisBoot()}-`));
     try {
       const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor, bootId: thisBoot() };
       writeFileSync(join(making, "config.json"), exactJson(config), { mode: 0o600 });
       writeFileSync(join(making, "executor.json"), JSON.stringify(description), { mode: 0o600 });
       await fill(making);
-      renameSync(making, this.path);
+      this.#place(making);
     } catch (error) {
       rmSync(making, { recursive: true, force: true });
       const { code } = error as NodeJS.ErrnoException;
@@ -76,14 +98,11 @@ export class Directory {
     }
   }
 
-  /** What dead supervisors were making. */
-  #sweep(): void {
-    for (const name of readdirSync(this.stateDir)) {
-      const [, pid, startTicks, bootId] = MAKING_NAME.exec(name) ?? [];
-      if (pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks, bootId })) {
-        rmSync(join(this.stateDir, name), { recursive: true, force: true });
-      }
-    }
+  /** A link that leads nowhere is of a directory that was never there, or is no longer: the next sweep removes it. */
+  #place(making: string): void {
+    const place = join(this.#home, this.id);
+    if (place !== this.path) symlinkSync(place, this.path);
+    renameSync(making, place);
   }
 
   /** The exit record, with the time of the start. @throws ExecutorError state-unreadable */
@@ -164,7 +183,27 @@ export class Directory {
   }
 
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+    for (const path of new Set([join(this.#home, this.id), this.path]))
+      rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  }
+}
+
+/** undefined: it is no link, or leads nowhere. */
+function linkedHome(path: string): string | undefined {
+  try {
+    return existsSync(path) ? dirname(readlinkSync(path)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What dead supervisors were making, and what a boot has taken out of memory. */
+function sweep(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    const [, pid, startTicks, bootId] = MAKING_NAME.exec(entry.name) ?? [];
+    const isLeft = pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks, bootId });
+    if (isLeft || (entry.isSymbolicLink() && !existsSync(path))) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -54,7 +54,7 @@ export class Executor {
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version */
   constructor(options: ExecutorOptions) {
-    this.#directory = new Directory(options.stateDir, options.id);
+    this.#directory = new Directory(options.stateDir, options.id, options.memoryDir);
     this.#streams = new Streams(this.#directory);
     this.#options = options;
     this.#lifecycle = new Lifecycle(options);

@@ -1,6 +1,6 @@
 /** The executors of a state directory: what is on disk, and all of them adopted. One that is broken hides none of the others. */
-import { readdirSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
@@ -34,7 +34,7 @@ export function idsIn(stateDir: string): string[] {
   if (!isAbsolute(stateDir)) throw new ExecutorError("invalid-argument", `stateDir ${stateDir} is not absolute`, { field: "stateDir" });
   try {
     return readdirSync(stateDir, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isId(entry.name))
+      .filter((entry) => isId(entry.name) && (entry.isDirectory() || (entry.isSymbolicLink() && existsSync(join(stateDir, entry.name)))))
       .map(({ name }) => name)
       .sort();
   } catch (error) {

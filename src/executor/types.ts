@@ -72,6 +72,11 @@ export type ExecutorEvent =
 export interface ExecutorOptions {
   /** Absolute directory of the executors of one supervisor; made if absent. */
   readonly stateDir: string;
+  /**
+   * Absolute directory of a file system in memory, for one that is to be launched: its configuration, with its environment, and its state are there and nowhere else, and end with
+   * the boot. Whoever adopts it need not know. Default: what stateDir is on.
+   */
+  readonly memoryDir?: string;
   /** Chosen by the caller, unique below stateDir. */
   readonly id: string;
   /** Program of the runtime; default: see Runtime. */
