@@ -1,32 +1,26 @@
 /** One program in a container of its own, from launch to end. */
 import type { Readable, Writable } from "node:stream";
-import { Container, type Look } from "./container.ts";
-import { type Description, Directory } from "./directory.ts";
-import { ExecutorError } from "./errors.ts";
+import { Container } from "./container.ts";
+import { Directory } from "./directory.ts";
 import { exec } from "./exec/collect.ts";
 import { ExecHandle, type ExecTarget } from "./exec/handle.ts";
 import { endLeftovers } from "./exec/leftovers.ts";
 import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramRequest, type SpawnRequest } from "./exec/request.ts";
 import { targetIn } from "./exec/target.ts";
-import { Follower } from "./follower.ts";
 import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts";
 import { changedResources } from "./launch/resources.ts";
-import type { StreamName } from "./launch/stdio.ts";
-import { Lifecycle } from "./lifecycle.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { type LogUse, useOf } from "./log-counts.ts";
-import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import { ageOf } from "./process/age.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
-import { freezerFile, isFrozen } from "./process/paused.ts";
-import { isAlive } from "./process/procfs.ts";
 import { Runtime } from "./runtime/client.ts";
-import { checkPlan, shutDown } from "./shutdown.ts";
+import { checkPlan } from "./shutdown.ts";
 import { signalNumber } from "./signals.ts";
 import { Statistics } from "./stats/statistics.ts";
 import { checkStream, type StatsStreamOptions } from "./stats/stream.ts";
 import type { Stats } from "./stats/types.ts";
 import { Streams } from "./streams.ts";
+import { Supervision } from "./supervision.ts";
 import type {
   ExecutorOptions,
   ExecutorState,
@@ -42,14 +36,9 @@ export class Executor {
   readonly id: string;
   readonly #directory: Directory;
   readonly #runtime: Runtime;
-  readonly #container: Container;
   readonly #options: ExecutorOptions;
-  readonly #lifecycle: Lifecycle;
-  #description: Description | undefined;
-  #process: ProcessState | undefined;
-  #follower: Follower | undefined;
+  readonly #supervision: Supervision;
   readonly #statistics: Statistics;
-  #freezer: string | undefined;
   readonly #streams: Streams;
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version */
@@ -57,32 +46,29 @@ export class Executor {
     this.#directory = new Directory(options.stateDir, options.id, options.memoryDir);
     this.#streams = new Streams(this.#directory);
     this.#options = options;
-    this.#lifecycle = new Lifecycle(options);
     this.id = options.id;
     this.#runtime = new Runtime({
       root: this.#directory.runtimeRoot,
       ...(options.binary === undefined ? {} : { binary: options.binary }),
     });
-    this.#container = new Container(this.#directory, this.#runtime);
+    const container = new Container(this.#directory, this.#runtime);
+    this.#supervision = new Supervision(options, container, this.#streams, () => this.#statistics.end());
     this.#statistics = new Statistics({
       runtime: this.#runtime,
       id: this.id,
-      ageMs: () => ageOf(this.#process!),
-      hasEnded: () => this.#lifecycle.state === "exited" || !isAlive(this.#process!),
+      ageMs: () => ageOf(this.process!),
+      hasEnded: () => this.#supervision.hasEnded(),
     });
   }
 
   /** The state now. The kernel is asked whether it is paused, or was started by another process. */
   get state(): ExecutorState {
-    if (this.#lifecycle.state === "created") return this.#container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
-    if (this.#lifecycle.state !== "running" || this.#process === undefined) return this.#lifecycle.state;
-    this.#freezer ??= isAlive(this.#process) ? freezerFile(this.#process.pid) : undefined;
-    return this.#freezer !== undefined && isFrozen(this.#freezer) ? "paused" : "running";
+    return this.#supervision.state;
   }
 
   /** undefined before the launch. */
   get process(): ProcessState | undefined {
-    return this.#process;
+    return this.#supervision.process;
   }
 
   version(): ExecutorVersion {
@@ -94,7 +80,7 @@ export class Executor {
    * @throws ExecutorError invalid-argument, id-exists, user-unknown, launch-failed, aborted; ProgramError, when the program cannot be executed
    */
   async launch(command: LaunchCommand, { abort }: LaunchOptions = {}): Promise<ProcessState> {
-    return this.#make(command, "run", abort);
+    return this.#supervision.make(command, "run", abort);
   }
 
   /**
@@ -102,7 +88,7 @@ export class Executor {
    * looked for now. @throws as launch
    */
   async create(command: LaunchCommand, { abort }: LaunchOptions = {}): Promise<ProcessState> {
-    return this.#make(command, "create", abort);
+    return this.#supervision.make(command, "create", abort);
   }
 
   /**
@@ -110,39 +96,7 @@ export class Executor {
    * @throws ExecutorError wrong-state, also when another process has started or ended it; launch-failed and ProgramError: then the container ends
    */
   async start(): Promise<ProcessState> {
-    if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.id} is ${this.state}, not created`);
-    await this.#container.start();
-    this.#process = { ...this.#process!, startedMs: this.#directory.exitRecord()?.startedMs ?? this.#process!.startedMs };
-    if (this.#lifecycle.state === "created") this.#lifecycle.enter("running");
-    return this.#process;
-  }
-
-  async #make(command: LaunchCommand, verb: "create" | "run", abort: AbortSignal | undefined): Promise<ProcessState> {
-    this.#lifecycle.mustBe("idle", "idle");
-    const { config, close } = prepare(this.#directory, command);
-    this.#lifecycle.enter("launching");
-    this.#options.onEvent?.({ type: "launch", id: this.id, cmd: programOf(command), binary: this.#runtime.binary });
-    try {
-      this.#take(await makeContainer(this.#container, command, config, verb, abort));
-    } catch (error) {
-      this.#lifecycle.enter("failed");
-      throw error;
-    } finally {
-      close();
-    }
-    return this.#process!;
-  }
-
-  #take({ description, process, stdio }: Made): void {
-    this.#description = description;
-    this.#process = process;
-    if (stdio.stdin !== undefined) this.#streams.openStdin(stdio.stdin);
-    this.#follow();
-    stdio.closeReaders();
-    // The monitor of a container that has ended already may have taken this process for a reader of its output: then it is one.
-    const phase = this.#directory.exitRecord()?.phase;
-    if (phase !== "created" && phase !== "running") for (const name of description.pipes) this.#output(name);
-    stdio.close(false);
+    return this.#supervision.start();
   }
 
   /**
@@ -151,7 +105,7 @@ export class Executor {
    */
   static async adopt(options: ExecutorOptions): Promise<Executor> {
     const executor = new Executor(options);
-    await executor.#adopt();
+    await executor.#supervision.adopt();
     return executor;
   }
 
@@ -160,7 +114,7 @@ export class Executor {
    * there. Nobody will know how it ended. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version; RuntimeError
    */
   static async discard(options: ExecutorOptions): Promise<void> {
-    await new Executor(options).#container.discard();
+    await new Executor(options).#supervision.container.discard();
   }
 
   /** What is on disk in a state directory, by id; a directory that is not there has none. Changes nothing, and needs no `runt`. */
@@ -183,35 +137,15 @@ export class Executor {
     return adoptAll(options.stateDir, (id) => Executor.adopt({ ...options, id }));
   }
 
-  async #adopt(): Promise<void> {
-    this.#description = this.#directory.description();
-    this.#process = await this.#container.find();
-    if (this.#process === undefined) return this.#lifecycle.enter("failed");
-    this.#follow();
-    await this.#follower?.seen;
-  }
-
-  #follow(): void {
-    this.#lifecycle.enter(this.#container.awaitsStart() ? "created" : "running");
-    this.#follower = new Follower(this.#container, (look) => this.#see(look));
-  }
-
-  #see(look: Look): void {
-    if (look.now === "exited") this.#process = look.state;
-    this.#lifecycle.see(look);
-    if (look.now === "exited") this.#statistics.end();
-  }
-
   /** The end of the program; the same for every caller. A failed launch has none: it throws. */
   async wait(): Promise<ProcessState> {
-    if (this.#follower === undefined) throw this.#lifecycle.wrong(": there is nothing to wait for");
-    return this.#follower.wait();
+    return this.#supervision.wait();
   }
 
   /** A signal by name or number to the program, or to all processes. @throws ExecutorError invalid-argument, wrong-state */
   async signal(signal: string | number, { all = false } = {}): Promise<void> {
     const number = signalNumber(signal);
-    this.#mustBeMade();
+    this.#supervision.mustBeMade();
     await this.#runtime.kill(this.id, number, { all });
   }
 
@@ -220,15 +154,7 @@ export class Executor {
    * @throws ExecutorError invalid-argument (nothing was done), stuck
    */
   async shutdown(plan: ShutdownPlan = {}): Promise<ShutdownResult> {
-    const checked = checkPlan(plan);
-    // No program runs yet that could take the signal.
-    const graceMs = this.state === "created" ? 0 : checked.graceMs;
-    if (this.#lifecycle.state === "idle" || this.#lifecycle.state === "failed") return { endedBy: "not-launched", state: null };
-    if (this.#follower === undefined) throw this.#lifecycle.wrong();
-    if (this.#lifecycle.state === "exited") return { endedBy: "already", state: await this.#follower.ended };
-    const enter = (state: ExecutorState) => this.#lifecycle.shutDown(state);
-    const endedBy = await shutDown({ runtime: this.#runtime, id: this.id, wait: () => this.wait(), enter }, { ...checked, graceMs });
-    return { endedBy, state: await this.#follower.ended };
+    return this.#supervision.shutDown(checkPlan(plan));
   }
 
   /**
@@ -252,13 +178,13 @@ export class Executor {
    * something. @throws ExecutorError wrong-state, stuck; RuntimeError
    */
   async endLeftExecs(): Promise<number> {
-    this.#mustRun();
-    return endLeftovers({ runtime: this.#runtime, id: this.id, pid: this.#process!.pid, directory: this.#directory.path });
+    this.#supervision.mustRun();
+    return endLeftovers({ runtime: this.#runtime, id: this.id, pid: this.process!.pid, directory: this.#directory.path });
   }
 
   async #target({ cmd, user }: ProgramRequest): Promise<ExecTarget> {
-    this.#mustRun();
-    const { rootfs } = this.#description!;
+    this.#supervision.mustRun();
+    const { rootfs } = this.#supervision.description!;
     const target = await targetIn({ runtime: this.#runtime, directory: this.#directory, statistics: this.#statistics, rootfs }, user);
     this.#options.onEvent?.({ type: "exec", id: this.id, cmd });
     return target;
@@ -266,7 +192,7 @@ export class Executor {
 
   /** What the container uses now; `cpu.percent` is since the last call. @throws ExecutorError wrong-state */
   async stats(): Promise<Stats> {
-    this.#mustBeMade();
+    this.#supervision.mustBeMade();
     return this.#statistics.read();
   }
 
@@ -277,7 +203,7 @@ export class Executor {
    */
   statsStream(options: StatsStreamOptions = {}): AsyncGenerator<Stats, void, undefined> {
     checkStream(options);
-    this.#mustRun();
+    this.#supervision.mustRun();
     return this.#statistics.stream(options);
   }
 
@@ -289,22 +215,22 @@ export class Executor {
   /** Change limits of the container, running or created; what is not named stays. @throws ExecutorError invalid-argument, RuntimeError */
   async update(resources: Resources): Promise<void> {
     const changes = changedResources(resources, cgroupVersion());
-    this.#mustBeMade();
+    this.#supervision.mustBeMade();
     await this.#runtime.update(this.id, changes);
   }
 
   /** Stop every process of it where it is. @throws ExecutorError wrong-state; RuntimeError wrong-status, when it is paused already */
   async pause(): Promise<void> {
-    this.#mustRun();
+    this.#supervision.mustRun();
     await this.#runtime.pause(this.id);
-    this.#lifecycle.tell("paused");
+    this.#supervision.tell("paused");
   }
 
   /** Let it go on. @throws ExecutorError wrong-state; RuntimeError wrong-status, when it is not paused */
   async resume(): Promise<void> {
-    this.#mustRun();
+    this.#supervision.mustRun();
     await this.#runtime.resume(this.id);
-    this.#lifecycle.tell("running");
+    this.#supervision.tell("running");
   }
 
   /**
@@ -312,7 +238,7 @@ export class Executor {
    * @throws ExecutorError invalid-argument; wrong-state: it has no terminal, or has ended
    */
   resize(size: TerminalSize): void {
-    this.#mustBeMade();
+    this.#supervision.mustBeMade();
     this.#streams.resize(size);
   }
 
@@ -323,29 +249,22 @@ export class Executor {
 
   /** With stdio.stdin "open", in any process: its end is not read by the container. @throws ExecutorError wrong-state: it has none, or has ended */
   openStdin(): Writable {
-    this.#mustBeMade();
+    this.#supervision.mustBeMade();
     return this.#streams.writeStdin();
   }
 
   /** With stdio.stdout "pipe": unread output. The container waits when it is not read. */
   get stdout(): Readable | undefined {
-    return this.#output("stdout");
+    return this.#supervision.output("stdout");
   }
 
   get stderr(): Readable | undefined {
-    return this.#output("stderr");
-  }
-
-  #output(name: StreamName): Readable | undefined {
-    if (name === "stdin" || this.#follower === undefined || !this.#description?.pipes.includes(name)) return undefined;
-    return this.#streams.output(name, this.#follower);
+    return this.#supervision.output("stderr");
   }
 
   /** Forget an executor that has ended: its exit record and what is left of its output. @throws ExecutorError wrong-state */
   remove(): void {
-    const { state } = this.#lifecycle;
-    if (state !== "exited" && state !== "failed" && state !== "idle") throw this.#lifecycle.wrong();
-    if (state === "exited") this.#directory.remove();
+    this.#supervision.remove();
   }
 
   /**
@@ -355,15 +274,5 @@ export class Executor {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown(this.#options.atScopeEnd);
     this.remove();
-  }
-
-  /** It has processes: its program's, or the one that waits for start. */
-  #mustBeMade(): void {
-    if (this.#lifecycle.state !== "created") this.#mustRun();
-  }
-
-  #mustRun(): void {
-    if (this.#lifecycle.state === "created" && this.state === "running") this.#lifecycle.enter("running");
-    this.#lifecycle.mustBe("running", "running", "terminating");
   }
 }
