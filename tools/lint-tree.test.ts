@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LARGEST_BYTES, problemsOf, type TreeFile } from "./lint-tree.ts";
+import { LARGEST_BYTES, LONGEST_LINES, problemsOf, problemsOfMedians, type TreeFile } from "./lint-tree.ts";
 
 const file = (path: string, text: string | undefined = "", bytes = text?.length ?? 0): TreeFile => ({ path, bytes, text });
 
@@ -18,6 +18,30 @@ describe("what may be committed", () => {
       file("package-lock.json", "", large),
     ]);
     expect(found).toEqual([expect.stringMatching(/^docs\/b\.svg: /), expect.stringMatching(/^bench\/perf\.data: /)]);
+  });
+
+  it("has no long source file that is no table", () => {
+    const [most, more] = ["\n".repeat(LONGEST_LINES), "\n".repeat(LONGEST_LINES + 1)];
+    const found = problemsOf([
+      file("src/a.ts", most),
+      file("src/b.test.ts", more),
+      file("native-bindings/init/c.c", more),
+      file("docs/d.md", more),
+      file("native-bindings/host/host.d.ts", more),
+    ]);
+    expect(found).toEqual([
+      expect.stringMatching(/^src\/b\.test\.ts: 351 lines/),
+      expect.stringMatching(/^native-bindings\/init\/c\.c: 351 lines/),
+    ]);
+  });
+
+  it("has short files on the whole, whatever single ones have", () => {
+    const lines = (path: string, ...counts: number[]) => counts.map((count) => file(path, "\n".repeat(count)));
+    expect(problemsOfMedians([...lines("a.ts", 10, 80, 300), ...lines("a.c", 110)])).toEqual([]);
+    expect(problemsOfMedians([...lines("a.ts", 10, 81, 300), ...lines("a.c", 111)])).toEqual([
+      expect.stringContaining("*.ts files have 81 lines"),
+      expect.stringContaining("*.c files have 111 lines"),
+    ]);
   });
 
   it.each(["home/somebody/runt", "work/main/bin/runt", "Users/somebody/x", "workspace/runt"])("names no path of a machine: %s", (path) => {

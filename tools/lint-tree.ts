@@ -1,6 +1,6 @@
 /**
- * What may be committed: no file at the root that is not listed here, no large file that is no fixture, no path of somebody's machine, and no
- * unit test that replaces modules under a name with which it would share them with others (vitest.config.ts).
+ * What may be committed: no file at the root that is not listed here, no large file that is no fixture, no long source file that is no table, no
+ * path of somebody's machine, and no unit test that replaces modules under a name with which it would share them with others (vitest.config.ts).
  * Looks at the files git tracks, with their content in the working tree.
  *
  * Usage: tsx tools/lint-tree.ts
@@ -52,6 +52,20 @@ const LARGE_FILES: Readonly<Record<string, string>> = {
   "test/fuzz-init/host/corpus.pack": "fixture: the corpus of the host module",
 };
 
+/** Lines of a source file. One that is longer is divided by what it is about. */
+export const LONGEST_LINES = 350;
+const SOURCE = /\.(?:ts|c|h)$/;
+/** Tables, which are read by the row. */
+const LONG_TABLES: ReadonlySet<string> = new Set([
+  "native-bindings/host/host.d.ts",
+  "src/runtime/check/process/findings.ts",
+  "src/runtime/plan/system-calls/system-calls.ts",
+  "test/mutants/engine/model.ts",
+]);
+
+/** Lines that half of the files of a language have at most. */
+const HIGHEST_MEDIANS = { ".ts": 80, ".c": 110 } as const;
+
 /** Home directories, and places where build machines keep checkouts. Examples in documents use /home/me, /path/to and /tmp. */
 const MACHINE_PATHS = /(?<![\w.$}"~-])\/(?:work\/(?:main|shared|\.)|workspace\/|builds\/|home\/(?!me\b|user\b)\w{2}|Users\/\w)[\w./-]*/;
 
@@ -67,7 +81,7 @@ export interface TreeFile {
   readonly text: string | undefined;
 }
 
-/** One line for each problem. */
+/** One line for each problem of a file. */
 export function problemsOf(files: readonly TreeFile[]): string[] {
   return files.flatMap(({ path, bytes, text }) => {
     const slash = path.indexOf("/");
@@ -75,7 +89,10 @@ export function problemsOf(files: readonly TreeFile[]): string[] {
     const isLarge = bytes > LARGEST_BYTES && !Object.hasOwn(LARGE_FILES, path);
     const isShared = SHARES_MODULES.test(path) && REPLACES_MODULES.test(text ?? "");
     const lines = text?.split("\n") ?? [];
+    const length = lengthOf(text);
+    const isLong = SOURCE.test(path) && length > LONGEST_LINES && !LONG_TABLES.has(path);
     return [
+      ...(isLong ? [`${path}: ${length} lines, more than ${LONGEST_LINES}, and no table (tools/lint-tree.ts)`] : []),
       ...(isShared ? [`${path}: replaces modules, and is not named .mocked.test.ts (vitest.config.ts)`] : []),
       ...(isKnown ? [] : [`${path}: not a name that is expected at the root (tools/lint-tree.ts)`]),
       ...(isLarge ? [`${path}: ${bytes} bytes, more than ${LARGEST_BYTES}, and no fixture (tools/lint-tree.ts)`] : []),
@@ -85,6 +102,21 @@ export function problemsOf(files: readonly TreeFile[]): string[] {
       }),
     ];
   });
+}
+
+/** One line for each language whose files are too long on the whole. */
+export function problemsOfMedians(files: readonly TreeFile[]): string[] {
+  return Object.entries(HIGHEST_MEDIANS).flatMap(([ending, highest]) => {
+    const lengths = files.filter(({ path }) => path.endsWith(ending)).map(({ text }) => lengthOf(text));
+    const median = lengths.sort((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0;
+    return median > highest
+      ? [`half of all *${ending} files have ${median} lines or more; at most ${highest} are wanted (tools/lint-tree.ts)`]
+      : [];
+  });
+}
+
+function lengthOf(text = ""): number {
+  return text.split("\n").length - 1;
 }
 
 function trackedFiles(repository: string): TreeFile[] {
@@ -98,7 +130,8 @@ function trackedFiles(repository: string): TreeFile[] {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = problemsOf(trackedFiles(fileURLToPath(new URL("..", import.meta.url))));
+  const files = trackedFiles(fileURLToPath(new URL("..", import.meta.url)));
+  const problems = [...problemsOf(files), ...problemsOfMedians(files)];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

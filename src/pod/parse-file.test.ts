@@ -1,22 +1,5 @@
 import { expect, test } from "vitest";
-import { renderFinding } from "../engine/spec/index.ts";
-import { parseFile } from "./index.ts";
-
-const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3 };
-const read = (text: string) => parseFile(text, HOST);
-/** "line:column pointer message" of every finding. */
-const told = (text: string) => read(text).findings.map((one) => renderFinding(one, "f"));
-
-const HEAD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /srv/a, runt.dev/rootfs.b: /srv/b }\n";
-const pod = (spec: string) => `${HEAD}spec:\n${spec}`;
-const one = (fields: string, further = "") => pod(`  containers:\n  - name: a\n    command: [sh]\n${fields}${further}`);
-const only = (text: string) => {
-  const { tasks, findings } = read(text);
-  expect(findings).toEqual([]);
-  expect(tasks).toHaveLength(1);
-  return tasks[0]!;
-};
-const first = (text: string) => only(text).containers[0]!;
+import { CONFIG, first, one, only, pod, read, told } from "../../test/support/engine/pod-file.ts";
 
 test("P3 P9 a pod becomes one task: its containers share the network and ipc, and nothing of the host", () => {
   const task = only(pod("  containers:\n  - { name: a, command: [sh] }\n  - { name: b, command: [sh] }\n"));
@@ -33,67 +16,6 @@ test("P3 P9 a pod becomes one task: its containers share the network and ipc, an
     ["a", "/srv/a", "web", true, 30_000],
     ["b", "/srv/b", "web", true, 30_000],
   ]);
-});
-
-test("P4 command and args with variables, working directory, and the environment in its order", () => {
-  const container = first(
-    one(
-      '    args: ["$(GREETING), $(WHO)", "$$(WHO)", "$(NOBODY)"]\n    workingDir: /srv\n    env:\n    - { name: WHO, value: world }\n    - { name: GREETING, value: "hello $(WHO)$(LATER)" }\n    - { name: LATER, value: x }\n',
-    ),
-  );
-  expect(container).toMatchObject({
-    command: "sh",
-    args: ["hello world$(LATER), world", "$(WHO)", "$(NOBODY)"],
-    cwd: "/srv",
-    env: { WHO: "world", GREETING: "hello world$(LATER)", LATER: "x" },
-  });
-});
-
-const CONFIG = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: conf }\ndata: { PORT: "80", app.ini: "a=1" }\n---\n';
-const SECRET = "apiVersion: v1\nkind: Secret\nmetadata: { name: keys }\ndata: { TOKEN: czNjcjN0 }\nstringData: { PLAIN: text }\n---\n";
-
-test("P4 env and envFrom of ConfigMaps and Secrets of the file", () => {
-  const text =
-    CONFIG +
-    SECRET +
-    one(
-      "    envFrom:\n    - { prefix: C_, configMapRef: { name: conf } }\n    - { secretRef: { name: keys } }\n    env:\n    - { name: P, valueFrom: { configMapKeyRef: { name: conf, key: PORT } } }\n    - { name: T, valueFrom: { secretKeyRef: { name: keys, key: TOKEN } } }\n    - { name: N, valueFrom: { secretKeyRef: { name: keys, key: none, optional: true } } }\n",
-    );
-  expect(first(text).env).toEqual({ C_PORT: "80", "C_app.ini": "a=1", TOKEN: "s3cr3t", PLAIN: "text", P: "80", T: "s3cr3t" });
-});
-
-test("a ConfigMap, key or volume that is not there is told at its place", () => {
-  const text = `${CONFIG}${one(
-    "    envFrom: [{ secretRef: { name: keys } }]\n    env:\n    - name: P\n      valueFrom:\n        configMapKeyRef: { name: conf, key: nothing }\n    volumeMounts: [{ name: data, mountPath: /d }]\n",
-  )}`;
-  expect(told(text)).toEqual([
-    "f:15:30: /spec/containers/0/envFrom/0/secretRef/name: the file has no Secret keys in namespace default",
-    "f:19:40: /spec/containers/0/env/0/valueFrom/configMapKeyRef/key: ConfigMap conf has no key nothing",
-    "f:20:22: /spec/containers/0/volumeMounts/0/name: the pod has no volume data",
-  ]);
-});
-
-test("P4 fieldRef and resourceFieldRef say what the pod is, and what the host has where nothing is limited", () => {
-  const ref = (name: string, source: string) => `    - { name: ${name}, valueFrom: { ${source} } }\n`;
-  const container = first(
-    one(
-      `    resources: { limits: { memory: 64Mi }, requests: { cpu: 250m } }\n    env:\n${ref("NAME", "fieldRef: { fieldPath: metadata.name }")}${ref("NODE", "fieldRef: { fieldPath: spec.nodeName }")}${ref("LABEL", `fieldRef: { fieldPath: "metadata.labels['app']" }`)}${ref("MEMORY", "resourceFieldRef: { resource: limits.memory, divisor: 1Mi }")}${ref("CPU", "resourceFieldRef: { resource: limits.cpu }")}${ref("ASKED", "resourceFieldRef: { resource: requests.cpu, divisor: 1m }")}`,
-    ).replace("  name: web", "  name: web\n  labels: { app: shop }"),
-  );
-  expect(container.env).toEqual({ NAME: "web", NODE: "node-1", LABEL: "shop", MEMORY: "64", CPU: "4", ASKED: "250" });
-});
-
-test("P6 limits and requests become limits of the kernel; a request that is not given is the limit", () => {
-  const container = (resources: string) => first(one(`    resources: ${resources}\n`));
-  expect(container("{ limits: { cpu: 0.1, memory: 0.5Gi } }")).toMatchObject({
-    cpus: 0.1,
-    cpuShares: 102,
-    memory: 2 ** 29,
-    memoryReservation: 2 ** 29,
-  });
-  expect(container("{ requests: { cpu: 500m, memory: 1e3 } }")).toMatchObject({ cpuShares: 512, memoryReservation: 1000 });
-  expect(container("{ requests: { cpu: 500m, memory: 1e3 } }")).not.toHaveProperty("memory");
-  expect(container("{}")).not.toHaveProperty("cpuShares");
 });
 
 test("P7 the pod has the sum of its containers, or what its largest init container needs", () => {
@@ -128,95 +50,6 @@ test("init containers run one after the other, a restartable one goes on, and th
 test("restartPolicy Never restarts nothing, and the waits of the others are those of the kubelet", () => {
   expect(first(one("", "  restartPolicy: Never\n"))).not.toHaveProperty("restart");
   expect(first(one("")).restart).toMatchObject({ backoff: { initial: 10_000, maximum: 300_000, resetAfter: 600_000 } });
-});
-
-test("volumes: scratch, of the host with its type, and files of ConfigMaps, Secrets, the pod itself and projections", () => {
-  const mount = (name: string) => `    - { name: ${name}, mountPath: /${name} }\n`;
-  const text = `${CONFIG}${SECRET}${one(
-    `    volumeMounts:\n${["tmp", "dir", "conf", "keys", "self", "all"].map(mount).join("")}    - { name: conf, mountPath: /etc/app.ini, subPath: app.ini }\n`,
-    `  volumes:
-  - { name: tmp, emptyDir: {} }
-  - { name: dir, hostPath: { path: /srv/data, type: Directory } }
-  - { name: conf, configMap: { name: conf, items: [{ key: app.ini, path: app.ini, mode: 0o600 }] } }
-  - { name: keys, secret: { secretName: keys, defaultMode: 0o400 } }
-  - { name: self, downwardAPI: { items: [{ path: labels, fieldRef: { fieldPath: metadata.labels } }] } }
-  - { name: all, projected: { sources: [{ secret: { name: keys, items: [{ key: TOKEN, path: a/token }] } }, { configMap: { name: conf } }] } }
-`,
-  )}`.replace("  name: web", "  name: web\n  labels: { app: shop }");
-  const { volumes, containers } = only(text);
-  const utf8 = (content: string, mode = 0o644) => ({ content, encoding: "utf8", mode });
-  expect(volumes).toEqual([
-    { name: "tmp" },
-    { name: "dir", host: "/srv/data", hostType: "Directory" },
-    { name: "conf", files: { "app.ini": utf8("a=1", 0o600) } },
-    { name: "keys", files: { TOKEN: { content: "czNjcjN0", encoding: "base64", mode: 0o400 }, PLAIN: utf8("text", 0o400) } },
-    { name: "self", files: { labels: utf8('app="shop"\n') } },
-    {
-      name: "all",
-      files: { "a/token": { content: "czNjcjN0", encoding: "base64", mode: 0o644 }, PORT: utf8("80"), "app.ini": utf8("a=1") },
-    },
-  ]);
-  expect(containers[0]!.mounts).toEqual([
-    { volume: "tmp", target: "/tmp", readOnly: false },
-    { volume: "dir", target: "/dir", readOnly: false },
-    ...["conf", "keys", "self", "all"].map((name) => ({ volume: name, target: `/${name}`, readOnly: true })),
-    { volume: "conf", subPath: "app.ini", target: "/etc/app.ini", readOnly: true },
-  ]);
-});
-
-test("rights of the pod and of the container, the container's first", () => {
-  const text = one(
-    "    securityContext: { runAsUser: 7, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { add: [NET_ADMIN], drop: [ALL] } }\n",
-    "  securityContext: { runAsUser: 5, runAsGroup: 6, runAsNonRoot: true, seccompProfile: { type: Unconfined } }\n",
-  );
-  expect(first(text)).toMatchObject({
-    user: "7:6",
-    noNewPrivileges: true,
-    readonlyRootfs: true,
-    capabilities: { add: ["CAP_NET_ADMIN"], drop: ["ALL"] },
-    seccomp: "unconfined",
-  });
-  expect(first(one("")).noNewPrivileges).toBe(false);
-  expect(told(one("    securityContext: { runAsNonRoot: true }\n"))).toEqual([
-    "f:10:24: /spec/containers/0/securityContext/runAsNonRoot: runAsNonRoot needs a runAsUser that is not 0",
-  ]);
-});
-
-test("standard input and terminal for whoever attaches", () => {
-  expect(first(one("    stdin: true\n    tty: true\n"))).toMatchObject({ stdin: true, tty: true });
-  expect(first(one(""))).not.toHaveProperty("stdin");
-});
-
-test("P4 probes and hooks: each with its way, its times and its thresholds, and the grace period", () => {
-  const text = one(
-    `    ports: [{ name: web, containerPort: 8080 }]
-    startupProbe: { httpGet: { path: /up, port: web, httpHeaders: [{ name: X-A, value: b }] }, failureThreshold: 30 }
-    livenessProbe: { tcpSocket: { port: 81, host: 10.0.0.7 }, timeoutSeconds: 4 }
-    readinessProbe: { exec: { command: [ok] }, initialDelaySeconds: 3, periodSeconds: 2, failureThreshold: 5, successThreshold: 2 }
-    lifecycle: { postStart: { exec: { command: [hi] } }, preStop: { exec: { command: [bye] } } }
-`,
-    "  terminationGracePeriodSeconds: 7\n",
-  );
-  const container = first(text);
-  expect(container).toMatchObject({
-    startupCheck: {
-      http: { port: 8080, path: "/up", address: "127.0.0.1", headers: { "X-A": "b" } },
-      interval: 10_000,
-      timeout: 1000,
-      retries: 30,
-    },
-    livenessCheck: { tcp: { port: 81, address: "10.0.0.7" }, timeout: 4000, retries: 3 },
-    healthCheck: { command: ["ok"], interval: 2000, timeout: 1000, retries: 5, initialDelay: 3000, successes: 2 },
-    postStart: { command: ["hi"] },
-    preStop: { command: ["bye"], timeout: 7000 },
-    stopTimeout: 7000,
-  });
-  expect(container.livenessCheck).not.toHaveProperty("initialDelay");
-  expect(first(one("    livenessProbe: { grpc: { port: 9, service: s } }\n")).livenessCheck!.grpc).toEqual({
-    port: 9,
-    service: "s",
-    address: "127.0.0.1",
-  });
 });
 
 test("namespaces of the host, of the pod, its hostname and its lines in /etc/hosts", () => {
@@ -324,58 +157,6 @@ test("other kinds, a file without a pod, and tasks beside pods are refused; task
   expect(read("name: t\ncontainers: [{ name: c, bundle: /b }]\n").tasks.map(({ name }) => name)).toEqual(["t"]);
 });
 
-test("P4 an image with its pull policy; a command takes the place of its entrypoint and arguments, arguments alone that of its arguments", () => {
-  const container = (fields: string) =>
-    only(`apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - { name: a, ${fields} }\n`).containers[0]!;
-  expect(container("image: registry.example/web:v1")).toMatchObject({
-    image: "docker://registry.example/web:v1",
-    pullPolicy: "prefer-cached",
-    args: [],
-  });
-  expect(container("image: registry.example/web:v1")).not.toHaveProperty("command");
-  expect(container("image: registry.example/web, args: [-p]")).toMatchObject({ pullPolicy: "always", args: ["-p"] });
-  expect(container("image: registry.example/web, imagePullPolicy: IfNotPresent, command: [a, b], args: [c]")).toMatchObject({
-    pullPolicy: "prefer-cached",
-    command: "a",
-    args: ["b", "c"],
-  });
-  const wrong = (fields: string) =>
-    told(`apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - name: a\n    ${fields}\n`);
-  expect(wrong("image: nginx")).toEqual([
-    "f:7:5: /spec/containers/0/image: names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for",
-  ]);
-  expect(wrong("image: a.b/c@sha256:12")).toEqual([expect.stringMatching(/^f:7:5: \/spec\/containers\/0\/image: write oci:DIR/)]);
-  expect(wrong("command: [x]")).toEqual([
-    "f:6:5: /spec/containers/0/image: needs an image, or its root file system as annotation runt.dev/rootfs.a of the pod",
-  ]);
-});
-
-test("P4 scratch volumes in memory and with a size, whose group the pod has, and kernel parameters", () => {
-  const task = only(
-    one(
-      "    volumeMounts: [{ name: m, mountPath: /m }]\n",
-      `  securityContext: { fsGroup: 77, supplementalGroups: [5, 77], sysctls: [{ name: kernel.shm_rmid_forced, value: "1" }] }
-  volumes:
-  - { name: m, emptyDir: { medium: Memory, sizeLimit: 1Mi } }
-  - { name: d, emptyDir: { sizeLimit: 2Mi } }
-  - { name: n, emptyDir: { sizeLimit: 0 } }
-  - { name: h, hostPath: { path: /srv } }
-`,
-    ),
-  );
-  expect(task.volumes).toEqual([
-    { name: "m", medium: "memory", size: 2 ** 20, group: 77 },
-    { name: "d", size: 2 ** 21, group: 77 },
-    { name: "n", group: 77 },
-    { name: "h", host: "/srv" },
-  ]);
-  expect(task.containers[0]!.groups).toEqual([5, 77]);
-  expect(task.sysctls).toEqual({ "kernel.shm_rmid_forced": "1" });
-  expect(told(one("", '  hostIPC: true\n  securityContext: { sysctls: [{ name: kernel.sem, value: "1" }] }\n'))).toEqual([
-    expect.stringContaining("/spec/securityContext/sysctls: needs a namespaces.ipc: shared"),
-  ]);
-});
-
 test("P4 servers of names: with dnsPolicy None those of the pod", () => {
   const { volumes, containers } = only(
     one(
@@ -386,10 +167,4 @@ test("P4 servers of names: with dnsPolicy None those of the pod", () => {
   expect(volumes[0]!.files!["resolv.conf"]!.content).toBe("nameserver 192.0.2.53\nsearch a.example\noptions ndots:2 edns0\n");
   expect(containers[0]!.mounts).toEqual([{ volume: "etc_files", subPath: "resolv.conf", target: "/etc/resolv.conf", readOnly: true }]);
   expect(only(one("", "  dnsPolicy: Default\n")).volumes).toEqual([]);
-});
-
-/** YAML 1.1, which Kubernetes reads: modes of its examples begin with 0. */
-test("P4 a mode that begins with 0 is octal", () => {
-  const { volumes } = only(CONFIG + one("", "  volumes: [{ name: c, configMap: { name: conf, defaultMode: 0400 } }]\n"));
-  expect(Object.values(volumes[0]!.files!).map(({ mode }) => mode)).toEqual([0o400, 0o400]);
 });

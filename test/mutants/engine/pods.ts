@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const MANIFEST = "src/pod/manifest";
 const STATUS = "src/pod/status";
 const PARSED = "src/pod/parse-file.test.ts";
+const CONTAINER = `${MANIFEST}/container.test.ts`;
 const SHOWN = `${STATUS}/pod.test.ts`;
 
 export const POD_MUTANTS: readonly Mutant[] = [
@@ -29,7 +30,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
     file: `${MANIFEST}/probes.ts`,
     from: "retries: failureThreshold",
     to: "retries: 1",
-    test: PARSED,
+    test: CONTAINER,
   },
   {
     id: "P6",
@@ -37,7 +38,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
     file: "src/pod/resources.ts",
     from: "(milliCpu * 1024) / 1000",
     to: "milliCpu",
-    test: PARSED,
+    test: CONTAINER,
   },
   {
     id: "P7",

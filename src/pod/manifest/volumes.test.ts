@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { CONFIG, one, only, SECRET, told } from "../../../test/support/engine/pod-file.ts";
+
+test("volumes: scratch, of the host with its type, and files of ConfigMaps, Secrets, the pod itself and projections", () => {
+  const mount = (name: string) => `    - { name: ${name}, mountPath: /${name} }\n`;
+  const text = `${CONFIG}${SECRET}${one(
+    `    volumeMounts:\n${["tmp", "dir", "conf", "keys", "self", "all"].map(mount).join("")}    - { name: conf, mountPath: /etc/app.ini, subPath: app.ini }\n`,
+    `  volumes:
+  - { name: tmp, emptyDir: {} }
+  - { name: dir, hostPath: { path: /srv/data, type: Directory } }
+  - { name: conf, configMap: { name: conf, items: [{ key: app.ini, path: app.ini, mode: 0o600 }] } }
+  - { name: keys, secret: { secretName: keys, defaultMode: 0o400 } }
+  - { name: self, downwardAPI: { items: [{ path: labels, fieldRef: { fieldPath: metadata.labels } }] } }
+  - { name: all, projected: { sources: [{ secret: { name: keys, items: [{ key: TOKEN, path: a/token }] } }, { configMap: { name: conf } }] } }
+`,
+  )}`.replace("  name: web", "  name: web\n  labels: { app: shop }");
+  const { volumes, containers } = only(text);
+  const utf8 = (content: string, mode = 0o644) => ({ content, encoding: "utf8", mode });
+  expect(volumes).toEqual([
+    { name: "tmp" },
+    { name: "dir", host: "/srv/data", hostType: "Directory" },
+    { name: "conf", files: { "app.ini": utf8("a=1", 0o600) } },
+    { name: "keys", files: { TOKEN: { content: "czNjcjN0", encoding: "base64", mode: 0o400 }, PLAIN: utf8("text", 0o400) } },
+    { name: "self", files: { labels: utf8('app="shop"\n') } },
+    {
+      name: "all",
+      files: { "a/token": { content: "czNjcjN0", encoding: "base64", mode: 0o644 }, PORT: utf8("80"), "app.ini": utf8("a=1") },
+    },
+  ]);
+  expect(containers[0]!.mounts).toEqual([
+    { volume: "tmp", target: "/tmp", readOnly: false },
+    { volume: "dir", target: "/dir", readOnly: false },
+    ...["conf", "keys", "self", "all"].map((name) => ({ volume: name, target: `/${name}`, readOnly: true })),
+    { volume: "conf", subPath: "app.ini", target: "/etc/app.ini", readOnly: true },
+  ]);
+});
+
+test("P4 scratch volumes in memory and with a size, whose group the pod has, and kernel parameters", () => {
+  const task = only(
+    one(
+      "    volumeMounts: [{ name: m, mountPath: /m }]\n",
+      `  securityContext: { fsGroup: 77, supplementalGroups: [5, 77], sysctls: [{ name: kernel.shm_rmid_forced, value: "1" }] }
+  volumes:
+  - { name: m, emptyDir: { medium: Memory, sizeLimit: 1Mi } }
+  - { name: d, emptyDir: { sizeLimit: 2Mi } }
+  - { name: n, emptyDir: { sizeLimit: 0 } }
+  - { name: h, hostPath: { path: /srv } }
+`,
+    ),
+  );
+  expect(task.volumes).toEqual([
+    { name: "m", medium: "memory", size: 2 ** 20, group: 77 },
+    { name: "d", size: 2 ** 21, group: 77 },
+    { name: "n", group: 77 },
+    { name: "h", host: "/srv" },
+  ]);
+  expect(task.containers[0]!.groups).toEqual([5, 77]);
+  expect(task.sysctls).toEqual({ "kernel.shm_rmid_forced": "1" });
+  expect(told(one("", '  hostIPC: true\n  securityContext: { sysctls: [{ name: kernel.sem, value: "1" }] }\n'))).toEqual([
+    expect.stringContaining("/spec/securityContext/sysctls: needs a namespaces.ipc: shared"),
+  ]);
+});
+
+/** YAML 1.1, which Kubernetes reads: modes of its examples begin with 0. */
+test("P4 a mode that begins with 0 is octal", () => {
+  const { volumes } = only(CONFIG + one("", "  volumes: [{ name: c, configMap: { name: conf, defaultMode: 0400 } }]\n"));
+  expect(Object.values(volumes[0]!.files!).map(({ mode }) => mode)).toEqual([0o400, 0o400]);
+});
