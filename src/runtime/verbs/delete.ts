@@ -3,7 +3,16 @@ import { RuntError } from "../errors/index.ts";
 import { forced, undoRecorded } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { containerDirectory, deriveStatus, lock, lockWithin, readRecord, removeDirectory, type StateRecord } from "../state/index.ts";
+import {
+  containerDirectory,
+  deriveStatus,
+  lock,
+  lockWithin,
+  readRecord,
+  readSummary,
+  removeDirectory,
+  type StateRecord,
+} from "../state/index.ts";
 
 /** @param state descriptor, locked by whoever calls: nothing is done when it is not the container's directory any more */
 export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {
@@ -22,7 +31,7 @@ export function remove(options: RuntimeOptions, id: string, force: boolean, stat
 /** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */
 function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, state?: number): StateRecord | undefined {
   try {
-    if (!force) readRecord(root, id);
+    if (!force) readSummary(root, id);
     if (state === undefined) take(root, id, force);
     return readRecord(root, id, true);
   } catch (error) {

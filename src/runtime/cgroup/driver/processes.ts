@@ -10,12 +10,14 @@ export interface Census {
   /** How many there are of other PID namespaces, which the kernel lists as 0. */
   readonly unseen: number;
   /** Why it is not complete: the first cgroup that could not be read. */
-  readonly failure?: unknown;
+  readonly failure: unknown;
 }
 
-/** All processes of a cgroup and of everything below it. A cgroup that cannot be read is counted as unseen, and the others are read all the same. */
-export function census(directory: string): Census {
-  const pids = new Set<number>();
+/**
+ * All processes of a cgroup and of everything below it. A cgroup that cannot be read is counted as unseen, and the others are read all the same.
+ * @param pids those of other cgroups, to which these are added
+ */
+export function census(directory: string, pids = new Set<number>()): Census {
   let unseen = 0;
   let failure: unknown;
   const count = (path: string): void => {
@@ -43,7 +45,7 @@ export function census(directory: string): Census {
   } catch (error) {
     if (!host.isErrno(error, "ENOENT", "ENOTDIR", "ENODEV")) failure ??= error;
   }
-  return { pids, unseen, ...(failure === undefined ? {} : { failure }) };
+  return { pids, unseen, failure };
 }
 
 function processesOf(directory: string): number[] {
@@ -69,13 +71,15 @@ function leaderOf(thread: number): number | undefined {
 
 /** v1 hierarchies agree unless the container moves its own processes about, so all are asked. */
 export function cgroupCensus({ paths }: CgroupRef): Census {
-  const all = paths.map(census);
-  const failure = all.find((one) => one.failure !== undefined)?.failure;
-  return {
-    pids: new Set(all.flatMap(({ pids }) => [...pids])),
-    unseen: Math.max(0, ...all.map(({ unseen }) => unseen)),
-    ...(failure === undefined ? {} : { failure }),
-  };
+  const pids = new Set<number>();
+  let unseen = 0;
+  let failure: unknown;
+  for (const path of paths) {
+    const one = census(path, pids);
+    unseen = Math.max(unseen, one.unseen);
+    failure ??= one.failure;
+  }
+  return { pids, unseen, failure };
 }
 
 /** All processes of a container that can be seen from here, ascending. */
