@@ -1,6 +1,9 @@
 import { RuntError } from "../../errors/index.ts";
 import { printable } from "../../errors/printable/index.ts";
+import { inMachine } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
+import { loadSync } from "../../host/index.ts";
+import { readRecord } from "../../state/index.ts";
 import { processes } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
@@ -9,25 +12,39 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, ...args] = positionals as [string, ...string[]];
   const format = text(flags["format"]) ?? "table";
   if (format !== "table" && format !== "json") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
-  const pids = processes(options, id);
-  if (format === "json") print(`${JSON.stringify(pids)}\n`);
-  else print(rowsOf(runPs(args.length === 0 ? ["-ef"] : args), new Set(pids.map(String))));
+  if (format === "json") {
+    // Engines look these numbers up on the host, also those of a machine.
+    print(`${JSON.stringify(processes(options, id))}\n`);
+    return 0;
+  }
+  const record = readRecord(options.root, id);
+  if (record.annotations["io.runt.isolation"] === "vm") return inMachine().passOn(record, ["ps", id, ...args]);
+  print(table(processes(options, id), args));
   return 0;
 };
+
+function table(pids: readonly number[], args: readonly string[]): string {
+  const program = findPs();
+  if (program !== undefined) return rowsOf(runPs(program, args.length === 0 ? ["-ef"] : args), new Set(pids.map(String)));
+  if (args.length > 0 && args.join() !== "-ef") throw new RuntError("operation", 'exec: "ps": executable file not found in $PATH');
+  return loadSync(import("../process-list.ts")).processList(pids);
+}
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** A busy host has thousands of processes with long command lines. */
 const OUTPUT_LIMIT = 64 << 20;
 const TIMEOUT_MS = 60_000;
 
-/** The output of the host's ps(1). */
-function runPs(args: readonly string[]): string {
+function findPs(): string | undefined {
   const path = host.getenv("PATH") || DEFAULT_PATH;
-  const program = path
+  return path
     .split(":")
     .map((directory) => `${directory || "."}/ps`)
     .find((candidate) => host.access(candidate, host.ACCESS.EXECUTE));
-  if (program === undefined) throw new RuntError("operation", 'exec: "ps": executable file not found in $PATH');
+}
+
+/** The output of the host's ps(1). */
+function runPs(program: string, args: readonly string[]): string {
   const environment = ["PATH", "HOME", "TERM", "COLUMNS", "LANG", "LC_ALL"].flatMap((name) => {
     const value = host.getenv(name);
     return value === undefined ? [] : [`${name}=${value}`];

@@ -22,7 +22,8 @@ export const LOOK_MANUAL = {
   ps: {
     description: [
       "Shows the processes in the cgroup of a container, with the ps of the host and its options (-ef unless some are given; the PID column " +
-        "must be among those shown). JSON is an array of the pids, as the host numbers them.",
+        "must be among those shown). Without a ps, and of a container in a machine, rows like those of -ef, times in UTC. JSON is an array of the " +
+        "pids, as the host numbers them.",
     ],
     examples: ["runt ps web", "runt ps web -o pid,comm", "runt ps --format json web"],
     seeAlso: ["list", "events"],
