@@ -1,10 +1,12 @@
 /** Containers in virtual machines, for real: each machine boots by software emulation, some seconds on an idle machine and many on a busy one. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
-import { shell, useHarness } from "../support/harness.ts";
+import { RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { machineMissing, VM_CONFIG } from "../support/vm.ts";
 
@@ -46,7 +48,7 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     runtime(["exec", name, "/bin/sh", "-c", command], input === undefined ? {} : { input });
 
   /** The processes of the machine on the host, by what they execute. */
-  function programs({ pid }: Machine): ReadonlyMap<string, number> {
+  function programs({ pid }: Pick<Machine, "pid">): ReadonlyMap<string, number> {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
     return new Map(children.map((child) => [readFileSync(`/proc/${child}/comm`, "utf8").trim(), child]));
   }
@@ -92,6 +94,10 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     // Killed for memory in the machine; the container goes on.
     expect((await exec(machine, "tail /dev/zero")).status).toBe(137);
 
+    // Those of the machine; the numbers that engines get are the host's.
+    expect(await ok(["ps", name])).toMatch(/^UID +PID .* CMD\n\S+ +\d+ .* \/bin\/sh -c echo up/);
+    expect(JSON.parse(await ok(["ps", "--format", "json", name]))).toContain(machine.pid);
+
     const hypervisor = programs(machine).get("qemu-system-x86")!;
     const status = readFileSync(`/proc/${hypervisor}/status`, "utf8");
     expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m);
@@ -113,6 +119,24 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     await until(name, "stopped");
     expect(isThere(hypervisor)).toBe(false);
     await ok(["delete", name]);
+  });
+
+  test("ends although the file server has not answered for the files that its program had open", async () => {
+    const name = id();
+    const bundle = harness.bundle((config) => shell(config, "echo up; read line; exit 7"));
+    const run = spawn(RUNTIME, ["--root", harness.root, "run", ...vm, "-b", bundle, name], {
+      env: { ...process.env, ...options.env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const ended = once(run, "exit");
+    await once(run.stdout, "data");
+    const { pid } = JSON.parse(await ok(["state", name])) as { pid: number };
+    const server = programs({ pid }).get("virtiofsd")!;
+    process.kill(server, "SIGSTOP");
+    run.stdin.end("go\n");
+    await Promise.race([ended, sleep(2000 * SLOW)]);
+    if (isThere(server)) process.kill(server, "SIGCONT");
+    expect(await ended).toEqual([7, null]);
   });
 
   test("leaves nothing when a process of its machine is killed", async () => {

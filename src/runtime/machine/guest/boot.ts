@@ -1,7 +1,7 @@
 /** From the kernel's first program to a system that containers can be made in. */
 import * as host from "../../host/index.ts";
 import * as kernel from "../kernel.ts";
-import { GUEST, PORT, TAG } from "../places.ts";
+import { GUEST, PORT, SHARED, TAG } from "../places.ts";
 
 /** In the initrd: modules in the order of their needs, one path a line. */
 const MODULES = "/modules/order";
@@ -22,6 +22,7 @@ export function bootGuest(): number {
   leaveInitrd();
   mountCgroups();
   kernel.mount(TAG, made(GUEST.share), "virtiofs", NODEV, "");
+  mountShared();
   return openPort();
 }
 
@@ -60,6 +61,18 @@ function mountCgroups(): void {
   for (const controller of host.readFile(`${CGROUPS}/cgroup.controllers`, undefined, true).trim().split(" ")) {
     host.writeFile(`${CGROUPS}/cgroup.subtree_control`, `+${controller}`, host.O.WRONLY, 0);
   }
+}
+
+/**
+ * A mount of the host below the shared directory is a file system of its own in the guest, which the kernel mounts when a path first leads into it.
+ * Mounted in a container alone it would end with it, and where the file server has yet to answer for a file that was closed, the kernel has a bug
+ * there: the container's last process never ends (BUG in generic_shutdown_super, Linux 6.1). Mounted here they stay.
+ */
+function mountShared(): void {
+  const [root, volumes] = [`${GUEST.share}/${SHARED.root}`, `${GUEST.share}/${SHARED.volumes}`];
+  const names = host.stat(volumes) ? host.readdir(volumes) : [];
+  // A path through a directory mounts, one that ends there does not. Volumes that are files have no file system of their own.
+  for (const path of [root, ...names.map((name) => `${volumes}/${name}`)]) host.stat(`${path}/.`);
 }
 
 function openPort(): number {

@@ -20,7 +20,6 @@ import { Maker } from "./maker.ts";
 import { Program } from "./program.ts";
 
 const READ_AT_ONCE = 65_536;
-const LOOK_MS = 500;
 
 export function guest(): never {
   host.blockSignals();
@@ -71,16 +70,13 @@ export function guest(): never {
 
   function reap(): void {
     for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
-      maker.ended(ended.pid, ended.status);
-      for (const program of programs.values()) if (program.pid === ended.pid) program.ended(ended.status);
+      const { pid, status } = ended;
+      const program = [...programs.values()].find((each) => each.runs(pid));
+      if (program) program.ended(status);
+      else maker.ended(pid, status);
     }
   }
 
-  /** Also without a signal: on a busy host an emulated machine was seen to sleep although a child had ended. */
-  function look(): void {
-    reap();
-    loop.setAlarm(LOOK_MS, look);
-  }
   loop.after = () => {
     for (const [stream, program] of programs) if (program.finish()) programs.delete(stream);
   };
@@ -89,7 +85,6 @@ export function guest(): never {
     0,
     new Uint8Array(host.utf8Encode(JSON.stringify({ version: host.build.version, commit: host.build.commit } satisfies Hello))),
   );
-  look();
   return loop.run();
 }
 

@@ -30,18 +30,21 @@ export class Maker {
     else this.#plain(program, opening.words);
   }
 
+  /** A process has ended that is no program of a stream. */
   ended(pid: number, status: number): void {
     const verb = this.#verbs.get(pid);
     this.#verbs.delete(pid);
     if (verb) verb(status);
-    else if (this.#verbs.size > 0) this.#endings.set(pid, status);
+    else this.#endings.set(pid, status);
+    // Nobody will ask for them, and their numbers come again.
+    if (this.#verbs.size === 0) this.#endings.clear();
   }
 
   #container(program: Program, { id, config }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
     host.tryMkdir(GUEST.bundle, 0o755);
     host.writeFile(`${GUEST.bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
     this.#verb(program, directory, ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id], () => {
-      this.#take(program, directory);
+      keepMounts(this.#take(program, directory));
       this.#verb(program, directory, ["start", id], () => program.started(), true);
     });
   }
@@ -89,12 +92,14 @@ export class Maker {
     return [...pidFile, "--console-socket", path];
   }
 
-  #take(program: Program, directory: string): void {
+  /** Returns its pid. */
+  #take(program: Program, directory: string): number {
     const pid = Number(host.readFile(`${directory}/pid`));
     program.pid = pid;
     const status = this.#endings.get(pid);
     this.#endings.delete(pid);
     if (status !== undefined) program.ended(status);
+    return pid;
   }
 
   /** `silent`: the program has its stdio already. */
@@ -110,6 +115,16 @@ export class Maker {
       if (status === 0) return next();
       program.failed({ message: messageOf(log, words[0]!), status: status > 0 && status < 256 ? status : FAILED, shown });
     });
+  }
+}
+
+/** A mount namespace stays as long as it is open: so do file systems of the share that were mounted in it alone (boot.ts says why they have to). */
+function keepMounts(pid: number): void {
+  try {
+    host.open(`/proc/${pid}/ns/mnt`, host.O.RDONLY);
+  } catch (error) {
+    // It has ended.
+    if (!host.isErrno(error, "ENOENT", "ESRCH", "EACCES")) throw error;
   }
 }
 

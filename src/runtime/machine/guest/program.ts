@@ -98,6 +98,11 @@ export class Program {
     this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(failure))));
   }
 
+  /** Whether this is its process, which has not ended. */
+  runs(pid: number): boolean {
+    return this.pid === pid && this.#status === undefined;
+  }
+
   ended(status: number): void {
     this.#status = status;
   }

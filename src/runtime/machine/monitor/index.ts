@@ -8,7 +8,7 @@ import { Inlet, Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
 import { Clients } from "./clients.ts";
-import { startMachine } from "./machine.ts";
+import { HYPERVISOR, startMachine } from "./machine.ts";
 import { OwnStream } from "./own-stream.ts";
 import { Port } from "./port.ts";
 
@@ -80,7 +80,9 @@ export function monitor(): never {
     for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
       const name = programs.get(ended.pid);
       if (name === undefined) continue;
-      endings.push(`${name} has ended with status ${ended.status}`);
+      // A guest's kernel that panics switches the machine off.
+      const byGuest = name === HYPERVISOR && ended.status === 0;
+      endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${ended.status}`);
       // What it had to say, and the end of the other one, may come a moment later.
       loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
     }

@@ -14,6 +14,7 @@ export interface Machine {
   readonly complaints: number;
 }
 
+export const HYPERVISOR = "the hypervisor";
 const ENVIRONMENT = ["PATH=/usr/bin:/bin"];
 
 export function startMachine(request: MachineRequest): Machine {
@@ -28,7 +29,7 @@ export function startMachine(request: MachineRequest): Machine {
   const [channel, hypervisors] = kernel.streamPair();
   const hypervisor = hypervisorArguments(request, hypervisors);
   const stdio = [nothing, request.console ? errors : nothing, errors] as const;
-  programs.set(kernel.spawnCompanion(request.hypervisor, hypervisor, ENVIRONMENT, stdio, [hypervisors], request.user), "the hypervisor");
+  programs.set(kernel.spawnCompanion(request.hypervisor, hypervisor, ENVIRONMENT, stdio, [hypervisors], request.user), HYPERVISOR);
   for (const fd of [nothing, theirs, files, hypervisors]) host.close(fd);
   kernel.setNonBlocking(channel);
   return { programs, channel, complaints };
