@@ -1,5 +1,6 @@
 /*
  * runt-pause connect NAMESPACE ADDRESS PORT: a TCP connection that begins in another network namespace, as stdin and stdout. It ends with the connection.
+ * runt-pause forward NAMESPACE ADDRESS PORT: the same for a client of any kind: both directions go on by themselves, and the end of stdin is that of one of them.
  * runt-pause reach NAMESPACE ADDRESS PORT: ends with 0 as soon as there is one. Whoever starts it bounds its time.
  */
 #define _GNU_SOURCE
@@ -10,10 +11,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -68,7 +71,36 @@ static int relay(int connection) {
   }
 }
 
-int connect_in_namespace(bool is_relay, const char *path, const char *address, const char *port) {
+/* Returns at the end of `from`; false: something is wrong. */
+static bool copy_all(int from, int to) {
+  static char bytes[65536];
+  for (;;) {
+    const ssize_t count = read(from, bytes, sizeof(bytes));
+    if (count <= 0) return count == 0;
+    if (!write_all(to, bytes, count)) return false;
+  }
+}
+
+/* Each direction has a process: one of them that is full must not hold up the other, or two ends that both write first would wait for ever. */
+static int forward(int connection) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return failed("fork", "");
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    const bool is_whole = copy_all(STDIN_FILENO, connection);
+    shutdown(connection, SHUT_WR);
+    _exit(is_whole ? 0 : 1);
+  }
+  const bool is_whole = copy_all(connection, STDOUT_FILENO);
+  const int saved = errno;
+  kill(child, SIGKILL);
+  errno = saved;
+  return is_whole ? 0 : failed("read from", "the connection");
+}
+
+int connect_in_namespace(const char *verb, const char *path, const char *address, const char *port) {
   const int space = open(path, O_RDONLY | O_CLOEXEC);
   if (space < 0 || setns(space, CLONE_NEWNET) != 0) return failed("enter", path);
   struct sockaddr_storage target;
@@ -79,5 +111,6 @@ int connect_in_namespace(bool is_relay, const char *path, const char *address, c
   }
   const int connection = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0 || connect(connection, (struct sockaddr *)&target, length) != 0) return failed("connect to", address);
-  return is_relay ? relay(connection) : 0;
+  if (strcmp(verb, "forward") == 0) return forward(connection);
+  return strcmp(verb, "connect") == 0 ? relay(connection) : 0;
 }

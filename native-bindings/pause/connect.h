@@ -1,9 +1,7 @@
 #ifndef RUNT_PAUSE_CONNECT_H
 #define RUNT_PAUSE_CONNECT_H
 
-#include <stdbool.h>
-
 /* Returns the exit status; what is wrong is on stderr. */
-int connect_in_namespace(bool is_relay, const char *path, const char *address, const char *port);
+int connect_in_namespace(const char *verb, const char *path, const char *address, const char *port);
 
 #endif

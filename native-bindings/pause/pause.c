@@ -6,12 +6,11 @@
 #include "connect.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 int main(int argc, char **argv) {
-  if (argc == 5) return connect_in_namespace(strcmp(argv[1], "connect") == 0, argv[2], argv[3], argv[4]);
+  if (argc == 5) return connect_in_namespace(argv[1], argv[2], argv[3], argv[4]);
   // A blocked signal waits for sigwaitinfo, also one whose default would be to be ignored: the first process of a namespace ignores what it does not handle.
   sigset_t signals;
   sigemptyset(&signals);
