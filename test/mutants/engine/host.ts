@@ -99,6 +99,14 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     test: ROWS,
   },
   {
+    id: "E27",
+    fault: "a container of no task is stopped with orphans",
+    file: `${RUN}/orphans.ts`,
+    from: "({ task }) => task !== null && !taken.has(task));",
+    to: "({ task }) => task === null || !taken.has(task));",
+    test: `${RUN}/orphans.test.ts`,
+  },
+  {
     id: "E29",
     fault: "there is always room for one more subscriber",
     file: "src/runtd/http/slots.ts",
@@ -210,7 +218,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     to: `    const isOpen = () => [...this.#turns.records.values()].some(({ known }) => known !== "RUNNING" && known !== "STOPPED");
     for (let turn = 0; turn < 400 && isOpen(); turn++) await new Promise((resolve) => setTimeout(resolve, 50));
     return answer!;`,
-    test: ROWS,
+    test: `${RUN}/edits.test.ts`,
   },
   {
     id: "E62",
