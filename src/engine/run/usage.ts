@@ -14,6 +14,8 @@ export interface UsageView {
   readonly container: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
+  /** Milliseconds of CLOCK_MONOTONIC, which nobody sets: what was used between two looks is over their difference. */
+  readonly clockMs: number;
   /** Microseconds of processor time in all; null, here and below: the host does not count it. */
   readonly cpuUs: number | null;
   readonly memoryBytes: number | null;
@@ -40,6 +42,8 @@ export async function usages(tasks: readonly TaskRecord[], runtime: ContainerRun
 function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu, memory, pids, io }: Stats): UsageView {
   return {
     ...{ task: id, group, name, container, atMs },
+    // The same clock for each daemon of a boot, as performance.now() is not.
+    clockMs: Number(process.hrtime.bigint() / 1_000n) / 1_000,
     cpuUs: cpu.usageUs ?? null,
     memoryBytes: memory.usageBytes ?? null,
     memoryLimitBytes: memory.limitBytes ?? null,

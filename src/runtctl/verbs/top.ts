@@ -67,9 +67,9 @@ async function processorsOf({ client }: Session): Promise<number> {
 /** Percent of one processor; undefined without an earlier sample or without accounting. */
 export function cpuPercent(now: UsageView, before: readonly UsageView[]): number | undefined {
   const old = before.find(({ task, container }) => task === now.task && container === now.container);
-  if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.atMs <= old.atMs) return undefined;
+  if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.clockMs <= old.clockMs) return undefined;
   // The counter of a restarted container begins at 0.
-  return Math.max(0, (now.cpuUs - old.cpuUs) / (now.atMs - old.atMs) / 10);
+  return Math.max(0, (now.cpuUs - old.cpuUs) / (now.clockMs - old.clockMs) / 10);
 }
 
 function rowOf(usage: UsageView, before: readonly UsageView[], processors: number): string[] {

@@ -12,6 +12,9 @@ const usage = z
     name: z.string().describe("Of the task."),
     container: z.string(),
     atMs: z.number().describe("Milliseconds since the epoch."),
+    clockMs: z
+      .number()
+      .describe("Milliseconds of a clock that nobody sets: for the time between two answers, also of two daemons in one boot."),
     cpuUs: count.describe("Microseconds of processor time in all. null, here and below: the host does not count it."),
     memoryBytes: count,
     memoryLimitBytes: count.describe("null: it has none."),
