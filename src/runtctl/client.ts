@@ -1,5 +1,5 @@
 /** JSON over the daemon's unix socket. */
-import { type IncomingMessage, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import type { Sockets } from "./sockets.ts";
 
 interface ErrorFacts {
@@ -72,9 +72,15 @@ async function sendToOne([first, ...others]: Sockets, method: string, path: stri
 function send(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const call = request({ socketPath, method, path, headers, timeout: TIMEOUT_MS }, resolve);
+    // A change is made on a connection of its own, so that it is never unclear whether it was taken.
+    const agent = method === "GET" ? undefined : new Agent();
+    const call = request({ socketPath, method, path, headers, timeout: TIMEOUT_MS, agent }, resolve);
     call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
-    call.on("error", (error: NodeJS.ErrnoException) => reject(connectionError(socketPath, error)));
+    call.on("error", (error: NodeJS.ErrnoException) => {
+      // The daemon may have closed an idle connection at the moment when it was used again (http.ClientRequest.reusedSocket).
+      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) send(socketPath, method, path, body).then(resolve, reject);
+      else reject(connectionError(socketPath, error));
+    });
     call.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

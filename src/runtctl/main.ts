@@ -15,7 +15,8 @@ const program = programOf(VERBS, version, (status) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = told(error as Error);
+  // At once: of several logs that are read, the others may still be open.
+  process.exit(told(error as Error));
 }
 
 /** Prints the error in one line, and its hint if there is one. Returns the exit status. */
