@@ -164,7 +164,21 @@ module.exports = {
       severity: "error",
       comment: "the daemon and its client use the engine as every other program does",
       from: { path: "^src/(runtd|runtctl)/", pathNot: TESTS },
-      to: { path: "^src/engine/", pathNot: "^src/engine/index\\.ts$" },
+      to: { path: "^src/engine/", pathNot: "^src/engine/(index|client)\\.ts$" },
+    },
+    {
+      name: "client-loads-the-engine-late",
+      severity: "error",
+      comment: "runtctl is started often: what a verb needs of engine and pods it imports when it runs",
+      from: { path: "^src/runtctl/", pathNot: TESTS },
+      to: { path: "^src/(engine|pod)/index\\.ts$", dependencyTypesNot: ["type-only", "dynamic-import"] },
+    },
+    {
+      name: "client-part-is-small",
+      severity: "error",
+      comment: "what the client has of the engine from the beginning is what needs no package",
+      from: { path: "^src/engine/client\\.ts$" },
+      to: { path: "^src/", pathNot: "^src/engine/(logs/index|spec/pull-policy)\\.ts$" },
     },
     {
       name: "no-engine-import-past-an-index",

@@ -1,6 +1,6 @@
 /** Reads records of a container's log from the daemon. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type LogRecord, parseRecord } from "../engine/index.ts";
+import { type LogRecord, parseRecord } from "../engine/client.ts";
 import { ClientError } from "./client.ts";
 import { linesOf } from "./output/lines.ts";
 import type { Session } from "./session.ts";

@@ -11,6 +11,7 @@ export { type ImageReference, type ImageTransport, parseReference, pinned, rende
 export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
+export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
 export {
   CONDITIONS,
   type Condition,
@@ -20,8 +21,6 @@ export {
   type HealthCheck,
   type HttpCheck,
   type MountSpec,
-  PULL_POLICIES,
-  type PullPolicy,
   type RestartPolicy,
   type TcpCheck,
 } from "./schema/container.ts";

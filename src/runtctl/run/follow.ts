@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
-import { type TaskView, TextWriter } from "../../engine/index.ts";
+import { TextWriter } from "../../engine/client.ts";
+import type { TaskView } from "../../engine/index.ts";
 import { FRAME } from "../../shared/frames/index.ts";
 import { ClientError } from "../client.ts";
 import { DetachKeys } from "../detach-keys.ts";

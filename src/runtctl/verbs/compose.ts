@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import type { variablesIn as Variables } from "../../pod/index.ts";
 import { UsageError } from "../errors.ts";
 import { type FileOption, textOf } from "./file.ts";
 
@@ -27,10 +28,8 @@ export interface FileToApply {
   readonly group: string;
 }
 
-type Variables = typeof import("../../pod/index.ts").variablesIn;
-
 /** Variables of .env beside the file, and those of whoever applies it, which go first. @throws UsageError */
-function environmentIn(directory: string, variablesIn: Variables): Readonly<Record<string, string | undefined>> {
+function environmentIn(directory: string, variablesIn: typeof Variables): Readonly<Record<string, string | undefined>> {
   const file = join(directory, ".env");
   if (!existsSync(file)) return process.env;
   try {

@@ -1,5 +1,5 @@
 import { Argument, Option } from "commander";
-import { durationSchema, type ImageInfo } from "../../engine/index.ts";
+import type { ImageInfo } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";
@@ -41,6 +41,7 @@ async function list({ client }: Session, { output, unused, most }: Options): Pro
 }
 
 async function prune({ client }: Session, { output, unused = "0s", most }: Options): Promise<number> {
+  const { durationSchema } = await import("../../engine/index.ts");
   const { success, data: unusedMs } = durationSchema.safeParse(unused);
   if (!success) throw new UsageError(`--unused: ${unused} is no duration like 10s or 24h`);
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Option } from "commander";
-import { type Applied, PULL_POLICIES } from "../../engine/index.ts";
+import { PULL_POLICIES } from "../../engine/client.ts";
+import type { Applied } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";

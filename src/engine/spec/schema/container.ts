@@ -1,6 +1,7 @@
 /** One container of a task. */
 import { z } from "zod";
 import { parseReference } from "../image/reference.ts";
+import { PULL_POLICIES } from "../pull-policy.ts";
 import { absolutePath, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
@@ -130,8 +131,6 @@ const secretFile = z.strictObject({
     .describe("Whose it is, as the container counts."),
 });
 
-export const PULL_POLICIES = ["always", "once", "prefer-cached", "default"] as const;
-
 const imageReference = z
   .string()
   .refine(
@@ -238,7 +237,6 @@ export const container = fields.transform(
   (one) => (one.image === undefined ? { ...SAID_WITHOUT_IMAGE, ...one } : one) as z.output<typeof fields>,
 );
 
-export type PullPolicy = (typeof PULL_POLICIES)[number];
 export type Condition = (typeof CONDITIONS)[number];
 export type Dependency = z.output<typeof dependency>;
 export type RestartPolicy = z.output<typeof restartPolicy>;
