@@ -1,6 +1,6 @@
 /** Logs of tasks: nothing lost whoever is killed, read by whoever may, over rotation and restart. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SLOW } from "../support/harness.ts";
@@ -22,8 +22,7 @@ interface Container {
 describe.skipIf(!isRoot)("logs (needs root)", () => {
   const scene = useEngine();
   const read = () => join(scene.directory, "run/read.sock");
-  const containers = async (): Promise<readonly Container[]> =>
-    JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout)[0].containers;
+  const containers = async (): Promise<readonly Container[]> => JSON.parse((await http(read(), "GET", "/v1/tasks/web")).text).containers;
   const task = (script: string, rest = "", name = "app") => `
   - name: ${name}
     rootfs: ${scene.rootfs()}
@@ -64,18 +63,22 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
 
   test("logs -f over rotations and a restart, to the end; --previous", async () => {
     await scene.daemon();
+    const go = join(scene.rootfs(), "tmp/go");
     await apply(
       task(
-        "i=0; while [ $i -lt 4000 ]; do echo $i; i=$((i+1)); done; echo error >&2; sleep 5; exit 3",
-        "\n    log: { maxSize: 64Ki, maxFiles: 100 }\n    restart: { maximumCount: 1, backoff: { initial: 1s } }",
+        "i=0; while [ $i -lt 4000 ]; do echo $i; i=$((i+1)); done; echo error >&2; until [ -e /tmp/go ]; do sleep 0.05; done; exit 3",
+        "\n    log: { maxSize: 64Ki, maxFiles: 100 }\n    restart: { maximumCount: 1, backoff: { initial: 100ms } }",
       ),
     );
     // While its first incarnation is there.
     await until(async () => (await containers())[0]!.known === "RUNNING");
-    const followed = await scene.ctl("logs", "web", "-f");
-    expect(followed).toMatchObject({ status: 0 });
-    expect(followed.stdout === numbers(4000) + numbers(4000)).toBe(true);
-    expect(followed.stderr).toBe("error\nerror\n");
+    const { stdout, stderr, ended } = follower();
+    await until(() => stderr() === "error\n");
+    writeFileSync(go, "");
+    expect(await ended).toBe(0);
+    rmSync(go);
+    expect(stdout() === numbers(4000) + numbers(4000)).toBe(true);
+    expect(stderr()).toBe("error\nerror\n");
     const [app] = await containers();
     expect(app).toMatchObject({ generation: 2, known: "STOPPED" });
     expect(logRecords(app!.log).length).toBe(4001);
@@ -86,14 +89,15 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
   /** What `runtctl logs -f` of the task shows, while it goes on. */
   const follower = () => {
     const child = spawn(process.execPath, [RUNTCTL, "-s", read(), "logs", "web", "-f"], { stdio: ["ignore", "pipe", "pipe"] });
-    let shown = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk) => {
-        shown += chunk;
+    const shown = { stdout: "", stderr: "", all: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (chunk) => {
+        shown[name] += chunk;
+        shown.all += chunk;
       });
     }
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-    return { shown: () => shown, ended };
+    return { shown: () => shown.all, stdout: () => shown.stdout, stderr: () => shown.stderr, ended };
   };
 
   test("logs -f goes on when the daemon was killed and is there again, over rotations and a new start: each line once", async () => {

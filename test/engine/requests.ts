@@ -12,9 +12,10 @@ export async function until(
 ): Promise<void> {
   // Tests set the clock of the wall, too.
   const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
+  // What has not come soon is waited for with fewer looks, because a look may be a process or a request.
+  for (let looks = 0; !(await condition()); looks++) {
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);
-    await sleep(5);
+    await sleep(looks < 20 ? 5 : 25);
   }
 }
 
@@ -45,7 +46,7 @@ export function http(
     });
     call.on("error", (error: NodeJS.ErrnoException) => {
       // The daemon may have closed a connection that was idle at the moment when it was used again (http.ClientRequest.reusedSocket).
-      if (call.reusedSocket && error.code === "ECONNRESET") http(socketPath, method, path, body).then(resolve, reject);
+      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) http(socketPath, method, path, body).then(resolve, reject);
       else reject(error);
     });
     call.end(body === undefined ? undefined : JSON.stringify(body));

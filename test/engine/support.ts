@@ -9,7 +9,7 @@ import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
-import { until } from "./requests.ts";
+import { http, until } from "./requests.ts";
 
 export { http, identityOf, until } from "./requests.ts";
 
@@ -247,23 +247,22 @@ containers:
 `;
 }
 
-/** What there is now, without gaps: the stream is left when it says nothing for a while. */
+/** What there is now, without gaps. */
 export async function eventsOf(socketPath: string, after: number): Promise<{ sequence: number; data: Record<string, unknown> }[]> {
+  const { lastSequence } = JSON.parse((await http(socketPath, "GET", "/v1/node")).text);
+  if (lastSequence <= after) return [];
   const text = await new Promise<string>((resolve, reject) => {
     let received = "";
     const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
-      const done = () => {
-        call.destroy();
-        resolve(received);
-      };
-      let timer = setTimeout(done, 1_000);
       response.on("data", (chunk) => {
         received += chunk;
-        clearTimeout(timer);
-        timer = setTimeout(done, 500);
+        if (!new RegExp(`^id: ${lastSequence}\n(?:.+\n)*\n`, "m").test(received)) return;
+        call.destroy();
+        resolve(received);
       });
+      response.on("error", reject);
     });
-    call.on("error", (error) => (received === "" ? reject(error) : resolve(received)));
+    call.on("error", reject);
     call.end();
   });
   return text
