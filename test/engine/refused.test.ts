@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     await scene.daemon();
     const text = webTask(scene.rootfs());
     expect((await scene.ctl("apply", "-f", scene.file("web.yaml", text))).status).toBe(0);
-    await until(() => scene.list().length === 2);
+    await until(() => scene.list().filter(({ status }) => status === "running").length === 2);
     const before = scene.list();
     const unknown = await scene.ctl("apply", "-f", scene.file("unknown.yaml", `memry: 64Mi\n${text}`));
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("/memry: ")]);
