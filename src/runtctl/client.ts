@@ -78,7 +78,8 @@ function send(socketPath: string, method: string, path: string, body: unknown): 
     call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     call.on("error", (error: NodeJS.ErrnoException) => {
       // The daemon may have closed an idle connection at the moment when it was used again (http.ClientRequest.reusedSocket).
-      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) send(socketPath, method, path, body).then(resolve, reject);
+      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? ""))
+        send(socketPath, method, path, body).then(resolve, reject);
       else reject(connectionError(socketPath, error));
     });
     call.end(body === undefined ? undefined : JSON.stringify(body));

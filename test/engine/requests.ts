@@ -46,7 +46,8 @@ export function http(
     });
     call.on("error", (error: NodeJS.ErrnoException) => {
       // The daemon may have closed a connection that was idle at the moment when it was used again (http.ClientRequest.reusedSocket).
-      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) http(socketPath, method, path, body).then(resolve, reject);
+      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? ""))
+        http(socketPath, method, path, body).then(resolve, reject);
       else reject(error);
     });
     call.end(body === undefined ? undefined : JSON.stringify(body));
