@@ -38,6 +38,8 @@ export interface Configuration {
   readonly networkTimeoutMs: number | undefined;
   readonly networkCheckMs: number | undefined;
   readonly volumeCheckMs: number | undefined;
+  /** undefined: the engine's default. */
+  readonly journalSocket: string | undefined;
   /** undefined: interLink may not ask. */
   readonly interlink: InterlinkConfiguration | undefined;
   readonly images: ImageSettings;
@@ -51,7 +53,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
-             [--volume-check DURATION]
+             [--volume-check DURATION] [--journal-socket PATH]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
                           [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
              [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
@@ -84,6 +86,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         how often the networks of tasks are looked at; default 1m
   --volume-check DURATION
                         how often scratch volumes with a size are measured; default 10s
+  --journal-socket PATH stream socket of systemd's journal, for logs with the driver journald; default /run/systemd/journal/stdout
   --interlink           interlink.sock in the directory of the sockets: pods of a cluster come by the plug-in API of interLink
   --interlink-host-path DIR
                         they may have directories of the host below it; may be repeated; default: none
@@ -143,6 +146,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "network-timeout": { type: "string" },
       "network-check": { type: "string" },
       "volume-check": { type: "string" },
+      "journal-socket": { type: "string" },
       ...IMAGE_OPTIONS,
       ...INTERLINK_OPTIONS,
       help: { type: "boolean", default: false },
@@ -154,6 +158,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     runDir: values["run-dir"],
     cgroupParent: values["cgroup-parent"],
     runtime: values.runtime,
+    journalSocket: values["journal-socket"],
   };
   for (const [name, path] of Object.entries(paths)) {
     if (path !== undefined && !isAbsolute(path)) throw new Error(`${name}: ${path} is not absolute`);

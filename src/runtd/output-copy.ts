@@ -1,5 +1,5 @@
 /** Copies the output of containers to standard output, line by line. */
-import { type ContainerView, type Engine, type LogRecord, type TaskView, TextWriter } from "../engine/index.ts";
+import { type ContainerView, type Engine, EngineError, type LogRecord, type TaskView, TextWriter } from "../engine/index.ts";
 import { factsOf, log } from "./log.ts";
 
 export class OutputCopy {
@@ -8,9 +8,14 @@ export class OutputCopy {
   /** With one container the output is unchanged; with several, each line begins with the container's name. */
   constructor(engine: Engine, ids: readonly string[], group: string) {
     const containers = ids.flatMap((id) => ownContainers(engine.get(id, group)).map(({ name }) => ({ id, name })));
-    const copies = containers.map(({ id, name }) => {
-      const records = engine.logs(id, group, { container: name, follow: true, previous: false });
-      return copy(records, containers.length === 1 ? "" : `${name} | `).catch((error) => log("error", "output-lost", factsOf(error)));
+    const copies = containers.map(async ({ id, name }) => {
+      try {
+        const records = engine.logs(id, group, { container: name, follow: true, previous: false });
+        await copy(records, containers.length === 1 ? "" : `${name} | `);
+      } catch (error) {
+        // What is dropped is what its author wants to have dropped.
+        if (!(error instanceof EngineError && error.code === "no-log")) log("error", "output-lost", factsOf(error));
+      }
     });
     this.#copies = Promise.all(copies);
   }

@@ -26,7 +26,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   process.umask(0o077);
   const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, options, runDir } =
     configuration;
-  const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs } = configuration;
+  const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs, journalSocket } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
     ...{
@@ -45,6 +45,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       networkTimeoutMs,
       networkCheckMs,
       volumeCheckMs,
+      journalSocket,
       log,
     },
     namespaceDir: join(runDir, "networks"),

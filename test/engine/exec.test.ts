@@ -1,6 +1,7 @@
 /** Programs in a running container, as runtctl runs them. What they are is seen in /proc. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
@@ -162,4 +163,33 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect(await ended(other)).toBe(1);
     expect(other.text()).toContain("the daemon has gone away");
   }, 120_000);
+
+  test("port-forward: a port on the loopback of a task, from a port of this host; both directions at once, to the end of each; nobody there is told", async () => {
+    await scene.daemon();
+    const script = "nc -ll -p 7 -e cat & echo up; exec sleep 1000";
+    const container = { name: "app", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", script], stopSignal: "SIGKILL" };
+    expect(
+      (await scene.ctl("apply", "-f", scene.file("echo.json", JSON.stringify({ name: "echo", containers: [container] })))).status,
+    ).toBe(0);
+    await until(async () => (await scene.ctl("logs", "echo")).stdout === "up\n");
+    const forward = start([...ctl, "port-forward", "echo", ":7", ":9"]);
+    await until(() => (forward.text().match(/->/g) ?? []).length === 2);
+    const port = (remote: number) => Number(new RegExp(`127\\.0\\.0\\.1:(\\d+) -> ${remote}\n`).exec(forward.text())![1]);
+    const sent = Buffer.alloc(8 << 20, "0123456789abcde\n");
+    const socket = connect({ host: "127.0.0.1", port: port(7), allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.end(sent);
+    await new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
+    expect(Buffer.concat(chunks).equals(sent)).toBe(true);
+    const nobody = connect({ host: "127.0.0.1", port: port(9) });
+    nobody.on("error", () => {});
+    await new Promise((resolve) => nobody.once("close", resolve));
+    await until(() => forward.text().includes("port 9: "));
+    expect(forward.text()).toMatch(/port 9: .*connect to 127\.0\.0\.1: Connection refused/);
+    forward.kill("SIGTERM");
+    expect(await ended(forward)).toBe(0);
+    expect((await scene.ctl("port-forward", "echo", "99999")).status).toBe(2);
+    expect((await scene.ctl("port-forward", "nobody", "80")).stderr).toContain("there is no task nobody");
+  });
 });

@@ -90,6 +90,38 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     await scene.ctl("delete", "t");
   });
 
+  test("E51: to journald, with its greeting and the priority of each line; a log of the driver none is dropped, and nobody can read it", async () => {
+    const journal = join(scene.directory, "journal.sock");
+    let text = "";
+    const listener = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+    });
+    await new Promise<void>((ready) => listener.listen(journal, ready));
+    server = listener;
+    await scene.daemon({ args: ["--journal-socket", journal] });
+    const container = (name: string, log: object) => ({
+      ...{ name, rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", "echo out; echo bad >&2; exec sleep 1000"] },
+      ...{ stopSignal: "SIGKILL", log },
+    });
+    const containers = [container("app", { driver: "journald", maxSize: "64Ki" }), container("quiet", { driver: "none" })];
+    await http(scene.socket, "POST", "/v1/apply", { text: JSON.stringify({ name: "t", containers }) });
+    await until(() => text.includes("out\n") && text.includes("bad\n"));
+    expect(text.startsWith("t/app\n\n6\n1\n0\n0\n0\n")).toBe(true);
+    expect(text.slice("t/app\n\n6\n1\n0\n0\n0\n".length).split("\n").sort()).toEqual(["", "<3>bad", "<6>out"]);
+    expect((await scene.ctl("logs", "t", "-c", "app")).stdout).toContain("out\n");
+    for (const verb of ["logs", "attach"]) {
+      const refused = await scene.ctl(verb, "t", "-c", "quiet");
+      expect(refused.status).not.toBe(0);
+      expect(refused.stderr).toContain("what container quiet of task t prints is dropped: its log has the driver none");
+    }
+    const { log } = JSON.parse((await http(scene.socket, "GET", "/v1/tasks/t")).text).containers[1] as { log: string };
+    expect(existsSync(log)).toBe(false);
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+  });
+
   test("E53: nobody listens, ever: the container runs and ends all the same, and its task can be deleted", async () => {
     await scene.daemon();
     const container = {

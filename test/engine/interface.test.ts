@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(await refused("POST", "/v1/tasks/web/restart", { containers: ["none"] })).toBe("404 unknown-container");
     expect(await refused("POST", "/v1/tasks/web/rollback")).toBe("409 nothing-to-roll-back");
     // Streams have a test of their own; here their refusals.
-    for (const stream of ["exec", "attach"]) {
+    for (const stream of ["exec", "attach", "forward?port=80"]) {
       expect(await refused("GET", `/v1/tasks/web/${stream}`)).toBe("426 upgrade-required");
       expect(await refused("GET", `/v1/tasks/web/${stream}`, undefined, read)).toBe("403 read-only");
     }
@@ -101,7 +101,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 

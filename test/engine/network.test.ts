@@ -220,7 +220,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   ];
 
   test.each(BROKEN)(
-    "E68 E69 T24: %s: the task stops with that reason, and nothing is left",
+    "E65 E68 E69 T24: %s: the task stops with that reason, and nothing is left",
     async (row, plugin, script, reason) => {
       const path = pluginsWith(scene, `plugins-${BROKEN.findIndex(([one]) => one === row)}`, { [plugin]: script });
       await host.daemon({ args: ["--cni-path", path, ...(row.includes("hangs") ? ["--network-timeout", "3s"] : [])] });

@@ -1,11 +1,11 @@
 /** What a container's program is given: user, rights, name, limits of its own; as /proc has it. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
 import { REPOSITORY } from "../support/programs.ts";
-import { statusOf } from "./kernel-files.ts";
+import { namespaceOf, statusOf } from "./kernel-files.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
 
@@ -63,6 +63,46 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     copyFileSync(join(scene.stateDir, "executors", listed("a").id, "config.json"), join(kept, "config.json"));
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     expect(execFileSync(join(REPOSITORY, "bin/runt"), ["validate", kept], { encoding: "utf8" })).not.toMatch(/^(error|warning)/m);
+  });
+
+  test("E58 E66 E86: agents run in it beside its program; one that is killed comes again, one that is not there changes nothing", async () => {
+    const first = await scene.daemon();
+    const backoff = { initial: "100ms", maximum: "200ms" };
+    const agents = [
+      { name: "side", command: ["/bin/sh", "-c", "exec sleep $HOW"], env: { HOW: "1000" }, backoff },
+      { name: "missing", command: ["/nowhere/agent"], backoff },
+    ];
+    await run([{ name: "a", fields: { agents } }]);
+    const agent = async (name: string) => (await task()).containers[0].agents.find((one: { name: string }) => one.name === name);
+    await until(async () => (await agent("side"))?.pid > 0 && (await agent("missing")) !== undefined);
+    expect(await agent("missing")).toMatchObject({
+      known: "STOPPED",
+      pid: null,
+      restarts: 0,
+      reason: expect.stringContaining("/nowhere/agent"),
+    });
+    const { pid } = await agent("side");
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toBe("sleep\x001000\0");
+    expect(namespaceOf(pid, "mnt")).toBe(namespaceOf(listed("a").pid, "mnt"));
+    process.kill(pid, "SIGKILL");
+    await until(async () => (await agent("side")).restarts === 1 && (await agent("side")).pid > 0);
+    expect((await task()).containers[0]).toMatchObject({ known: "RUNNING", restarts: 0 });
+    // What an earlier daemon has started ends with it: the next one starts its own.
+    const before = (await agent("side")).pid as number;
+    await first.kill();
+    await scene.daemon();
+    await until(async () => (await agent("side")).pid > 0 && (await agent("side")).pid !== before);
+    // A first process that looks after nobody leaves it as a zombie, without a command line.
+    expect(existsSync(`/proc/${before}`) ? readFileSync(`/proc/${before}/cmdline`, "utf8") : "").toBe("");
+    expect((await task()).containers[0].generation).toBe(1);
+    const events = (await scene.ctl("events", "t")).stdout;
+    expect(events).toContain(`agent side of container a RUNNING, pid ${pid}`);
+    expect(events).toMatch(/agent side of container a STOPPED: it has ended with 137/);
+    expect(events).toMatch(/agent missing of container a STOPPED: .*\/nowhere\/agent/);
+    await scene.ctl("stop", "t");
+    await until(async () => (await task()).known === "STOPPED");
+    expect(await agent("side")).toMatchObject({ known: "STOPPED", pid: null });
+    expect((await scene.ctl("describe", "t")).stdout).toMatch(/Agent: +side STOPPED/);
   });
 
   test("a user by name; one that the container does not know stops the task with its name", async () => {

@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     readdirSync(directory, { withFileTypes: true })
       .map((entry) => {
         const path = join(directory, entry.name);
-        if (path === join(scene.stateDir, "secrets")) return "";
+        if (["secrets", "executors-in-memory"].some((one) => path === join(scene.stateDir, one))) return "";
         return entry.isDirectory() ? kept(path) : entry.isFile() ? readFileSync(path, "latin1") : "";
       })
       .join("\n");
@@ -89,6 +89,48 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     await scene.ctl("delete", "t");
     expect(mounts()).toEqual([]);
     expect(readdirSync(join(scene.stateDir, "secrets"))).toEqual([]);
+  });
+
+  test("E55: as a variable, also of further programs in it; what is written of it is in memory, for as long as there is such a container", async () => {
+    const first = await scene.daemon();
+    const file = scene.file("password", SECRETS[0]);
+    const inMemory = () => readFileSync("/proc/self/mountinfo", "utf8").includes(` ${scene.stateDir}/executors-in-memory `);
+    const script = `[ "$PASSWORD" = ${SECRETS[0]
+      .split("")
+      .map((one) => `'${one}'`)
+      .join("")} ] && echo same; ${SLEEP}`;
+    const secrets = [{ name: "file", file }];
+    await apply({ args: ["-c", script], env: { OTHER: "1" }, secrets: [{ secret: "file", env: "PASSWORD" }] }, { secrets });
+    await until(async () => (await said()).length > 0);
+    expect(await said()).toEqual(["same"]);
+    expect(inMemory()).toBe(true);
+    const { pid } = scene.list()[0]!;
+    expect(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")).toContain(`PASSWORD=${SECRETS[0]}`);
+    // A new daemon finds it, and a further program has what the container has.
+    await first.kill();
+    const second = await scene.daemon();
+    const exec = await scene.ctl("exec", "t", "--", "/bin/sh", "-c", "printf %s $PASSWORD | wc -c");
+    expect([exec.stderr, exec.stdout]).toEqual(["", `${SECRETS[0].length}\n`]);
+    const answers = await Promise.all(["", "/detail"].map((part) => http(scene.socket, "GET", `/v1/tasks/t${part}`)));
+    const all = [
+      kept(scene.stateDir),
+      first.log(),
+      second.log(),
+      ...answers.map(({ text }) => text),
+      (await scene.ctl("events")).stdout,
+    ].join("\n");
+    expect(all).toContain(file);
+    expect(all).not.toContain(SECRETS[0]);
+    await scene.ctl("delete", "t");
+    await until(() => !inMemory());
+    expect(readdirSync(join(scene.stateDir, "executors")).filter((name) => !name.startsWith("@"))).toEqual([]);
+    const binary = scene.file("binary", "");
+    writeFileSync(binary, Buffer.from([0xff, 0xfe]));
+    await apply({ args: ["-c", SLEEP], secrets: [{ secret: "file", env: "X" }] }, { secrets: [{ name: "file", file: binary }] }, "bytes");
+    expect((await stopped("bytes")).reason).toMatch(/secret file: it is no text, and cannot be a variable/);
+    expect(inMemory()).toBe(false);
+    const twice = await apply({ env: { X: "1" }, secrets: [{ secret: "file", env: "X" }] }, { secrets }, "twice");
+    expect(twice).toMatchObject({ status: 422, text: expect.stringContaining("something else is the variable X, too") });
   });
 
   test("E55: what cannot be had ends the task before its container is there, named without a part of it", async () => {

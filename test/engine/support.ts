@@ -84,9 +84,10 @@ export function useEngine(): Scene {
   let count = 0;
   let daemons: Daemon[] = [];
   const rootfs = () => (made ||= copiedRootfs(directory));
-  const runtime = join(stateDir, "executors/@runtime");
-  const list = (): Listed[] =>
-    existsSync(runtime) ? (JSON.parse(execFileSync(RUNT, ["--root", runtime, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];
+  const roots = ["executors", "executors-in-memory"].map((name) => join(stateDir, name, "@runtime"));
+  const listIn = (root: string): Listed[] =>
+    existsSync(root) ? (JSON.parse(execFileSync(RUNT, ["--root", root, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];
+  const list = () => roots.flatMap(listIn);
 
   beforeAll(() => {
     execFileSync("chmod", ["711", directory]);
@@ -96,7 +97,7 @@ export function useEngine(): Scene {
   afterEach(async () => {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
-    for (const { id } of list()) execFileSync(RUNT, ["--root", runtime, "delete", "--force", id]);
+    for (const root of roots) for (const { id } of listIn(root)) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
     unmountBelow(directory);
     // Root file systems of images, of containers that no daemon is there any more to remove.
     for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
@@ -186,7 +187,7 @@ function rootsBelow(directory: string): string[] {
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
   const ofTasks = ["images/roots", "volumes", "secrets"].map((name) => `${directory}/${name}/`);
-  return points.filter((path) => ofTasks.some((start) => path.startsWith(start))).reverse();
+  return points.filter((path) => path === `${directory}/executors-in-memory` || ofTasks.some((start) => path.startsWith(start))).reverse();
 }
 
 /** For SpawnOptions.before. */

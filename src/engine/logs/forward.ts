@@ -23,10 +23,13 @@ export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels:
 
 export class ForwardSocket {
   readonly #path: string;
+  readonly #greeting: Buffer | undefined;
   #socket: Socket | undefined;
 
-  constructor(path: string) {
+  /** @param greeting what each connection begins with */
+  constructor(path: string, greeting?: Buffer) {
     this.#path = path;
+    this.#greeting = greeting;
   }
 
   /** Resolves when the kernel has taken all of it, or `signal` is aborted; until then it is tried again. */
@@ -51,7 +54,10 @@ export class ForwardSocket {
   #connected(): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket = connect(this.#path);
-      socket.once("connect", () => resolve(socket));
+      socket.once("connect", () => {
+        if (this.#greeting !== undefined) socket.write(this.#greeting);
+        resolve(socket);
+      });
       socket.once("error", reject);
       // What it says is of no interest, and must not fill memory.
       socket.resume();

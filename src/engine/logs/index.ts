@@ -2,6 +2,7 @@
 export { type LogWatch, watchLog } from "./changes.ts";
 export { type ForwardLabels, ForwardSocket, forwardFrame } from "./forward.ts";
 export { previousLog, pruneLogs } from "./incarnations.ts";
+export { JOURNAL_SOCKET, journalGreeting, journalLine } from "./journald.ts";
 export { type Following, type ReadOptions, readLog } from "./read.ts";
 export { type LogRecord, note, parseRecord, recordTime, renderRecord } from "./record.ts";
 export { TextWriter } from "./text.ts";

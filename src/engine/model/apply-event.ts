@@ -1,5 +1,6 @@
 /** Applies an event to the record, before anything is decided. */
 
+import { applyAgent, fencedAgents } from "./agents.ts";
 import { applyObservation } from "./apply-observation.ts";
 import { applyResult } from "./apply-result.ts";
 import { applyBoot } from "./boot.ts";
@@ -51,6 +52,8 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
       return applyFence(record);
     case "health":
       return applyHealth(record, event);
+    case "agent":
+      return applyAgent(record, event);
     case "preStopped":
       return applyPreStopped(record, event);
     case "booted":
@@ -109,6 +112,7 @@ function applyFence(record: TaskRecord): TaskRecord {
     containers: record.containers.map((one) => ({
       ...one,
       ...changeChecks(one, (state) => ({ ...state, isChecking: false })),
+      ...fencedAgents(one),
       preStop: one.preStop === "running" ? "done" : one.preStop,
       update: one.update && { ...one.update, isInFlight: false, isStale: false },
     })),

@@ -1,6 +1,6 @@
 /** Events for subscribers: the difference between two records. */
 import type { Reason } from "./reason.ts";
-import type { ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
+import type { AgentRecord, ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 
 export type Change =
@@ -27,6 +27,11 @@ export type Change =
       readonly error: string | null;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
+  /** A program in a container has begun, or has ended. */
+  | ({ readonly type: "agent"; readonly container: string; readonly generation: number; readonly agent: string } & Omit<
+      AgentRecord,
+      "name"
+    >)
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
   /** Stopping has failed so often that a person has to look. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
@@ -68,6 +73,10 @@ function containerChanges(before: ContainerRecord | undefined, now: ContainerRec
   }
   if (health !== null && (before?.health?.status ?? "UNKNOWN") !== health.status)
     changes.push({ type: "health", ...of, status: health.status });
+  for (const { name: agent, ...is } of now.agents ?? []) {
+    const was = before?.generation === generation ? before.agents?.find((one) => one.name === agent) : undefined;
+    if (was?.known !== is.known || was.restarts !== is.restarts) changes.push({ type: "agent", ...of, agent, ...is });
+  }
   if (stop.failures === stopTries && before?.stop.failures !== stopTries)
     changes.push({ type: "alarm", container: name, failures: stop.failures });
   return changes;

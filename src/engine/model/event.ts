@@ -3,7 +3,7 @@
 import type { TaskSpec } from "../spec/index.ts";
 import type { CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
-import type { ContainerExit, ImageRecord, NetworkRecord, TaskRecord } from "./record.ts";
+import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -70,6 +70,7 @@ export type TaskEvent = { readonly at: Instant } & (
   | { readonly type: "fenced" }
   /** After `fenced`: the truth. The action that was in flight for it is no longer. */
   | ({ readonly type: "lookedUp"; readonly observation: Observation } & OfContainer)
+  | ({ readonly type: "agent"; readonly agent: AgentRecord } & OfContainer)
   /** `error`: what went wrong, for the log; the stop goes on. */
   | ({ readonly type: "preStopped"; readonly error?: string } & OfContainer)
   | ({ readonly type: "health"; readonly check: CheckKind; readonly isHealthy: boolean; readonly output: string } & OfContainer)

@@ -1,6 +1,7 @@
 /** Tasks as data: records, events, and the pure decision between them. */
 export type { Action, ActionType } from "./action.ts";
 export { adoptedRecord, type FoundIncarnation, type TaskCard } from "./adopted-record.ts";
+export { agentsOf } from "./agents.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting } from "./checks.ts";

@@ -70,6 +70,18 @@ export interface ImageRecord {
   readonly healthCheck: HealthCheck | null;
 }
 
+/** A program that runs in a container beside its own (spec.agents). */
+export interface AgentRecord {
+  readonly name: string;
+  readonly known: "RUNNING" | "STOPPED";
+  /** On the host; null: it does not run. */
+  readonly pid: number | null;
+  /** How often it was started again in this incarnation. */
+  readonly restarts: number;
+  /** Why it does not run; null: it runs. */
+  readonly reason: string | null;
+}
+
 export type ContainerType = "normal" | "namespacePause";
 
 export interface ContainerRecord {
@@ -99,6 +111,8 @@ export interface ContainerRecord {
   readonly postStart?: HealthRecord;
   readonly startup?: HealthRecord;
   readonly liveness?: HealthRecord;
+  /** Of this incarnation, those that were begun; absent: none was. */
+  readonly agents?: readonly AgentRecord[];
   /** How often it was started again. */
   readonly restarts: number;
   /** Runs in a row that ended before restart.backoff.resetAfter: the next wait is longer with each. */

@@ -46,6 +46,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     // It is made with the limits that the spec has then.
     update: null,
     ...changeChecks(container, () => UNKNOWN_HEALTH),
+    ...(container.agents === undefined ? {} : { agents: [] }),
   });
 }
 

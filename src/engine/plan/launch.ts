@@ -7,6 +7,7 @@ import {
   type NamespaceMode,
   type OciObject,
   type Resources,
+  type StdioSet,
 } from "../../executor/index.ts";
 import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
@@ -23,6 +24,8 @@ export interface Placement {
   readonly volume: (name: string) => string;
   /** What its env files say. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Secrets that are variables. */
+  readonly secretEnv?: Readonly<Record<string, string>>;
   /** Paths of the files with its secrets, in their order. */
   readonly secrets?: readonly string[];
   /** The directory with what it is told about itself; absent: there is none. */
@@ -65,7 +68,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ],
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
-    stdio: { log: { path: log, ...rotationOf(container) }, ...(takesInput(container) ? { stdin: "open" as const } : {}) },
+    stdio: { ...outputOf(container, log), ...(takesInput(container) ? { stdin: "open" as const } : {}) },
     ...(container.tty ? { pty: true } : {}),
   };
   const joined = {
@@ -95,8 +98,8 @@ export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
 }
 
-function processOf(given: ContainerSpec, { image, env: ofFiles }: Placement): ImageProcess {
-  const container = ofFiles === undefined ? given : { ...given, env: { ...ofFiles, ...given.env } };
+function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv }: Placement): ImageProcess {
+  const container = { ...given, env: { ...ofFiles, ...given.env, ...secretEnv } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
     return { cmd: command!, args, env, cwd, user };
@@ -140,6 +143,10 @@ export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
   };
 }
 
+function outputOf(container: ContainerSpec, path: string): Pick<StdioSet, "log" | "stdout" | "stderr"> {
+  return container.log?.driver === "none" ? { stdout: "null", stderr: "null" } : { log: { path, ...rotationOf(container) } };
+}
+
 function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<LogFile, "path"> {
   return { ...(maxSize === undefined ? {} : { maxBytes: maxSize }), ...(maxFiles === undefined ? {} : { files: maxFiles }) };
 }
@@ -157,7 +164,9 @@ function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }
 
 function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {
   const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"];
-  return secrets.map(({ target }, at) => ({ destination: target, source: sources[at]!, type: "bind", options }));
+  return secrets.flatMap(({ target }, at) =>
+    target === undefined ? [] : [{ destination: target, source: sources[at]!, type: "bind", options }],
+  );
 }
 
 function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount {

@@ -25,6 +25,14 @@ export interface AttachRequest {
   readonly stdin: boolean;
 }
 
+/** @throws EngineError no-log */
+export function checkLog(record: TaskRecord, container: string): void {
+  if (specOf(record, container)?.log?.driver === "none")
+    throw new EngineError("no-log", `what container ${container} of task ${record.name} prints is dropped: its log has the driver none`, {
+      task: record.name,
+    });
+}
+
 /** @throws EngineError no-stdin */
 export function checkStdin(record: TaskRecord, container: string, { stdin }: AttachRequest): void {
   const spec = specOf(record, container);

@@ -3,7 +3,8 @@ import { type Checked, type Probe, probeGrpc, probeHttp, probeTcp } from "../hea
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause } from "../pause/index.ts";
-import { type HealthCheck, hasOwnNetwork } from "../spec/index.ts";
+import type { HealthCheck } from "../spec/index.ts";
+import { networkNamespaceOf } from "./network-namespace.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 
 export interface CheckingOptions {
@@ -21,17 +22,10 @@ export class Checking {
   /** @throws as Executor.exec; PauseNotFoundError; the error of spawn(2) */
   async check(record: TaskRecord, runtimeId: string, { command, http, tcp, grpc, timeout }: HealthCheck): Promise<Checked> {
     if (command !== undefined) return this.#options.runtime.check(runtimeId, command, timeout);
-    const namespace = await this.#namespaceOf(record, runtimeId);
+    const namespace = await networkNamespaceOf(record, runtimeId, this.#options);
     if (namespace === undefined) return { isHealthy: false, output: "the container does not run" };
     const probe: Probe = { program: locatePause(this.#options.runtime.binary), namespace, timeoutMs: timeout };
     if (http !== undefined) return probeHttp(http, probe);
     return grpc === undefined ? probeTcp(tcp!, probe) : probeGrpc(grpc, probe);
-  }
-
-  /** That of the container: also a private one, and that of the host. undefined: it does not run. */
-  async #namespaceOf({ id, spec }: TaskRecord, runtimeId: string): Promise<string | undefined> {
-    if (hasOwnNetwork(spec)) return this.#options.networks.placement(id).path;
-    const found = await this.#options.runtime.find(runtimeId);
-    return found.state === "running" ? `/proc/${found.process.pid}/ns/net` : undefined;
   }
 }

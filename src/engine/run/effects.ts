@@ -78,7 +78,8 @@ export class Effects {
         metadata.begin(record, action);
         return done(action, "CREATED");
       case "start": {
-        const { startedMs } = await runtime.launch(action.runtimeId, this.#options.launching.command(record, action));
+        const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
+        const { startedMs } = await runtime.launch(action.runtimeId, this.#options.launching.command(record, action), hasSecrets);
         metadata.ready(record, action, startedMs);
         return done(action, "RUNNING");
       }

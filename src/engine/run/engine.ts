@@ -1,11 +1,12 @@
 /** The engine drives tasks to their desired state, whatever happens to its own process. */
 import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
 import type { LogRecord } from "../logs/index.ts";
-import type { TaskRecord } from "../model/index.ts";
+import type { ContainerStatus, TaskRecord } from "../model/index.ts";
+import { locatePause } from "../pause/index.ts";
 import type { ParsedFile } from "../spec/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import type { Applied, ApplyOptions } from "./apply.ts";
-import { type Attachment, type AttachRequest, attachTo, checkStdin } from "./attach.ts";
+import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./attach.ts";
 import { systemClock } from "./clock.ts";
 import { taskNamed } from "./commands.ts";
 import { containerOf } from "./container-of.ts";
@@ -15,9 +16,11 @@ import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
 import type { Caller } from "./journal.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
+import { networkNamespaceOf } from "./network-namespace.ts";
 import { taskAt } from "./networks.ts";
 import type { OrphanView } from "./orphans.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
+import { type Forwarded, type ForwardTarget, forwardTo } from "./port-forward.ts";
 import { restore } from "./restore.ts";
 import type { EngineSettings, NodeView } from "./settings.ts";
 import { specsIn } from "./specs.ts";
@@ -25,6 +28,7 @@ import { type UsageView, usages } from "./usage.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 const BACKUP_MS = 10 * 60_000;
+const RUNNING: readonly ContainerStatus[] = ["RUNNING", "RESOURCES_PROVISIONED"];
 
 export class Engine {
   readonly #parts: EngineParts;
@@ -93,7 +97,7 @@ export class Engine {
   running(name: string, group: string, container: string | undefined): string {
     const task = this.#find(name, group);
     const found = containerOf(task, container);
-    if (found.known !== "RUNNING" && found.known !== "RESOURCES_PROVISIONED")
+    if (!RUNNING.includes(found.known))
       throw new EngineError("container-not-running", `container ${found.name} of task ${task.name} is ${found.known}`, {
         task: task.name,
         known: found.known,
@@ -111,7 +115,7 @@ export class Engine {
 
   /**
    * That `attach` can begin. Returns the container's id and the path of its log.
-   * @throws EngineError unknown-task, unknown-container, container-not-running, no-stdin
+   * @throws EngineError unknown-task, unknown-container, container-not-running, no-log, no-stdin
    */
   attachable(
     name: string,
@@ -121,7 +125,9 @@ export class Engine {
   ): { readonly id: string; readonly log: string } {
     const id = this.running(name, group, container);
     const record = this.#find(name, group);
-    checkStdin(record, containerOf(record, container).name, options);
+    const { name: found } = containerOf(record, container);
+    checkLog(record, found);
+    checkStdin(record, found, options);
     return { id, log: this.#parts.paths.log(record.id, id) };
   }
 
@@ -129,6 +135,25 @@ export class Engine {
   async attach(name: string, group: string, container: string | undefined, options: AttachRequest): Promise<Attachment> {
     const { id, log } = this.attachable(name, group, container, options);
     return attachTo(await this.#parts.runtime.streams(id), { log, hasStdin: options.stdin });
+  }
+
+  /**
+   * Id of the container in whose network `forward` begins; `container` undefined: the first one that runs. Those of a task that has a network have the same.
+   * @throws EngineError unknown-task, unknown-container, container-not-running
+   */
+  forwardable(name: string, group: string, container: string | undefined): string {
+    const { containers } = this.#find(name, group);
+    const first = containers.find(({ type, known }) => type === "normal" && RUNNING.includes(known));
+    return this.running(name, group, container ?? first?.name ?? containers.find(({ type }) => type === "normal")?.name);
+  }
+
+  /** A TCP connection that begins in the network of the task. @throws as forwardable; PauseNotFoundError */
+  async forward(name: string, group: string, container: string | undefined, target: ForwardTarget): Promise<Forwarded> {
+    const id = this.forwardable(name, group, container);
+    const record = this.#find(name, group);
+    const namespace = await networkNamespaceOf(record, id, this.#parts);
+    if (namespace === undefined) throw new EngineError("container-not-running", `the container ${id} has ended`, { task: record.name });
+    return forwardTo(target, locatePause(this.#parts.runtime.binary), namespace);
   }
 
   /** What each container that runs uses; of one group, or of all. One that ends meanwhile is left out. */
@@ -152,15 +177,17 @@ export class Engine {
 
   /**
    * What a container has printed, some records at a time. What is wrong with the query is thrown at once.
-   * @throws EngineError unknown-task, unknown-container
+   * @throws EngineError unknown-task, unknown-container, no-log
    */
   logs(name: string, group: string, query: LogQuery): AsyncGenerator<readonly LogRecord[], void, undefined> {
-    const { id } = this.#find(name, group);
+    const task = this.#find(name, group);
+    const { id } = task;
     const view = () => {
       const record = this.#parts.turns.records.get(id);
       return record && viewOf(record, this.#parts.paths);
     };
     const container = containerOf(view()!, query.container);
+    checkLog(task, container.name);
     return readContainerLog(container, { task: view, onCommit: (listener) => this.onCommit(listener) }, query);
   }
 
@@ -254,6 +281,7 @@ export class Engine {
     this.#parts.networkWatch.stop();
     this.#parts.volumeWatch.stop();
     this.#parts.forwarding.stop();
+    this.#parts.agents.stop();
     this.#parts.poll.stop();
     this.#parts.imageCare.stop();
     this.#parts.metadata.stop();

@@ -12,6 +12,8 @@ export type EngineErrorCode =
   | "container-not-running"
   /** The container has neither `stdin` nor `tty`. */
   | "no-stdin"
+  /** What the container prints is dropped (`log.driver: none`). */
+  | "no-log"
   /** A running task is to have more than the host has left. Nothing was done. */
   | "no-room"
   /** The task has stopped or is being stopped. */

@@ -1,10 +1,10 @@
 /**
- * Logs that are forwarded to a socket (`log.forward` of a container). The log file is the buffer: while nobody listens, what is printed waits there, and how far it was
+ * Logs that are sent to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: while nobody listens, what is printed waits there, and how far it was
  * sent is kept beside it, so that the next daemon goes on.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ForwardSocket, forwardFrame } from "../logs/index.ts";
+import { ForwardSocket, forwardFrame, JOURNAL_SOCKET, journalGreeting, journalLine, type LogRecord } from "../logs/index.ts";
 import { specOf, type TaskRecord } from "../model/index.ts";
 import type { EngineLog } from "./log.ts";
 import { type LogSource, readContainerLog } from "./logs.ts";
@@ -15,7 +15,16 @@ export interface ForwardingOptions {
   readonly paths: Paths;
   readonly records: () => ReadonlyMap<string, TaskRecord>;
   readonly onCommit: LogSource["onCommit"];
+  /** Of systemd's journal; absent: its usual one. */
+  readonly journalSocket?: string | undefined;
   readonly log: EngineLog;
+}
+
+/** Where the log of a container goes, besides its file. */
+interface Destination {
+  readonly socket: string;
+  readonly greeting?: Buffer;
+  readonly render: (record: LogRecord) => Buffer;
 }
 
 export class Forwarding {
@@ -34,8 +43,7 @@ export class Forwarding {
     const wanted = new Set<string>();
     for (const record of this.#options.records().values()) {
       for (const { name, runtimeId, startedAt, generation, known } of record.containers) {
-        const forward = specOf(record, name)?.log?.forward;
-        if (forward === undefined || startedAt === null) continue;
+        if (startedAt === null || this.#destination(record, name) === undefined) continue;
         const key = this.#place(record.id, runtimeId);
         wanted.add(key);
         // A container that is started again after its end has something to send again.
@@ -57,6 +65,16 @@ export class Forwarding {
     for (const controller of this.#running.values()) controller.abort(new Error("the daemon ends"));
   }
 
+  #destination(record: TaskRecord, name: string): Destination | undefined {
+    const { driver, forward } = specOf(record, name)?.log ?? {};
+    const { journalSocket = JOURNAL_SOCKET } = this.#options;
+    if (driver === "journald") return { socket: journalSocket, greeting: journalGreeting(`${record.name}/${name}`), render: journalLine };
+    if (forward === undefined) return undefined;
+    const { socket, tag = `${name}-firelens-${record.name}` } = forward;
+    const labels = { tag, group: record.group, task: record.name, container: name };
+    return { socket, render: (one) => forwardFrame(one, labels) };
+  }
+
   /** Beside the logs of all incarnations: their ids differ in the generation at their end. */
   #place(task: string, runtimeId: string): string {
     return join(this.#options.paths.logs(task), `${runtimeId.slice(0, runtimeId.lastIndexOf("."))}.forwarded`);
@@ -65,9 +83,8 @@ export class Forwarding {
   /** True: all of it was sent, up to its end. */
   async #forward(first: TaskRecord, name: string, place: string, signal: AbortSignal): Promise<boolean> {
     const { paths, records, onCommit, log } = this.#options;
-    const { socket: path, tag = `${name}-firelens-${first.name}` } = specOf(first, name)!.log!.forward!;
-    const socket = new ForwardSocket(path);
-    const labels = { tag, group: first.group, task: first.name, container: name };
+    const { socket: path, greeting, render } = this.#destination(first, name)!;
+    const socket = new ForwardSocket(path, greeting);
     const view = () => {
       const record = records().get(first.id);
       return record && viewOf(record, paths);
@@ -76,7 +93,7 @@ export class Forwarding {
       const container = viewOf(first, paths).containers.find((one) => one.name === name)!;
       const query = { follow: true, previous: false, from: savedPlace(place), signal };
       for await (const batch of readContainerLog(container, { task: view, onCommit }, query)) {
-        await socket.send(Buffer.concat(batch.map((record) => forwardFrame(record, labels))), signal);
+        await socket.send(Buffer.concat(batch.map(render)), signal);
         if (signal.aborted) return false;
         const last = batch.findLast(({ next }) => next !== undefined)?.next;
         if (last !== undefined) save(place, last);

@@ -9,6 +9,7 @@ export type { Caller, EngineEvent } from "./journal.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs.ts";
 export type { OrphanPolicy, OrphanView } from "./orphans.ts";
+export type { Forwarded, ForwardTarget } from "./port-forward.ts";
 export type { Probe, Stage } from "./probe.ts";
 export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";

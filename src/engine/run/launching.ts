@@ -6,7 +6,7 @@ import { type ContainerRecord, specOf, type TaskRecord } from "../model/index.ts
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
 import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
-import type { SecretFile, SecretFiles } from "../secrets/index.ts";
+import { readVariable, type SecretFile, type SecretFiles } from "../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import { readSpecFiles } from "./files.ts";
@@ -89,6 +89,7 @@ export class Launching {
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
       secrets: this.#options.secrets.paths(runtimeId, spec.secrets?.length ?? 0),
+      secretEnv: secretEnvironment(spec, this.#options.secrets, runtimeId),
       volume: (name) => {
         const kept = record.spec.volumes.find((one) => one.name === name)?.kept;
         return kept === undefined ? paths.volume(record.id, name) : paths.kept(record.group, kept);
@@ -123,6 +124,12 @@ function secretFilesOf({ containers, secrets: known = [] }: TaskSpec, container:
     const { file, exec } = known.find(({ name }) => name === secret)!;
     return { name: secret, mode, uid, source: file === undefined ? { exec: exec! } : { file } };
   });
+}
+
+/** Secrets that are variables, from the files with all of them. @throws SecretError: one cannot be a variable */
+function secretEnvironment({ secrets = [] }: ContainerSpec, files: SecretFiles, runtimeId: string): Record<string, string> {
+  const paths = files.paths(runtimeId, secrets.length);
+  return Object.fromEntries(secrets.flatMap(({ secret, env }, at) => (env === undefined ? [] : [[env, readVariable(paths[at]!, secret)]])));
 }
 
 function containerIn(record: TaskRecord, container: string): ContainerRecord | undefined {

@@ -7,6 +7,7 @@ import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/inde
 import type { TaskNetworks } from "../network/index.ts";
 import { SecretFiles } from "../secrets/index.ts";
 import type { Store } from "../store/index.ts";
+import { Agents } from "./agents.ts";
 import { capacityOf } from "./capacity.ts";
 import { Cards } from "./cards.ts";
 import { CarryingOut } from "./carrying-out.ts";
@@ -52,6 +53,7 @@ export interface EngineParts {
   readonly networks: TaskNetworks;
   readonly networkWatch: NetworkWatch;
   readonly volumeWatch: VolumeWatch;
+  readonly agents: Agents;
   readonly forwarding: Forwarding;
   readonly images: Images;
   readonly imageCare: ImageCare;
@@ -82,7 +84,13 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const metadata = new MetadataFiles(paths, log);
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const runtime = new ContainerRuntime(
-    { stateDir: paths.executors, binary: settings.runtime, launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS, fence },
+    {
+      stateDir: paths.executors,
+      memoryDir: paths.executorsInMemory,
+      binary: settings.runtime,
+      launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
+      fence,
+    },
     {
       onExit: (id, process) => void postExit(turns, runtime, id, process),
       onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
@@ -132,8 +140,20 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   );
   const names = new NetworkNames(networks, log);
   turns.onCommit(() => names.refresh([...turns.records.values()]));
-  const forwarding = new Forwarding({ paths, records: () => turns.records, onCommit: (listener) => turns.onCommit(listener), log });
+  const forwarding = new Forwarding({
+    paths,
+    records: () => turns.records,
+    onCommit: (listener) => turns.onCommit(listener),
+    journalSocket: settings.journalSocket,
+    log,
+  });
   turns.onCommit(() => forwarding.refresh());
+  const agents = new Agents({
+    records: () => turns.records,
+    spawn: (id, request) => runtime.spawn(id, request),
+    post: (task, happening) => turns.post(task, happening),
+  });
+  turns.onCommit(() => agents.refresh());
   const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
   const facts = { epoch: epoch + 1, bootId: bootId(), revision };
   const edits: Edits = new Edits(turns, { capacity, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
@@ -152,6 +172,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     orphanPolicy: settings.orphans ?? "show",
     networks,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
+    agents,
     forwarding,
     volumeWatch: new VolumeWatch({ paths, turns, log, intervalMs: settings.volumeCheckMs }),
     images,

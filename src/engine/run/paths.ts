@@ -17,6 +17,11 @@ export class Paths {
     return join(this.stateDir, "executors");
   }
 
+  /** In memory: of containers whose environment has secrets. */
+  get executorsInMemory(): string {
+    return join(this.stateDir, "executors-in-memory");
+  }
+
   /** Root file systems of the program that holds shared namespaces. */
   get pause(): string {
     return join(this.stateDir, "pause");

@@ -5,7 +5,18 @@ import { cgroupVersion } from "../../executor/index.ts";
 import { isSlice, makeTaskCgroup, makeTaskSlice, removeTaskCgroup, removeTaskSlice } from "../cgroup/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import { limitWrites, sliceProperties, taskResources } from "../plan/index.ts";
-import { bindWithin, giveScratch, makeFiles, makeScratch, mountMemory, removeScratch, unbind, unmountMemory } from "../volumes/index.ts";
+import {
+  bindWithin,
+  giveScratch,
+  makeFiles,
+  makeScratch,
+  mountImage,
+  mountMemory,
+  removeScratch,
+  unbind,
+  unmountImage,
+  unmountMemory,
+} from "../volumes/index.ts";
 import type { Paths } from "./paths.ts";
 
 const VOLUME = "volume:";
@@ -34,8 +45,8 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   if (kept !== undefined) return makeKept(paths.kept(owner, kept), group);
   if (files !== undefined) return makeFiles(path, files, group);
   makeScratch(path, group);
-  if (medium !== "memory") return;
-  await mountMemory(path, size);
+  if (medium === undefined) return;
+  await (medium === "image" ? mountImage(path, size!) : mountMemory(path, size));
   giveScratch(path, group);
 }
 
@@ -49,11 +60,11 @@ export async function removeResource({ id, spec, cgroup }: TaskRecord, name: str
   if (name.startsWith(VOLUME)) {
     const volume = name.slice(VOLUME.length);
     const path = paths.volume(id, volume);
-    const { host, kept } = spec.volumes.find((one) => one.name === volume) ?? {};
+    const { host, kept, medium } = spec.volumes.find((one) => one.name === volume) ?? {};
     // The content of a directory of the host stays.
     if (host !== undefined) return unbind(path);
     if (kept !== undefined) return;
-    await unmountMemory(path);
+    await (medium === "image" ? unmountImage(path) : unmountMemory(path));
     await removeScratch(path);
   } else if (isSlice(cgroup!)) await removeTaskSlice(binary, cgroup!);
   else await removeTaskCgroup(cgroup!);

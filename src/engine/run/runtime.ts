@@ -15,10 +15,13 @@ import {
 } from "../../executor/index.ts";
 import type { ContainerExit } from "../model/index.ts";
 import { isEnding } from "./holder.ts";
+import { LaunchMemory } from "./launch-memory.ts";
 
 export interface RuntimeOptions {
   /** Absolute directory of the executors. */
   readonly stateDir: string;
+  /** Absolute place for a file system in memory: of containers whose environment has secrets. It is mounted while there are some. */
+  readonly memoryDir: string;
   /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
   readonly binary: string | undefined;
   /** A launch that takes longer is given up. */
@@ -56,6 +59,7 @@ export class ContainerRuntime {
   readonly binary: string;
   readonly #options: RuntimeOptions;
   readonly #ends: Ends;
+  readonly #memory: LaunchMemory;
   readonly #known = new Map<string, Executor>();
   readonly #followed = new Set<string>();
 
@@ -63,15 +67,22 @@ export class ContainerRuntime {
   constructor(options: RuntimeOptions, ends: Ends) {
     this.#options = options;
     this.#ends = ends;
+    this.#memory = new LaunchMemory(options.memoryDir);
     this.binary = options.binary ?? locateRuntime();
     // A runt that is missing or of another version is said at the start, not at the first task.
     this.#executor("any");
   }
 
-  /** Make the container and run its program, within the time. What is left of a failed launch is gone. @throws as Executor.launch */
-  async launch(id: string, command: LaunchCommand): Promise<ProcessState> {
-    const executor = this.#executor(id);
-    const state = await executor.launch(command, { abort: AbortSignal.timeout(this.#options.launchTimeoutMs) });
+  /**
+   * Make the container and run its program, within the time. What is left of a failed launch is gone.
+   * @param hasSecrets its environment has some: what is written of it is in memory. @throws as Executor.launch
+   */
+  async launch(id: string, command: LaunchCommand, hasSecrets = false): Promise<ProcessState> {
+    const { launchTimeoutMs } = this.#options;
+    const make = (executor: Executor) => executor.launch(command, { abort: AbortSignal.timeout(launchTimeoutMs) });
+    const plain = { ...this.#common(), id };
+    const executor = new Executor(hasSecrets ? { ...plain, memoryDir: this.#memory.directory } : plain);
+    const state = await (hasSecrets ? this.#memory.during(() => make(executor)) : make(executor));
     this.#known.set(id, executor);
     await this.#options.fence?.release(id);
     return state;
@@ -171,6 +182,7 @@ export class ContainerRuntime {
     else this.#known.get(id)?.remove();
     this.#known.delete(id);
     this.#followed.delete(id);
+    await this.#memory.leave();
   }
 
   /** Everything that is on disk below the state directory but those: nothing is changed by looking. */

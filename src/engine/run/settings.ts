@@ -35,6 +35,8 @@ export interface EngineSettings {
   readonly networkTimeoutMs?: number | undefined;
   /** How often the networks of tasks are looked at: milliseconds. Default: a minute. */
   readonly networkCheckMs?: number | undefined;
+  /** Stream socket of systemd's journal, for `log.driver: journald`. Default: /run/systemd/journal/stdout. */
+  readonly journalSocket?: string | undefined;
   /** How often scratch volumes with a size are measured; default 10 s. */
   readonly volumeCheckMs?: number | undefined;
   /** How often containers are looked at in case nobody told of an end: milliseconds. Default: two minutes. */

@@ -1,5 +1,7 @@
 /** The public view of a task: without its environment, and without anything that a reader may not know. Pure. */
 import {
+  type AgentRecord,
+  agentsOf,
   type ContainerExit,
   type ContainerRecord,
   type HostCapacity,
@@ -38,6 +40,8 @@ export interface ContainerView {
   readonly updateError: string | null;
   /** null: it has none, or it was not got yet. */
   readonly image: ImageView | null;
+  /** Programs that run in it beside its own; those that were begun. */
+  readonly agents: readonly AgentRecord[];
   /** File on the daemon's host. */
   readonly log: string;
 }
@@ -116,6 +120,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
       image: container.image && imageView(container.image),
+      agents: agentsOf(container),
       log: paths.log(id, container.runtimeId),
     })),
   };

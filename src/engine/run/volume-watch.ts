@@ -37,7 +37,7 @@ export class VolumeWatch {
     if (desired !== "RUNNING") return;
     for (const { name, size, medium } of spec.volumes) {
       const isThere = resources.some((one) => one.name === `volume:${name}` && one.known === "CREATED");
-      if (size === undefined || medium === "memory" || !isThere) continue;
+      if (size === undefined || medium !== undefined || !isThere) continue;
       const { paths, turns, log } = this.#options;
       try {
         const bytes = await sizeOnDisk(paths.volume(id, name));

@@ -1,5 +1,5 @@
 /** Secrets as files of one incarnation: in memory, in a directory of its own, which goes with it. */
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
 import { readSecret } from "./read.ts";
@@ -60,6 +60,16 @@ export class SecretFiles {
     if (!existsSync(this.#directory)) return;
     for (const id of readdirSync(this.#directory)) if (!ids.has(id)) await this.release(id);
   }
+}
+
+/** A file of `make` as the value of a variable. @throws SecretError: it is no text */
+export function readVariable(path: string, name: string): string {
+  const bytes = readFileSync(path);
+  const text = bytes.toString();
+  const isText = !text.includes("\0") && Buffer.from(text).equals(bytes);
+  bytes.fill(0);
+  if (!isText) throw new SecretError(`secret ${name}: it is no text, and cannot be a variable`);
+  return text;
 }
 
 async function writeSecret(path: string, { name, source, mode, uid }: SecretFile, signal: AbortSignal): Promise<void> {

@@ -13,6 +13,7 @@ export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
 export {
+  type AgentSpec,
   CONDITIONS,
   type Condition,
   type ContainerSpec,

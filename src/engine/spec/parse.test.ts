@@ -46,8 +46,8 @@ containers:
   expect(parseTasks(text).tasks).toEqual([]);
 });
 
-test("E9 E56 T14 what other systems have and this one does not is refused by its name, in the task, in a volume and in a container", () => {
-  const text = container("    credentialSpecs: [x]\n").replace(
+test("E9 E56 E67 T14 what other systems have and this one does not is refused by its name, in the task, in a volume and in a container", () => {
+  const text = container("    credentialSpecs: [x]\n    cniSetup: x\n").replace(
     "name: t\n",
     "name: t\nproxyConfiguration: { type: APPMESH }\nvolumes: [{ name: v, fsxWindowsFileServerVolumeConfiguration: { fileSystemId: f } }]\n",
   );
@@ -55,6 +55,7 @@ test("E9 E56 T14 what other systems have and this one does not is refused by its
     'f:2:1: /proxyConfiguration: the field "proxyConfiguration" is not supported',
     'f:3:22: /volumes/0/fsxWindowsFileServerVolumeConfiguration: the field "fsxWindowsFileServerVolumeConfiguration" is not supported',
     'f:8:5: /containers/0/credentialSpecs: the field "credentialSpecs" is not supported',
+    'f:9:5: /containers/0/cniSetup: the field "cniSetup" is not supported',
   ]);
 });
 

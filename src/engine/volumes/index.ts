@@ -1,5 +1,6 @@
 /** Directories of the host in containers: volumes, which are removed with their task, and sources of mounts. */
 export { makeFiles } from "./files.ts";
+export { mountImage, unmountImage } from "./image.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";
 export { unmountBelow } from "./mounted.ts";
 export { giveScratch, makeScratch, removeScratch } from "./scratch.ts";

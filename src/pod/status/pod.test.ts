@@ -49,6 +49,7 @@ function podWith(
     exit: null,
     reason: null,
     updateError: null,
+    agents: [],
     image: null,
     log: "",
     ...one,

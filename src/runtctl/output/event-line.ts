@@ -29,6 +29,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return imageText(event, style);
     case "health":
       return `container ${printable(event.container)} ${event.status}`;
+    case "agent":
+      return `agent ${event.agent} of container ${printable(event.container)} ${state(event.known, style)}${agentText(event)}`;
     case "resource":
       return `resource ${printable(event.resource)} ${event.known}`;
     case "alarm":
@@ -40,6 +42,12 @@ function imageText({ container, reference, digest, via, error }: Extract<EngineE
   const what = `container ${printable(container)} is of ${printable(reference)}, ${digest.slice(0, 19)}`;
   if (via !== "usingCachedDigest") return what;
   return style("yellow", `${what}, from before: the source has failed: ${printable(error ?? "")}`);
+}
+
+/** Of an agent: its pid while it runs, or why it does not. */
+export function agentText({ pid, restarts, reason }: Pick<Extract<EngineEvent, { type: "agent" }>, "pid" | "restarts" | "reason">): string {
+  const why = reason === null ? `, pid ${pid}` : `: ${printable(reason)}`;
+  return `${restarts === 0 ? "" : `, started again ${restarts} times`}${why}`;
 }
 
 function state(known: string, style: Style): string {

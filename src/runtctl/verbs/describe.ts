@@ -1,7 +1,7 @@
 import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts";
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
-import { chainOf, textOf } from "../output/event-line.ts";
+import { agentText, chainOf, textOf } from "../output/event-line.ts";
 import { field } from "../output/field.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age } from "../output/table.ts";
@@ -95,6 +95,7 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
         ? []
         : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
       ...CHECKS.flatMap(([kind, title]) => checkLines(title, detail?.[kind])),
+      ...container.agents.map((one) => field("Agent", `${one.name} ${style(stateStyle(one.known), one.known)}${agentText(one)}`)),
       ...reasonLines(detail?.reason ? chainOf(detail.reason) : null),
       field("Log", printable(container.log)),
     ].map((line) => `  ${line}`),

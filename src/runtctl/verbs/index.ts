@@ -12,6 +12,7 @@ import { images } from "./images.ts";
 import { logs } from "./logs.ts";
 import { node } from "./node.ts";
 import { plan } from "./plan.ts";
+import { portForward } from "./port-forward.ts";
 import { pull } from "./pull.ts";
 import { restart } from "./restart.ts";
 import { rollback } from "./rollback.ts";
@@ -22,6 +23,6 @@ import { top } from "./top.ts";
 import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
-  ...[validate, plan, apply, run, get, describe, events, logs, exec, attach, top, node],
+  ...[validate, plan, apply, run, get, describe, events, logs, exec, attach, portForward, top, node],
   ...[stop, restart, rollback, remove, pull, images, schema, completion],
 ];

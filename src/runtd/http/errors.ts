@@ -21,6 +21,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-container": 404,
   "container-not-running": 409,
   "no-stdin": 409,
+  "no-log": 409,
   "no-room": 409,
   "not-running": 409,
   "no-image": 409,

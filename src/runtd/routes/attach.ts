@@ -22,7 +22,7 @@ export const attachToTask = streamRoute({
       .describe("true: something comes for stdin, which the container needs `stdin` or `tty` for."),
   }),
   answer: { status: 101, description: "The connection carries frames now" },
-  errors: ["unknown-task", "unknown-container", "container-not-running", "no-stdin", "upgrade-required", "too-many"],
+  errors: ["unknown-task", "unknown-container", "container-not-running", "no-stdin", "no-log", "upgrade-required", "too-many"],
   open({ engine, params: { name }, query: { group, container, stdin } }) {
     const options = { stdin: stdin === "true" };
     engine.attachable(name, group, container, options);

@@ -4,6 +4,7 @@ import { applyFile } from "./apply.ts";
 import { attachToTask } from "./attach.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
+import { forwardPort } from "./forward.ts";
 import { listImages, pruneImages, pullImage } from "./images.ts";
 import { restartTask, rollbackTask, stopTask } from "./life.ts";
 import { readLogs } from "./logs.ts";
@@ -30,6 +31,7 @@ const WORKING: readonly Route[] = [
   planFile,
   execInTask,
   attachToTask,
+  forwardPort,
   getUsage,
   listImages,
   pullImage,

@@ -39,7 +39,7 @@ export const readLogs = textRoute({
       .describe("With follow: go on at this place; tail does not count then."),
   }),
   answer: { status: 200, description: "Bytes as they were printed", type: "application/octet-stream" },
-  errors: ["unknown-task", "unknown-container", "too-many"],
+  errors: ["unknown-task", "unknown-container", "no-log", "too-many"],
   respond({ engine, subscribers, context, params, query: { group, since, timestamps, format, places, ...rest } }) {
     const reader = new AbortController();
     const sinceMs = since === undefined ? undefined : Date.parse(since);

@@ -1,7 +1,7 @@
 /** Events of the journal. */
 import { z } from "zod";
 import type { EngineEvent, Reason } from "../../engine/index.ts";
-import { containerExit, containerStatus, desired, imageVia, taskStatus } from "./task.ts";
+import { agentState, containerExit, containerStatus, desired, imageVia, taskStatus } from "./task.ts";
 
 export const reason: z.ZodType<Reason> = z
   .strictObject({
@@ -52,6 +52,7 @@ export const engineEvent = z
       error: z.string().nullable().describe("Why the source has failed."),
     }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
+    z.strictObject({ type: z.literal("agent"), ...ofTask, ...ofContainer, agent: z.string(), ...agentState }),
     z.strictObject({ type: z.literal("resource"), ...ofTask, resource: z.string(), known: z.enum(["NONE", "CREATED", "REMOVED"]) }),
     z.strictObject({ type: z.literal("alarm"), ...ofTask, container: z.string(), failures: z.int() }),
   ])

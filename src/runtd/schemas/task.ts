@@ -21,6 +21,13 @@ export const imageVia = z
     "pulled: it has come then. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed, and what was there before is used.",
   );
 
+export const agentState = {
+  known: z.enum(["RUNNING", "STOPPED"]),
+  pid: z.int().nullable().describe("On the host."),
+  restarts: z.int().describe("How often it was started again in this incarnation of its container."),
+  reason: z.string().nullable().describe("Why it does not run."),
+};
+
 export const containerView = z
   .strictObject({
     name: z.string(),
@@ -45,6 +52,9 @@ export const containerView = z
       })
       .nullable()
       .describe("What it is made from. null: it has none, or it was not got yet."),
+    agents: z
+      .array(z.strictObject({ name: z.string(), ...agentState }))
+      .describe("Programs that run in it beside its own; those that were begun."),
     log: z.string().describe("File on the daemon's host."),
   })
   .meta({ id: "Container" }) satisfies z.ZodType<ContainerView>;

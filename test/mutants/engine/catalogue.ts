@@ -1,4 +1,5 @@
 /** Every mutant of the engine, by row. */
+import { AGENT_MUTANTS } from "./agents.ts";
 import { HOST_MUTANTS } from "./host.ts";
 import { IMAGE_MUTANTS } from "./images.ts";
 import { MODEL_MUTANTS } from "./model.ts";
@@ -6,4 +7,11 @@ import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
 import { POD_MUTANTS } from "./pods.ts";
 
-export const ENGINE_MUTANTS: readonly Mutant[] = [...MODEL_MUTANTS, ...HOST_MUTANTS, ...NETWORK_MUTANTS, ...IMAGE_MUTANTS, ...POD_MUTANTS];
+export const ENGINE_MUTANTS: readonly Mutant[] = [
+  ...MODEL_MUTANTS,
+  ...HOST_MUTANTS,
+  ...NETWORK_MUTANTS,
+  ...IMAGE_MUTANTS,
+  ...POD_MUTANTS,
+  ...AGENT_MUTANTS,
+];

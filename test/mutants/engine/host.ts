@@ -224,8 +224,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E62",
     fault: "a launch may take for ever",
     file: `${RUN}/runtime.ts`,
-    from: "AbortSignal.timeout(this.#options.launchTimeoutMs)",
-    to: "AbortSignal.timeout(120 * this.#options.launchTimeoutMs)",
+    from: "AbortSignal.timeout(launchTimeoutMs)",
+    to: "AbortSignal.timeout(120 * launchTimeoutMs)",
     test: "test/engine/bundle.test.ts",
   },
   {

@@ -16,6 +16,14 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     test: HOST,
   },
   {
+    id: "E65",
+    fault: "a plugin may take a hundred times as long for its address",
+    file: "src/engine/network/command.ts",
+    from: "    }, timeoutMs);\n",
+    to: "    }, 100 * timeoutMs);\n",
+    test: HOST,
+  },
+  {
     id: "E69",
     fault: "a plugin is not ended when its time is over",
     file: "src/engine/network/command.ts",

@@ -21,6 +21,9 @@ const SAID_BY_BUNDLE = {
   groups: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
+/** A file system takes some of it for itself. */
+const LEAST_IMAGE = 1 << 20;
+
 export function checkCombinations(spec: TaskSpec): Problem[] {
   const { containers, namespaces, volumes, secrets = [] } = spec;
   const combined: Problem[] = containers.flatMap((container, index) =>
@@ -29,6 +32,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       ...mounts(container, volumes),
       ...secretsOf(container, secrets),
       ...metadata(container),
+      ...logOf(container),
       ...signal(container),
       ...health(container),
       ...capabilities(container),
@@ -79,12 +83,21 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
   });
 }
 
-function secretsOf({ secrets = [], mounts: others }: ContainerSpec, known: NonNullable<TaskSpec["secrets"]>): Problem[] {
+function secretsOf(
+  { secrets = [], mounts: others, env: given, bundle }: ContainerSpec,
+  known: NonNullable<TaskSpec["secrets"]>,
+): Problem[] {
   const targets = others.map(({ target }) => target);
-  return secrets.flatMap(({ secret, target }, at): Problem[] => {
-    const wrong = (message: string, field: string): Problem => ({ code: "combination", message, path: ["secrets", at, field] });
-    const isTaken = targets.includes(target);
-    targets.push(target);
+  const variables = Object.keys(given);
+  return secrets.flatMap(({ secret, target, env }, at): Problem[] => {
+    const wrong = (message: string, ...field: string[]): Problem => ({ code: "combination", message, path: ["secrets", at, ...field] });
+    if ((target === undefined) === (env === undefined)) return [wrong("needs either a target or a variable (env)")];
+    const isTaken = target !== undefined && targets.includes(target);
+    const isSaid = env !== undefined && variables.includes(env);
+    if (target !== undefined) targets.push(target);
+    if (env !== undefined) variables.push(env);
+    if (isSaid) return [wrong(`something else is the variable ${env}, too`, "env")];
+    if (env !== undefined && bundle !== undefined) return [wrong("config.json of a bundle has all variables", "env")];
     if (!known.some(({ name }) => name === secret)) return [wrong(`the task has no secret ${secret}`, "secret")];
     return isTaken ? [wrong(`something else has the target ${target}, too`, "target")] : [];
   });
@@ -99,6 +112,8 @@ function sources({ host, hostType, files, medium, size, group, kept }: VolumeSpe
   const isScratch = host === undefined && files === undefined;
   if (!isScratch && (medium !== undefined || size !== undefined))
     return [{ message: "is of scratch directories only", path: [medium === undefined ? "size" : "medium"] }];
+  if (medium === "image" && (size === undefined || size < LEAST_IMAGE))
+    return [{ message: "an image has a size of at least 1Mi", path: [size === undefined ? "medium" : "size"] }];
   return hostType !== undefined && host === undefined ? [{ message: "needs host", path: ["hostType"] }] : [];
 }
 
@@ -138,6 +153,15 @@ function parameters({ sysctls = {}, namespaces, network }: TaskSpec): Problem[] 
 function metadata({ metadata: directory, mounts: others }: ContainerSpec): Problem[] {
   if (directory === undefined || !others.some(({ target }) => target === directory)) return [];
   return [{ code: "combination", message: `a mount has the target ${directory}, too`, path: ["metadata"] }];
+}
+
+/** What is dropped cannot be kept, sent or shown as well; one log has one reader that it waits for. */
+function logOf({ log: { driver, ...rest } = {}, tty }: ContainerSpec): Problem[] {
+  const wrong = (message: string, field: string): Problem => ({ code: "combination", message, path: ["log", field] });
+  if (driver === "journald" && rest.forward !== undefined) return [wrong("goes to the journal already: give one", "forward")];
+  if (driver !== "none") return [];
+  if (tty) return [wrong("nobody could see its terminal", "driver")];
+  return Object.entries(rest).flatMap(([field, value]) => (value === undefined ? [] : [wrong("of a log that is not kept", field)]));
 }
 
 function signal({ stopSignal }: ContainerSpec): Problem[] {

@@ -13,7 +13,8 @@ export function checkNames({ containers, volumes, ports }: TaskSpec): Problem[] 
     ...duplicates(ports.map(({ port, protocol }) => `${port}/${protocol}`)).map((index) =>
       duplicate(["ports", index], `${ports[index]!.port}`),
     ),
-    ...containers.flatMap(({ mounts, annotations }, index) => [
+    ...containers.flatMap(({ mounts, annotations, agents = [] }, index) => [
+      ...duplicates(agents.map(({ name }) => name)).map((at) => duplicate(["containers", index, "agents", at, "name"], agents[at]!.name)),
       ...mounts.flatMap(({ volume }, at): Problem[] =>
         volume === undefined || known.has(volume)
           ? []

@@ -17,20 +17,19 @@ export const dependency = z.strictObject({
   timeout: duration.optional().describe("How long this container waits for it at most. Then it is stopped. Absent: without an end."),
 });
 
+const backoff = z.strictObject({
+  initial: duration.default(1000),
+  maximum: duration.default(300_000),
+  resetAfter: duration.default(600_000).describe("A run that lasts this long makes the next wait short again."),
+});
+
 export const restartPolicy = z.strictObject({
   enabled: z.boolean().default(true),
   ignoredExitCodes: z.array(z.int().min(0).max(255)).max(50).default([]).describe("Exit codes after which it is not started again."),
   minimumRunTime: duration.default(0).describe("It is not started again when it has run for a shorter time."),
   maximumCount: z.int().min(1).optional().describe("How many times it is started again at most."),
   unhealthy: z.boolean().default(false).describe("It is stopped and started again when its health checks have failed."),
-  backoff: z
-    .strictObject({
-      initial: duration.default(1000),
-      maximum: duration.default(300_000),
-      resetAfter: duration.default(600_000).describe("A run that lasts this long makes the next wait short again."),
-    })
-    .prefault({})
-    .describe("How long it waits before it is started again: the time doubles with each run."),
+  backoff: backoff.prefault({}).describe("How long it waits before it is started again: the time doubles with each run."),
 });
 
 const checkPort = z.int().min(1).max(65_535);
@@ -104,7 +103,15 @@ export const mount = z.strictObject({
 /** A smaller log could not hold two of the longest records. */
 const LEAST_LOG = 65_536;
 
+export const LOG_DRIVERS = ["file", "journald", "none"] as const;
+
 export const log = z.strictObject({
+  driver: z
+    .enum(LOG_DRIVERS)
+    .optional()
+    .describe(
+      "file (default): what it prints is kept. journald: it is sent to systemd's journal, too. none: it is dropped, and nobody can read it.",
+    ),
   maxSize: size
     .refine((bytes) => bytes >= LEAST_LOG, "is less than 64Ki")
     .optional()
@@ -119,9 +126,22 @@ export const log = z.strictObject({
     .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
 });
 
+const variableName = z.string().regex(/^[^=\0]+$/, "is no name of a variable");
+const variables = z.record(variableName, text);
+
+export const agent = z.strictObject({
+  name,
+  command: z.array(text).min(1).describe("Program and arguments, run inside the container beside its own program."),
+  env: variables.default({}).describe("Added to the variables of the container."),
+  cwd: absolutePath.optional().describe("Absent: that of the container."),
+  user: text.min(1).optional().describe("Absent: that of the container."),
+  backoff: backoff.prefault({}).describe("How long it waits before it is started again after its end: the time doubles with each run."),
+});
+
 const secretFile = z.strictObject({
   secret: z.string().describe("A secret of the task."),
-  target: absolutePath.describe("Path of the file in the container."),
+  target: absolutePath.optional().describe("Path of the file in the container."),
+  env: variableName.optional().describe("Instead of a file: the variable that has it. It is a text."),
   mode: z.int().min(0).max(0o777).default(0o400),
   uid: z
     .int()
@@ -162,7 +182,7 @@ const fields = z.strictObject({
     .optional()
     .describe("The program, looked for in the container's PATH. Of an image it takes the place of its entrypoint and arguments."),
   args: z.array(text).default([]),
-  env: z.record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text).default({}),
+  env: variables.default({}),
   envFiles: z
     .array(absolutePath)
     .max(100)
@@ -207,6 +227,14 @@ const fields = z.strictObject({
     .optional()
     .describe("When it fails for good the container is stopped, and started again when its restart policy allows that."),
   healthCheck: healthCheck.optional(),
+  agents: z
+    .array(agent)
+    .min(1)
+    .max(16)
+    .optional()
+    .describe(
+      "Programs that run inside it for as long as it runs, and are started again when they end. What becomes of them does not change it.",
+    ),
   cpus: z.number().min(0.01).optional().describe("CPUs worth of time: 0.5 is half of one."),
   cpuShares: z.int().min(0).optional().describe("Weight against other containers: 2 to 262144; other values are moved to the nearest."),
   memory: size.optional(),
@@ -240,6 +268,7 @@ export const container = fields.transform(
 export type Condition = (typeof CONDITIONS)[number];
 export type Dependency = z.output<typeof dependency>;
 export type RestartPolicy = z.output<typeof restartPolicy>;
+export type AgentSpec = z.output<typeof agent>;
 export type HttpCheck = z.output<typeof httpCheck>;
 export type TcpCheck = z.output<typeof tcpCheck>;
 export type GrpcCheck = z.output<typeof grpcCheck>;

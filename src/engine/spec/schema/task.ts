@@ -28,11 +28,16 @@ export const volume = z.strictObject({
     .describe(
       "A directory of the engine with this name in the group. It stays when the task is removed, and other tasks of the group may have it, too.",
     ),
-  medium: z.literal("memory").optional().describe("A scratch directory in memory. Absent: on the disk."),
+  medium: z
+    .enum(["memory", "image"])
+    .optional()
+    .describe(
+      "memory: a scratch directory in memory. image: on the disk, in a file system of its own, which has the size. Absent: on the disk.",
+    ),
   size: size
     .optional()
     .describe(
-      "Of a scratch directory: in memory it cannot be larger; on the disk it is measured, and a task that has more in it is stopped.",
+      "Of a scratch directory: in memory and in an image it cannot be larger; else it is measured, and a task that has more in it is stopped.",
     ),
   group: z
     .int()

@@ -1,0 +1,20 @@
+import type { TaskRecord } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
+import { hasOwnNetwork } from "../spec/index.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+
+export interface NetworkLook {
+  readonly runtime: Pick<ContainerRuntime, "find">;
+  readonly networks: TaskNetworks;
+}
+
+/** File of the network namespace of a container: also of a private one, and of that of the host. undefined: it does not run. */
+export async function networkNamespaceOf(
+  { id, spec }: TaskRecord,
+  runtimeId: string,
+  { runtime, networks }: NetworkLook,
+): Promise<string | undefined> {
+  if (hasOwnNetwork(spec)) return networks.placement(id).path;
+  const found = await runtime.find(runtimeId);
+  return found.state === "running" ? `/proc/${found.process.pid}/ns/net` : undefined;
+}

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { streamRoute } from "../http/route.ts";
+import { inGroup, taskParams } from "../schemas/names.ts";
+import { forwardOn } from "../streams/forward.ts";
+
+export const forwardPort = streamRoute({
+  method: "get",
+  path: "/v1/tasks/{name}/forward",
+  operation: "forwardPort",
+  access: "admin",
+  summary: "A TCP connection to a port in the network of a task, on this connection",
+  description:
+    "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then frames go as for `execInTask`, without a first one of the client. The daemon sends 16; what the client sends as 1 goes to the port, " +
+    "2 ends that direction; what comes from the port is 17, and 19 (exitCode 0) is its end. 20: nobody listens there, or the connection has broken.",
+  params: taskParams,
+  query: inGroup.extend({
+    port: z.coerce.number().pipe(z.int().min(1).max(65_535)),
+    address: z.union([z.ipv4(), z.ipv6()]).default("127.0.0.1").describe("In the network of the task."),
+    container: z.string().optional().describe("Whose network it is, where each container has its own. Absent: the first one that runs."),
+  }),
+  answer: { status: 101, description: "The connection carries frames now" },
+  errors: ["unknown-task", "unknown-container", "container-not-running", "upgrade-required", "too-many"],
+  open({ engine, params: { name }, query: { group, container, port, address } }) {
+    engine.forwardable(name, group, container);
+    return (stream) => forwardOn(stream, () => engine.forward(name, group, container, { port, address }));
+  },
+});

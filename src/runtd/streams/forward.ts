@@ -1,0 +1,30 @@
+/** Connects a client with a port in the network of a task. */
+import type { Forwarded } from "../../engine/index.ts";
+import { FRAME } from "../../shared/frames/index.ts";
+import { factsOf, log } from "../log.ts";
+import type { FrameStream } from "./frame-stream.ts";
+
+/** Runs until the port ends the connection, or the client goes away. */
+export async function forwardOn(stream: FrameStream, connect: () => Promise<Forwarded>): Promise<void> {
+  try {
+    const { input, output, ended, close } = await connect();
+    void stream.gone.then(close);
+    stream.send(FRAME.started);
+    stream.onFrame(({ kind, payload }) => {
+      if (kind === FRAME.stdinEnd) input.end();
+      else if (kind !== FRAME.stdin) throw new Error(`a frame of kind ${kind} is not for a port`);
+      else if (input.writable && !input.write(payload))
+        stream.pauseWhile(new Promise((resolve) => input.once("drain", resolve).once("close", resolve)));
+    });
+    // A relay that is ended with its client has nothing more to say.
+    await stream.sendAll(FRAME.stdout, output).catch(() => {});
+    const broken = await ended;
+    if (broken === undefined) stream.send(FRAME.end, JSON.stringify({ exitCode: 0 }));
+    else stream.send(FRAME.failed, JSON.stringify({ code: "not-connected", message: broken, exitStatus: 1 }));
+  } catch (error) {
+    log("error", "forward-failed", factsOf(error));
+    stream.send(FRAME.failed, JSON.stringify({ code: "internal", message: (error as Error).message, exitStatus: 1 }));
+  } finally {
+    stream.end();
+  }
+}
