@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { ImageError } from "./errors.ts";
 
-/** Of a manifest or a configuration. */
+/** Largest manifest or configuration that is read, in bytes. */
 export const LARGEST_JSON = 4 << 20;
 
 export function digestOf(bytes: Buffer): string {

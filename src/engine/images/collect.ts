@@ -1,4 +1,4 @@
-/** What nobody uses any more is removed from the store: names, and then the parts that no name and no container needs. Nobody else uses the store meanwhile. */
+/** Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the store's lock. */
 import { renameSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,34 +10,34 @@ import { flatName } from "./unpack.ts";
 import { loadedOr } from "./whole.ts";
 
 export interface CollectPolicy {
-  /** Images that nobody has used for so long: milliseconds. */
+  /** Milliseconds after its last use from which an image is removed. */
   readonly unusedMs: number;
-  /** So many names at most. Default: all. */
+  /** How many names may be removed. Default: all. */
   readonly most?: number | undefined;
-  /** References of images that stay. */
+  /** References of images that are never removed. */
   readonly kept?: readonly string[] | undefined;
-  /** Percent of the file system that may be in use; above it images go that were used later than that, too. Default: as much as there is. */
+  /** Percent of the file system that may be in use. Above it, images that were used more recently are removed as well. Default: 100. */
   readonly fullPercent?: number | undefined;
 }
 
 export interface Collected {
-  /** References, in the order in which they went. */
+  /** References, in the order of their removal. */
   readonly removed: readonly string[];
-  /** Of the parts as they were packed. */
+  /** Bytes of the blobs that were removed; unpacked layers are not counted. */
   readonly freedBytes: number;
 }
 
 export interface CollectOptions {
   readonly places: Places;
   readonly layout: Layout;
-  /** Images of containers. */
+  /** Images that containers use. */
   readonly used: readonly ImageId[];
   readonly lastUsedMs: (entry: Entry) => number;
   /** Percent of the file system that is in use. */
   readonly fullness: () => number;
 }
 
-/** The one that was used longest ago goes first. */
+/** The least recently used image is removed first. */
 export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
   const { layout, used, lastUsedMs, fullness } = options;
   const isUsed = new Set(used.map(({ manifest }) => manifest));
@@ -57,7 +57,7 @@ export async function collect({ unusedMs, most = Infinity, kept = [], fullPercen
   return { removed, freedBytes } satisfies Collected;
 }
 
-/** Parts that no image has, packed and unpacked. Returns the bytes of what was packed. */
+/** Removes the blobs and unpacked layers that no image needs. Returns the bytes of the blobs. */
 async function sweepParts(options: CollectOptions): Promise<number> {
   const { places, layout, used } = options;
   const bytes = await sweepBlobs(options);
@@ -65,7 +65,7 @@ async function sweepParts(options: CollectOptions): Promise<number> {
   if (needed === undefined) return bytes;
   for (const name of await readdir(places.layers)) {
     if (needed.layers.has(name)) continue;
-    // It takes a while: half of a layer must not have its name.
+    // Removing takes a while. A layer that is half removed must not be found under its name.
     const trash = join(places.staging, `trash-${name}`);
     renameSync(join(places.layers, name), trash);
     await removeScratch(trash);
@@ -73,10 +73,10 @@ async function sweepParts(options: CollectOptions): Promise<number> {
   return bytes;
 }
 
-/** Packed parts that no image has: of images that are not there any more, or that were refused. Returns their bytes. */
+/** Removes the blobs that no image needs: those of removed images, and of images that were refused. Returns their bytes. */
 export async function sweepBlobs({ places, layout, used }: CollectOptions): Promise<number> {
   const needed = partsOf(places, layout.entries, used);
-  // What a container is made of cannot be read: nobody knows what it needs.
+  // The image of a container cannot be read, so nothing is known to be unneeded.
   if (needed === undefined) return 0;
   let bytes = 0;
   const blobs = join(places.blobs, "sha256");
@@ -101,7 +101,7 @@ function partsOf(places: Places, named: readonly ImageId[], used: readonly Image
     if (loaded === undefined) return undefined;
     add(id, loaded);
   }
-  // A name of something damaged keeps nothing: it is got anew.
+  // A damaged image keeps no parts: the next pull fetches them again.
   for (const id of named) {
     const loaded = loadedOr(places, id);
     if (loaded !== undefined) add(id, loaded);

@@ -1,15 +1,15 @@
-/** Credentials of registries: had for one call of a program, which gets them by a descriptor. They are in no argument, file or message. */
+/** Credentials of registries. They are read for one call of a program and passed to it by a descriptor, never by an argument, a file or a message. */
 import { z } from "zod";
 import { asMemoryFile, readSecret, redact, SecretError, type SecretSource } from "../secrets/index.ts";
 import { ImageError } from "./errors.ts";
 
-/** By the name that a task gives them. */
+/** Keys are the names by which tasks refer to them. */
 export type Credentials = Readonly<Record<string, SecretSource>>;
 
-/** Taken for images that say nothing of it, where the host has them. */
+/** Used for images without a name of credentials, if the host has some under this name. */
 export const DEFAULT_CREDENTIALS = "default";
 
-/** As `containers-auth.json(5)` says, and as Docker writes it. */
+/** The format of `containers-auth.json(5)`, which Docker writes, too. */
 const authFile = z.object({
   auths: z.record(z.string(), z.object({ auth: z.string().optional(), identitytoken: z.string().optional() })),
 });
@@ -45,10 +45,10 @@ async function read(source: SecretSource, name: string, signal: AbortSignal): Pr
   }
 }
 
-/** @throws ImageError no-credentials: it is no file of credentials */
+/** @throws ImageError no-credentials: the bytes are no file of credentials */
 function secretsIn(bytes: Buffer, name: string): string[] {
   const { success, data } = authFile.safeParse(parsed(bytes));
-  // Why not would show a part of it.
+  // The message of the parser would show a part of the secret.
   if (!success) throw new ImageError("no-credentials", `credentials ${name}: they are no JSON as in containers-auth.json(5)`);
   return Object.values(data.auths).flatMap(({ auth = "", identitytoken = "" }) => {
     const pair = Buffer.from(auth, "base64").toString();

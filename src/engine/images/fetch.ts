@@ -11,23 +11,23 @@ import { DIGEST, jsonOf } from "./manifest.ts";
 import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
 
-/** Of Docker's: an OCI configuration has no health check, and would lose it. */
+/** Docker's manifests. skopeo converts them to OCI, whose configuration has no health check, so the configuration of the source is kept beside it. */
 const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
-  /** A descriptor of a file with credentials. */
+  /** Descriptor of a file with credentials. */
   readonly credentials?: number | undefined;
 }
 
 /** What the source has now. */
 export interface Resolved {
-  /** Of the bytes that it gives for the name. */
+  /** Digest of the bytes that the source returns for the name. */
   readonly digest: string;
-  /** Bytes of the layers, as they are packed; undefined: it is an index of several images. */
+  /** Bytes of the compressed layers; undefined for an index of several images. */
   readonly size: number | undefined;
   readonly isDocker: boolean;
-  /** Digests that the manifest of the copy may have: its own, or those an index names. undefined: the copy is written anew, in the terms of OCI. */
+  /** Digests that the copied manifest may have: its own, or those that an index names. undefined: skopeo converts the manifest to OCI, so its digest is not known. */
   readonly copies: readonly string[] | undefined;
 }
 
@@ -82,15 +82,15 @@ export interface Fetched {
 
 export interface CopyOptions extends FetchOptions {
   readonly places: Places;
-  /** Bytes that have come, now and then. */
+  /** Called now and then with the number of bytes received so far. */
   readonly onProgress: (bytes: number) => void;
-  /** Of what is copied; more is an error. */
+  /** Limit of the bytes that are copied; more is an error. */
   readonly maxBytes: number;
 }
 
 const LOOK_MS = 250;
 
-/** What was resolved, and nothing newer. Parts that are in the store already are not got again. @throws ImageError; the reason of `signal` */
+/** Copies exactly what was resolved, nothing newer. Blobs that are in the store already are not fetched again. @throws ImageError; the reason of `signal` */
 export async function copySource(
   reference: ImageReference,
   { digest, isDocker, copies }: Resolved,
@@ -149,7 +149,7 @@ async function dockerConfig(source: string, options: CopyOptions): Promise<strin
   return digest;
 }
 
-/** A source may send more than it has said. */
+/** A source may send more bytes than it has announced. */
 async function look(staging: string, { onProgress, maxBytes }: CopyOptions, bound: AbortController): Promise<void> {
   const bytes = await sizeBelow(join(staging, "image")).catch(() => 0);
   onProgress(bytes);

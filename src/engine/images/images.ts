@@ -25,18 +25,18 @@ import { assertSizes, isThere, packedSize } from "./whole.ts";
 import { within } from "./within.ts";
 
 export interface ImageStoreOptions {
-  /** Absolute; made if absent. */
+  /** Absolute path; the directory is made if it is absent. */
   readonly directory: string;
   readonly limits?: Partial<ImageLimits>;
   /** Milliseconds; default: ten minutes. */
   readonly pullTimeoutMs?: number | undefined;
   /** Pulls at once; default: 3. */
   readonly pullsAtOnce?: number | undefined;
-  /** Of registries, by name. Each is a file as in containers-auth.json(5). Default: none. */
+  /** Credentials of registries, by name. Each is a file in the format of containers-auth.json(5). Default: none. */
   readonly credentials?: Credentials | undefined;
-  /** Images that are never removed: of tasks, and what was just got for them. Those of root file systems are known. Default: none. */
+  /** Images that are never removed: those of tasks, and those just pulled for them. The store knows the images of its root file systems itself. Default: none. */
   readonly inUse?: (() => readonly ImageId[]) | undefined;
-  /** copy: without overlays. Default: what the file system allows. */
+  /** How root file systems are made. "copy" uses no overlays. Default: overlay where the file system allows it. */
   readonly roots?: "overlay" | "copy" | undefined;
 }
 
@@ -83,7 +83,7 @@ export class ImageStore implements Images {
       try {
         return await this.#lock.read(() => this.#pull(reference, text, { ...request, policy, signal: shared }));
       } catch (error) {
-        // What has come of it is of no use to anybody.
+        // The blobs of a failed pull are of no use.
         void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
         throw error;
       }
@@ -146,7 +146,7 @@ export class ImageStore implements Images {
     }
   }
 
-  /** With its credentials, if it is of a registry: nothing else asks for some. */
+  /** Passes the credentials for images of a registry; no other source needs them. */
   async #fetchAs(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
     if (reference.transport !== "docker") return this.#fetch(reference, text, request);
     return withCredentials(this.#options.credentials ?? {}, request.credentials, request.signal, (descriptor) =>

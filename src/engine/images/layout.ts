@@ -20,7 +20,7 @@ const index = z.object({
 export interface Entry {
   /** As a task names it: "docker://HOST/NAME:TAG". */
   readonly reference: string;
-  /** Digest of what the source calls it: of its manifest, or its index of several. */
+  /** Digest that the source gives for the name: of a manifest, or of an index of several. */
   readonly digest: string;
   /** Of the manifest in this layout. */
   readonly manifest: string;

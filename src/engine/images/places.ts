@@ -44,7 +44,7 @@ export class Places {
   make(): void {
     for (const path of [this.#directory, this.layers, this.staging, this.roots, join(this.blobs, "sha256")])
       mkdirSync(path, { recursive: true, mode: 0o700 });
-    // It may have been there already, as the place of a disk of its own.
+    // The directory may have existed before, for instance as the mount point of a disk.
     chmodSync(this.#directory, 0o700);
   }
 }

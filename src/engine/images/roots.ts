@@ -26,7 +26,7 @@ export class Roots {
     this.#places = places;
   }
 
-  /** Where it is seen. */
+  /** Path of the merged root file system. */
   path(id: string): string {
     return join(this.#places.root(id), "merged");
   }
@@ -77,7 +77,7 @@ export class Roots {
     }
   }
 
-  /** Images that they are made of, whoever knows the containers. */
+  /** Images of all root file systems, also of containers that the engine does not know. */
   images(): ImageId[] {
     return readdirSync(this.#places.roots).flatMap((id) => {
       const path = join(this.#places.root(id), IMAGE);

@@ -28,18 +28,18 @@ const IN_OVERLAY = 'umask 022 && mount -t overlay overlay -o "$1" "$2" && exec u
 /** Directories that an archive only implies are for everybody, whatever the umask of this process. */
 const ALONE = 'umask 022 && exec umoci --log=error raw unpack --image "$1" "$2"';
 
-/** What of it is not there yet. @throws ImageError; the reason of `signal` */
+/** Unpacks the layers that are not there yet. @throws ImageError; the reason of `signal` */
 export async function unpackLayers({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<void> {
   const { places } = options;
   const missing = layers.map((name) => !existsSync(join(places.layers, name)));
-  // Also those that are there count: who pulls an image in parts gets no more than who pulls it at once.
+  // Layers that are there count against the limits, too: pulling an image in parts must not get around them.
   if (missing.includes(true)) await scanLayers(manifest.layers, options);
   for (const [at, layer] of manifest.layers.entries()) {
     if (missing[at]) await once(layers[at]!, layers.slice(0, at), [[layer, config.diffIds[at]!]], options);
   }
 }
 
-/** Among the layers. @param layers their names, the lowest first */
+/** Name of the directory with the whole image, among those of layers. @param layers their names, the lowest first */
 export function flatName(layers: readonly string[]): string {
   return `flat-${layers.at(-1) ?? "empty"}`;
 }
@@ -65,7 +65,7 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
     try {
       await scanLayer(places.blob(layer.digest), layer, budget, signal);
     } catch (error) {
-      // skopeo takes what has the name of a blob for it: what is damaged would never be got anew.
+      // skopeo trusts a file with the name of a blob. A damaged one would never be fetched again.
       if (error instanceof ImageError && error.code === "image-invalid") rmSync(places.blob(layer.digest), { force: true });
       throw error;
     }

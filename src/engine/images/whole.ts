@@ -14,7 +14,7 @@ export function assertSizes(places: Places, { manifest }: Loaded): void {
   }
 }
 
-/** All that is needed to unpack it, or to run it. */
+/** Whether everything that is needed to unpack the image, or to run it, is in the store. */
 export function isThere(places: Places, id: ImageId): boolean {
   const { manifest, config } = id;
   if (![manifest, ...(config === null ? [] : [config])].every((digest) => existsSync(places.blob(digest)))) return false;
@@ -25,14 +25,14 @@ export function isThere(places: Places, id: ImageId): boolean {
   );
 }
 
-/** As it is packed; null: it is damaged. */
+/** Bytes of all its blobs; null when the image is damaged. */
 export function packedSize(places: Places, entry: Entry): number | null {
   const loaded = loadedOr(places, entry);
   if (loaded === undefined) return null;
   return [loaded.manifest.config, ...loaded.manifest.layers].reduce((sum, { size }) => sum + size, entry.manifestSize);
 }
 
-/** undefined: it is damaged, or not there. */
+/** undefined when the image is damaged or absent. */
 export function loadedOr(places: Places, id: ImageId): Loaded | undefined {
   try {
     return loadImage(places, id);
