@@ -3,64 +3,17 @@
 # that is too greedy, and node; then look for leftovers.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
-bin=$(cd "$here/../bin" && pwd)
+. "$(dirname "$0")/demo-common.sh"
+need_daemon
+clean_up() { clean_up_daemon; }
+begin_daemon_work
 
-say() { printf '\n# %s\n' "$*"; }
-surprise() { printf 'demo: %s\n' "$*" >&2; exit 1; }
-
-[ -x "$bin/runtd" ] || surprise "$bin/runtd is missing: run make library first"
-[ "$(id -u)" = 0 ] || surprise "containers of this demo need root"
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/runt-demo.XXXXXX")
-state=$work/state
-containers=$state/executors/@runtime
-# Cgroups of this demo alone: another one may run beside it.
-cgroup=/runt-demo-$$
-daemon=
-export RUNTD_SOCKET="$work/run/admin.sock"
-finish() {
-    status=$?
-    trap - EXIT HUP INT TERM
-    [ -z "$daemon" ] || kill -9 "$daemon" 2>/dev/null || true
-    for id in $("$bin/runt" --root "$containers" list -q 2>/dev/null); do "$bin/runt" --root "$containers" delete --force "$id" || true; done
-    rm -rf "$work"
-    exit $status
-}
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# Show the command as a person would type it, then do it.
-show() {
-    printf '$'
-    for word; do printf ' %s' "${word#"$bin"/}"; done
-    printf '\n'
-    "$@"
-}
-wait_for() { # what command...
-    what=$1
-    shift
-    tries=0
-    until "$@" >/dev/null 2>&1; do
-        tries=$((tries + 1))
-        [ $tries -lt 300 ] || surprise "$what"
-        sleep 0.1
-    done
-}
-start_daemon() {
-    printf '$ runtd --state-dir %s --run-dir %s/run --volume-check 1s &\n' "$state" "$work"
-    "$bin/runtd" --state-dir "$state" --run-dir "$work/run" --cgroup-parent "$cgroup" --volume-check 1s 2>>"$work/runtd.log" &
-    daemon=$!
-    wait_for "the daemon does not answer: $(cat "$work/runtd.log")" "$bin/runtctl" get
-}
 phase() { [ "$("$bin/runtctl" get "$1" -o json | sed -n 's/^    "phase": "\(.*\)",*$/\1/p')" = "$2" ]; }
 ready() { "$bin/runtctl" describe web | grep -q 'Ready=True$'; }
 restarted() { "$bin/runtctl" get web -o json | grep -q '"restartCount": [1-9]'; }
 
 say "A root file system: Debian's busybox."
-bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
+make_hello
 rootfs=$bundles/hello/rootfs
 
 say "A pod as Kubernetes has it. Its annotations name root file systems, so that no registry is needed; image: works as well."
@@ -113,7 +66,7 @@ printf '%s\n' 'apiVersion: v1' 'kind: Pod' 'metadata: { name: bad }' 'spec:' '  
 if show "$bin/runtctl" validate -f "$work/bad.yaml" 2>&1; then surprise "it was accepted"; fi
 
 say "The daemon, and the pods."
-start_daemon
+start_daemon --volume-check 1s
 show "$bin/runtctl" apply -f "$work/pod.yaml"
 wait_for "the pod is not ready" ready
 show "$bin/runtctl" get
@@ -136,16 +89,11 @@ show "$bin/runtctl" node
 say "delete"
 show "$bin/runtctl" delete web
 show "$bin/runtctl" delete greedy
-kill "$daemon"
-wait "$daemon" || surprise "the daemon did not end well"
-daemon=
+stop_daemon
 
 say "Is anything left?"
-left=
-# The compiled seccomp filter is kept for the next container that has the same.
-[ -z "$(ls -A "$containers" | grep -v "^@cache$")" ] || left="$left state"
+look_for_containers
 [ -z "$(find "$state/executors" "$state/logs" -mindepth 1 \( -name '*web*' -o -name '*greedy*' \))" ] || left="$left file"
-if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
-[ -z "$(find /sys/fs/cgroup -type d -path "*$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
-[ -z "$left" ] || surprise "left behind:$left"
+look_for_mounts_and_cgroups
+expect_nothing_left
 echo "No process, mount, cgroup or file of the pods is left."

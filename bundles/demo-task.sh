@@ -3,14 +3,8 @@
 # events, top, exec, a daemon that is killed, logs and delete; then look for leftovers.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
-bin=$(cd "$here/../bin" && pwd)
-
-say() { printf '\n# %s\n' "$*"; }
-surprise() { printf 'demo: %s\n' "$*" >&2; exit 1; }
-
-[ -x "$bin/runtd" ] || surprise "$bin/runtd is missing: run make library first"
-[ "$(id -u)" = 0 ] || surprise "containers of this demo need root"
+. "$(dirname "$0")/demo-common.sh"
+need_daemon
 
 for program in skopeo umoci iptables; do
     PATH=$PATH:/usr/sbin command -v $program >/dev/null || surprise "$program is missing: apt-get install $program"
@@ -20,55 +14,15 @@ done
 [ "${RUNT_DEMO_NETWORK:-}" = own ] || exec unshare --net env RUNT_DEMO_NETWORK=own "$0"
 ip link set lo up
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/runt-demo.XXXXXX")
-state=$work/state
-containers=$state/executors/@runtime
-# Cgroups of this demo alone: another one may run beside it.
-cgroup=/runt-demo-$$
-daemon=
-export RUNTD_SOCKET="$work/run/admin.sock"
-finish() {
-    status=$?
-    trap - EXIT HUP INT TERM
-    [ -z "$daemon" ] || kill -9 "$daemon" 2>/dev/null || true
-    for id in $("$bin/runt" --root "$containers" list -q 2>/dev/null); do "$bin/runt" --root "$containers" delete --force "$id" || true; done
-    rm -rf "$work"
-    exit $status
-}
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+clean_up() { clean_up_daemon; }
+begin_daemon_work
 
-# Show the command as a person would type it, then do it.
-show() {
-    printf '$'
-    for word; do printf ' %s' "${word#"$bin"/}"; done
-    printf '\n'
-    "$@"
-}
-wait_for() { # what command...
-    what=$1
-    shift
-    tries=0
-    until "$@" >/dev/null 2>&1; do
-        tries=$((tries + 1))
-        [ $tries -lt 300 ] || surprise "$what"
-        sleep 0.1
-    done
-}
-start_daemon() {
-    printf '$ runtd --state-dir %s --run-dir %s/run &\n' "$state" "$work"
-    "$bin/runtd" --state-dir "$state" --run-dir "$work/run" --cgroup-parent "$cgroup" 2>>"$work/runtd.log" &
-    daemon=$!
-    wait_for "the daemon does not answer: $(cat "$work/runtd.log")" "$bin/runtctl" get
-}
 running() { [ "$("$bin/runtctl" get web -o json | grep -c '"known": "RUNNING"')" = 3 ]; }
 healthy() { "$bin/runtctl" describe web | grep -qw HEALTHY; }
 processes() { "$bin/runt" --root "$containers" list; }
 
 say "A root file system: Debian's busybox."
-bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
+make_hello
 rootfs=$bundles/hello/rootfs
 
 say "An image of it, as a layout on the disk: no registry is asked."
@@ -138,18 +92,13 @@ say "delete: app first, for it depends on db. Each gets its signal, and time to 
 show "$bin/runtctl" delete web
 show "$bin/runtctl" get
 show "$bin/runtctl" images prune
-kill "$daemon"
-wait "$daemon" || surprise "the daemon did not end well"
-daemon=
+stop_daemon
 
 say "Is anything left?"
-left=
-# The compiled seccomp filter is kept for the next container that has the same.
-[ -z "$(ls -A "$containers" | grep -v "^@cache$")" ] || left="$left state"
+look_for_containers
 [ -z "$(find "$state/executors" "$state/logs" -mindepth 1 -name '*web*')" ] || left="$left file"
-if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
-[ -z "$(find /sys/fs/cgroup -type d -path "*$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
+look_for_mounts_and_cgroups
 [ "$(ip -o link | wc -l)" = 1 ] || left="$left interface"
 [ -z "$(ls -A "$state/images/layers" "$state/images/roots" | grep -v ":$")" ] || left="$left layer"
-[ -z "$left" ] || surprise "left behind:$left"
+expect_nothing_left
 echo "No process, mount, cgroup or file of the task is left."

@@ -2,47 +2,29 @@
 # Run containers in virtual machines: a hello, a further process and a limit in one that stays, an end. Then look for leftovers.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/demo-common.sh"
 runt=${RUNT:-$here/../bin/runt}
 RUNT_VM_CONFIG=${RUNT_VM_CONFIG:-$here/../build/vm/vm.json}
 export RUNT_VM_CONFIG
 
-say() { printf '\n# %s\n' "$*"; }
-surprise() { printf 'demo-vm: %s\n' "$*" >&2; exit 1; }
-
 [ -x "$runt" ] || surprise "$runt is missing: run make first"
 [ -e "$RUNT_VM_CONFIG" ] || surprise "$RUNT_VM_CONFIG is missing: run make guest-image first"
-[ "$(id -u)" = 0 ] || surprise "containers of this demo need root"
+need_root
 runt=$(cd "$(dirname "$runt")" && pwd)/$(basename "$runt")
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/runt-demo-vm.XXXXXX")
-root=$work/state
-finish() {
-    status=$?
-    trap - EXIT HUP INT TERM
-    for id in hello staying; do "$runt" --root "$root" delete --force $id >/dev/null 2>&1 || true; done
-    rm -rf "$work"
-    exit $status
+clean_up() {
+    for id in hello staying; do "$runt" --root "$state" delete --force $id >/dev/null 2>&1 || true; done
 }
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+begin_work
 
-# Show the command as a person would type it, then do it.
+# Print the command as a person would type it, and run it.
 runt() {
-    printf '$ runt --root %s' "$root"
-    for word; do
-        case $word in *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
-    done
-    printf '\n'
-    "$runt" --root "$root" "$@"
+    typed runt --root "$state" "$@"
+    "$runt" --root "$state" "$@"
 }
 
-bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
+make_hello
 bundle=$bundles/hello
-# Cgroups of this demo alone: another one may run beside it.
-cgroup=runt-demo-vm-$$
 sed -i "s|/runt-demo/|/$cgroup/|" "$bundle/config.json"
 # A second bundle whose program stays, with a limit of 32 MiB.
 mkdir "$bundles/staying"
@@ -76,10 +58,8 @@ say "delete --force: the machine ends."
 runt delete --force staying
 
 say "Is anything left?"
-left=
-[ -z "$(ls -A "$root" 2>/dev/null)" ] || left="$left state"
+[ -z "$(ls -A "$state" 2>/dev/null)" ] || left="$left state"
 if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
-if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
-[ -z "$(find /sys/fs/cgroup -type d -path "*/$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
-[ -z "$left" ] || surprise "left behind:$left"
+look_for_mounts_and_cgroups
+expect_nothing_left
 echo "No process, mount, cgroup or state is left."

@@ -2,49 +2,33 @@
 # Take the hello bundle through plan, create, state, start, kill, delete and run; then look for leftovers.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/demo-common.sh"
 runt=${RUNT:-$here/../bin/runt}
 
-say() { printf '\n# %s\n' "$*"; }
-surprise() { printf 'demo: %s\n' "$*" >&2; exit 1; }
-
 [ -x "$runt" ] || surprise "$runt is missing: run make first"
-[ "$(id -u)" = 0 ] || surprise "containers of this demo need root"
+need_root
 runt=$(cd "$(dirname "$runt")" && pwd)/$(basename "$runt")
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/runt-demo.XXXXXX")
-root=$work/state
-finish() {
-    status=$?
-    trap - EXIT HUP INT TERM
-    for id in demo demo-run; do "$runt" --root "$root" delete --force $id >/dev/null 2>&1 || true; done
-    rm -rf "$work"
-    exit $status
+clean_up() {
+    for id in demo demo-run; do "$runt" --root "$state" delete --force $id >/dev/null 2>&1 || true; done
 }
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+begin_work
 
-# Show the command as a person would type it, then do it.
+# Print the command as a person would type it, and run it.
 runt() {
-    printf '$ runt --root %s' "$root"
-    for word; do
-        case $word in *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
-    done
-    printf '\n'
-    "$runt" --root "$root" "$@"
+    typed runt --root "$state" "$@"
+    "$runt" --root "$state" "$@"
 }
 
 expect_status() {
-    "$runt" --root "$root" state demo | grep -q "\"status\": *\"$1\"" || surprise "the container should be $1"
+    "$runt" --root "$state" state demo | grep -q "\"status\": *\"$1\"" || surprise "the container should be $1"
 }
 
+has_stopped() { "$runt" --root "$state" state demo | grep -q '"status": *"stopped"'; }
+
 say "A bundle is a directory with config.json and a root file system, here Debian's busybox."
-bundles=$(BUNDLES_OUT=$work/bundles "$here/build.sh" hello)
+make_hello
 bundle=$bundles/hello
-# Cgroups of this demo alone: another one may run beside it.
-cgroup=runt-demo-$$
 sed -i "s|/runt-demo/|/$cgroup/|" "$bundle/config.json"
 # A second bundle whose program stays for a minute, so that there is something to kill.
 mkdir "$bundles/staying"
@@ -55,7 +39,7 @@ ls "$bundle" "$bundle/rootfs"
 say "plan: what create would do, without doing it."
 runt plan -b "$bundle" demo >"$work/plan"
 cat "$work/plan"
-[ ! -e "$root/demo" ] || surprise "plan left something behind"
+[ ! -e "$state/demo" ] || surprise "plan left something behind"
 
 say "create: namespaces, mounts and cgroups are made; the program waits."
 runt create -b "$bundles/staying" --pid-file "$work/pid" demo
@@ -73,12 +57,7 @@ sleep 0.2
 
 say "kill: SIGKILL, because process 1 of a PID namespace is deaf to a plain TERM."
 runt kill demo KILL
-tries=0
-while "$runt" --root "$root" state demo | grep -q '"status": *"running"'; do
-    tries=$((tries + 1))
-    [ $tries -lt 100 ] || surprise "the container does not stop"
-    sleep 0.05
-done
+wait_for "the container does not stop" has_stopped
 expect_status stopped
 
 say "delete: what it left is removed."
@@ -88,10 +67,8 @@ say "run: all of it in one command."
 runt run -b "$bundle" demo-run </dev/null || surprise "run failed"
 
 say "Is anything left?"
-left=
-[ -z "$(ls -A "$root" 2>/dev/null)" ] || left="$left state"
+[ -z "$(ls -A "$state" 2>/dev/null)" ] || left="$left state"
 if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
-if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
-[ -z "$(find /sys/fs/cgroup -type d -path "*/$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
-[ -z "$left" ] || surprise "left behind:$left"
+look_for_mounts_and_cgroups
+expect_nothing_left
 echo "No process, mount, cgroup or state is left."
