@@ -115,6 +115,7 @@ export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   T20: "What containers send reaches the proxy of their task, and what that sends its target.",
   T21: "A proxy may be given the connections to some addresses only.",
   T22: "The network of a task lives as long as its file, whatever ends.",
+  T23: "Connections that a task makes to some addresses may go to a proxy in another task, which sees where they were made to.",
   T24: "Interfaces are made in order; what fails undoes those before it, and all are removed in the inverse order, also after an error.",
   P1: "Phases, reasons and conditions are the words of Kubernetes, and nothing else.",
   P2: "A pod with its namespace, name and uid outlives a restart of the daemon.",

@@ -1,9 +1,12 @@
 /** Tasks of one named network by their names, and a proxy that gets the connections of its task: by what programs in the containers see. */
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
+import { program } from "../support/programs.ts";
 import { taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
-import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { http, isRoot, LONGEST_MS, sharedIn, until, useEngine } from "./support.ts";
 import { type ContainerText, taskText } from "./tasks.ts";
 
 const WAIT = "trap 'exit 0' TERM; sleep 1000 & wait $!";
@@ -86,6 +89,42 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("names and proxies in netwo
         expect(await said(task, "proxy")).toEqual(["up", "target"]);
       }
       for (const name of ["all", "some", "target"]) await remove(name);
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "T23: what a task sends to some addresses reaches the proxy of another one, which sees where it was sent to; without the proxy it goes nowhere",
+    async () => {
+      await host.daemon();
+      copyFileSync(program("transparent"), join(scene.rootfs(), "transparent"));
+      const script =
+        "for n in 1 2 3; do until nc -w 2 192.0.2.7 8080 2>/dev/null | grep .; do sleep 0.1; done; while [ -e /shared/hold$n ]; do sleep 0.05; done; done";
+      const shared = sharedIn(scene, "ways");
+      for (const hold of ["hold1", "hold2"]) writeFileSync(join(shared.directory, hold), "");
+      const mounts = [{ source: shared.directory, target: "/shared" }];
+      const proxy = text("proxy", { name: "mesh", proxy: { user: 0, transparent: { port: 15_001, addresses: ["192.0.2.0/24"] } } }, [
+        { name: "main", script: "exec /transparent 15001", fields: { capabilities: { add: ["CAP_NET_ADMIN"] }, stopSignal: "SIGKILL" } },
+      ]);
+      await apply([
+        text("client", { name: "mesh", via: [{ task: "proxy", addresses: ["192.0.2.0/24"] }] }, [
+          { name: "main", script: `${script}; ${WAIT}`, fields: { mounts } },
+        ]),
+      ]);
+      await until(async () => (await taskOf(scene, "client")).known === "RUNNING");
+      await apply([proxy]);
+      await until(async () => (await printed("client")) === "192.0.2.7:8080\n");
+      // Another one takes its place, at another address.
+      await remove("proxy");
+      rmSync(join(shared.directory, "hold1"));
+      const namespace = join(scene.directory, "run/networks", (await taskOf(scene, "client")).id);
+      const way = () => host.inside(namespace, "ip", "route", "get", "192.0.2.7").catch(String);
+      await until(async () => /No route to host|unreachable/i.test(await way()));
+      await apply([text("other", { name: "mesh" }, [{ name: "main", script: WAIT }]), proxy]);
+      await until(async () => (await printed("client")) === "192.0.2.7:8080\n192.0.2.7:8080\n");
+      rmSync(join(shared.directory, "hold2"));
+      for (const name of ["client", "proxy", "other"]) await remove(name);
       expect(await host.left()).toEqual([]);
     },
     LONGEST_MS,

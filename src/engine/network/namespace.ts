@@ -23,6 +23,11 @@ export async function addRules(path: string, rules: string, timeoutMs: number): 
   await output("nsenter", [`--net=${path}`, "iptables-restore", "--noflush"], timeoutMs, rules);
 }
 
+/** `routing`: as `ip -batch` takes it. @throws NetworkError program-missing, program-failed */
+export async function addRouting(path: string, routing: string, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, "ip", "-batch", "-"], timeoutMs, routing);
+}
+
 /** What is in it goes with it. One that is gone is removed. @throws NetworkError */
 export async function unpinNamespace(path: string, timeoutMs: number): Promise<void> {
   // Whoever was killed while it was made may have left more than one mount.

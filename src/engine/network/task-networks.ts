@@ -10,7 +10,7 @@ import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { type JanitorOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./janitor.ts";
-import { addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
+import { addRouting, addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Plugins } from "./plugin.ts";
 import { checkPort } from "./ports.ts";
@@ -87,6 +87,11 @@ export class TaskNetworks {
     writeHosts(this.placement(id).files, spec, addresses.map(withoutPrefix), peers);
   }
 
+  /** Its ways to addresses of other tasks, as `ip -batch` takes them. @throws NetworkError */
+  async route(id: string, routing: string): Promise<void> {
+    await addRouting(this.placement(id).path, routing, this.#timeoutMs);
+  }
+
   /** @throws NetworkError: it is not as it was made */
   async check(id: string): Promise<void> {
     const attachment = this.#attachments.read(id);
@@ -147,7 +152,7 @@ export class TaskNetworks {
     return undefined;
   }
 
-  async #make(id: string, { steps, ports, blocked, rules }: NetworkPlan): Promise<readonly CniResult[]> {
+  async #make(id: string, { steps, ports, blocked, rules, routing }: NetworkPlan): Promise<readonly CniResult[]> {
     // What is missing is said before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
     for (const port of ports) await checkPort(port);
@@ -159,6 +164,7 @@ export class TaskNetworks {
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
       if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
+      if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
       this.#attachments.write({ ...attachment, results });
       return results;
     } catch (error) {

@@ -12,6 +12,7 @@ export {
   type NetworkStep,
   networkPlan,
   portName,
+  viaRoutes,
 } from "./network.ts";
 export { fileContents, hostsOf, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseTasks, type TaskSpec, taskSchema } from "../spec/index.ts";
-import { fileContents, networkPlan } from "./index.ts";
+import { fileContents, networkPlan, viaRoutes } from "./index.ts";
 
 const PLACES = { bridged: { name: "runtd-k-default", bridge: "rt-1", subnet: "10.64.0.0/20" }, leases: "/leases" };
 const task = (network: object): TaskSpec =>
@@ -104,7 +104,7 @@ test("T20: connections to anything but loopback go to the proxy, but for its own
     "-A OUTPUT -p tcp -m owner --uid-owner 1337 -j RETURN\n-A OUTPUT -p tcp -d 127.255.0.0/16 -j REDIRECT --to-ports 15001\nCOMMIT",
   );
   expect(networkPlan(task({}), PLACES).rules).toBe("");
-  expect(said({ proxy: { user: 1 } })).toEqual(["/network/proxy: needs egress or ingress"]);
+  expect(said({ proxy: { user: 1 } })).toEqual(["/network/proxy: needs egress, ingress or transparent"]);
   expect(said({ mode: "none", name: "n" })).toEqual([
     "/network/name: a network with a name needs the mode bridge, and the network's is none",
   ]);
@@ -115,4 +115,27 @@ test("resolv.conf has no server on the loopback of the host; a task without an a
   const files = fileContents({ name: "t", addresses: [], dns: undefined, hostResolv });
   expect(files["resolv.conf"]).toBe("nameserver 192.0.2.9\nsearch example.org\n");
   expect(files.hosts).toBe("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n127.0.0.1\tt\n");
+});
+
+test("T23: connections to some addresses go to a proxy as they were made; T23: who sends them there has no other way", () => {
+  const { rules, routing } = networkPlan(
+    task({ name: "mesh", proxy: { user: 0, transparent: { port: 15_001, addresses: ["192.0.2.0/24"] } } }),
+    PLACES,
+  );
+  expect(rules.split("\n")).toEqual([
+    "*mangle",
+    "-A PREROUTING -p tcp -d 192.0.2.0/24 -j TPROXY --on-port 15001 --tproxy-mark 0x1/0x1",
+    "COMMIT",
+    "",
+  ]);
+  expect(routing).toBe("rule add fwmark 0x1/0x1 lookup 100\nroute add local 0.0.0.0/0 dev lo table 100\n");
+  const client = task({ name: "mesh", via: [{ task: "proxy", addresses: ["192.0.2.0/24"] }] });
+  expect(networkPlan(client, PLACES)).toMatchObject({ rules: "", routing: "route replace unreachable 192.0.2.0/24\n" });
+  expect(viaRoutes(["192.0.2.0/24"], "10.64.0.2")).toEqual(["route replace 192.0.2.0/24 via 10.64.0.2"]);
+  expect(said({ via: [{ task: "proxy", addresses: ["192.0.2.0/24"] }] })).toEqual([
+    "/network/via: needs a network with a name: there is no way to others",
+  ]);
+  expect(said({ proxy: { user: 0, transparent: { port: 1, addresses: ["192.0.2.0/24"] } } })).toEqual([
+    "/network/proxy/transparent: needs a network with a name: others have no way here",
+  ]);
 });

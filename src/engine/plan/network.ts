@@ -29,6 +29,8 @@ export interface NetworkPlan {
   readonly blocked: readonly string[];
   /** Rules inside the namespace, as iptables-restore(8) takes them; "": none. They go with it. */
   readonly rules: string;
+  /** Rules and routes inside the namespace, as `ip -batch` takes them; "": none. They go with it. */
+  readonly routing: string;
 }
 
 /** A network of this engine: behind a bridge of the host. */
@@ -56,14 +58,41 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [loopback(places), ...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
-    rules: redirects(network.proxy),
+    rules: redirects(network.proxy) + transparentRules(network.proxy),
+    routing: [...transparentRouting(network.proxy), ...(network.via ?? []).flatMap((one) => viaRoutes(one.addresses))]
+      .map((line) => `${line}\n`)
+      .join(""),
   };
+}
+
+/** Only this task knows them. */
+const MARK = "0x1/0x1";
+const TABLE = 100;
+
+/** The proxy gets a connection as it was made: nothing of it is rewritten. Source: the kernel's Documentation/networking/tproxy.rst. */
+function transparentRules(proxy: NetworkSpec["proxy"]): string {
+  if (proxy?.transparent === undefined) return "";
+  const { port, addresses } = proxy.transparent;
+  const lines = addresses.map((range) => `-A PREROUTING -p tcp -d ${range} -j TPROXY --on-port ${port} --tproxy-mark ${MARK}`);
+  return ["*mangle", ...lines, "COMMIT", ""].join("\n");
+}
+
+/** What is marked is for this host, whatever its address is. */
+function transparentRouting(proxy: NetworkSpec["proxy"]): string[] {
+  if (proxy?.transparent === undefined) return [];
+  return [`rule add fwmark ${MARK} lookup ${TABLE}`, `route add local 0.0.0.0/0 dev lo table ${TABLE}`];
+}
+
+/** Ways of a task to addresses that another one has taken over. @param gateway of that task; undefined: it does not run, and nothing leaves by another way */
+export function viaRoutes(addresses: readonly string[], gateway?: string): string[] {
+  return addresses.map((range) => (gateway === undefined ? `route replace unreachable ${range}` : `route replace ${range} via ${gateway}`));
 }
 
 /** Redirects connections to the proxy, except its own, which would loop. Sources: iptables-extensions(8), REDIRECT and owner. */
 function redirects(proxy: NetworkSpec["proxy"]): string {
   if (proxy === undefined) return "";
   const { user, egress, ingress } = proxy;
+  if (egress === undefined && ingress === undefined) return "";
   const lines: string[] = [];
   if (egress !== undefined) {
     const { port, addresses, ignored } = egress;

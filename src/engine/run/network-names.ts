@@ -47,6 +47,7 @@ export class NetworkNames {
   }
 }
 
-function isNeighbour(a: TaskRecord, b: TaskRecord): boolean {
+/** Both are behind one bridge. */
+export function isNeighbour(a: TaskRecord, b: TaskRecord): boolean {
   return a.group === b.group && a.spec.network?.name === b.spec.network?.name;
 }

@@ -24,6 +24,7 @@ import type { EngineLog } from "./log.ts";
 import { MetadataFiles } from "./metadata.ts";
 import { NetworkNames } from "./network-names.ts";
 import { NetworkWatch } from "./network-watch.ts";
+import { NetworkWays } from "./network-ways.ts";
 import { networksOf, stateKey } from "./networks.ts";
 import { type OrphanPolicy, Orphans } from "./orphans.ts";
 import { Paths } from "./paths.ts";
@@ -140,6 +141,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   );
   const names = new NetworkNames(networks, log);
   turns.onCommit(() => names.refresh([...turns.records.values()]));
+  const ways = new NetworkWays(networks, log);
+  turns.onCommit(() => ways.refresh([...turns.records.values()]));
   const forwarding = new Forwarding({
     paths,
     records: () => turns.records,

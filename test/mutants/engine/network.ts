@@ -151,4 +151,20 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     to: "await Promise.resolve(undefined as Error | undefined)",
     test: HOST,
   },
+  {
+    id: "T23",
+    fault: "what is marked for the proxy is not for this host",
+    file: "src/engine/plan/network.ts",
+    from: "route add local 0.0.0.0/0 dev lo table",
+    to: "route add unreachable 0.0.0.0/0 table",
+    test: "test/engine/network-names.test.ts",
+  },
+  {
+    id: "T23b",
+    fault: "a task without its proxy sends to the world",
+    file: "src/engine/plan/network.ts",
+    from: "gateway === undefined ? `route replace unreachable ",
+    to: "gateway === undefined ? `route show ",
+    test: "src/engine/plan/network.test.ts",
+  },
 ];

@@ -24,8 +24,13 @@ export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
   if (network.proxy !== undefined && network.mode === "host")
     problems.push(wrong("the connections of the host are not those of a task", "network", "proxy"));
-  if (network.proxy !== undefined && network.proxy.egress === undefined && network.proxy.ingress === undefined)
-    problems.push(wrong("needs egress or ingress", "network", "proxy"));
+  const { egress, ingress, transparent } = network.proxy ?? {};
+  if (network.proxy !== undefined && [egress, ingress, transparent].every((one) => one === undefined))
+    problems.push(wrong("needs egress, ingress or transparent", "network", "proxy"));
+  if (transparent !== undefined && network.name === undefined)
+    problems.push(wrong("needs a network with a name: others have no way here", "network", "proxy", "transparent"));
+  if (network.via !== undefined && network.name === undefined)
+    problems.push(wrong("needs a network with a name: there is no way to others", "network", "via"));
   network.interfaces.forEach(({ association, vlan }, at) => {
     if ((association === "vlan") !== (vlan !== undefined))
       problems.push(wrong("association vlan and the tag of a vlan belong together", "network", "interfaces", at, "vlan"));

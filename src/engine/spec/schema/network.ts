@@ -72,6 +72,18 @@ const proxy = z.strictObject({
     })
     .optional()
     .describe("Connections that others make to the task."),
+  transparent: z
+    .strictObject({
+      port: port.describe("On which the proxy listens, with IP_TRANSPARENT."),
+      addresses: z.array(z.cidrv4("is no range of IPv4 like 192.0.2.0/24")).min(1).max(64).describe("That other tasks send here (via)."),
+    })
+    .optional()
+    .describe("Connections that other tasks make to some addresses: the proxy sees the address and the port that they were made to."),
+});
+
+const via = z.strictObject({
+  task: name.describe("Of the group, behind the same named network."),
+  addresses: z.array(z.cidrv4("is no range of IPv4 like 192.0.2.0/24")).min(1).max(64),
 });
 
 export const network = z.strictObject({
@@ -88,6 +100,11 @@ export const network = z.strictObject({
   interfaces: z.array(networkInterface).max(16).default([]).describe("With mode isolated."),
   dns: dns.optional().describe("What resolv.conf says. Absent: what the host's says, without servers on loopback."),
   proxy: proxy.optional().describe("A container of the task gets the TCP connections of the others (IPv4)."),
+  via: z
+    .array(via)
+    .max(64)
+    .optional()
+    .describe("What the task sends to these addresses goes to another task, while that runs; else nowhere. With a name."),
   metadata: z.boolean().default(false).describe("Whether 169.254.169.254, where clouds tell secrets of their machines, can be reached."),
 });
 
