@@ -13,6 +13,7 @@ export {
 export type { Collected, Pin, Progress } from "./images/index.ts";
 export { type LogRecord, parseRecord, renderRecord, TextWriter } from "./logs/index.ts";
 export {
+  type AgentRecord,
   type ContainerExit,
   DEFAULT_OPTIONS,
   type EngineOptions,
