@@ -24,11 +24,13 @@ export function imageReference(name: string, prefix: string | undefined): string
 /** What to write instead of a name that is looked for nowhere. */
 export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 
-export type KubernetesPull = "Always" | "IfNotPresent";
+export type KubernetesPull = "Always" | "IfNotPresent" | "Never";
+
+const POLICIES = { Always: "always", IfNotPresent: "prefer-cached", Never: "never" } as const;
 
 /** Source: Kubernetes, "Images", "Default image pull policy". */
 export function pullPolicyOf(given: KubernetesPull | undefined, name: string): PullPolicy {
-  if (given !== undefined) return given === "Always" ? "always" : "prefer-cached";
+  if (given !== undefined) return POLICIES[given];
   if (DIGEST.test(name)) return "prefer-cached";
   const [tag = ":latest"] = TAG.exec(name.slice(name.lastIndexOf("/") + 1)) ?? [];
   return tag === ":latest" ? "always" : "prefer-cached";

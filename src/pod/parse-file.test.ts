@@ -18,7 +18,7 @@ test("P3 P9 a pod becomes one task: its containers share the network and ipc, an
   ]);
 });
 
-test("P7 the pod has the sum of its containers, or what its largest init container needs", () => {
+test("P7 P9 the pod has the sum of its containers, or what its largest init container needs", () => {
   const limited = (name: string, memory: string) =>
     `  - { name: ${name}, command: [sh], resources: { limits: { cpu: 1, memory: ${memory} } } }\n`;
   expect(only(pod(`  containers:\n${limited("a", "64Mi")}${limited("b", "32Mi")}`))).toMatchObject({ cpus: 2, memory: 96 * 2 ** 20 });
@@ -122,7 +122,7 @@ test("P16 what is wrong is told all at once, and nothing of the file is taken", 
   );
   expect(read(text).tasks).toEqual([]);
   expect(told(text)).toEqual([
-    "f:10:5: /spec/containers/0/imagePullPolicy: only Always and IfNotPresent are supported: an image that is not there is got",
+    'f:10:5: /spec/containers/0/imagePullPolicy: Invalid option: expected one of "Always"|"IfNotPresent"|"Never"',
     'f:11:5: /spec/containers/0/enviroment: the field "enviroment" is not supported',
     "f:12:5: /spec/containers/0/volumeDevices: is not supported: there are no block volumes",
     'f:13:28: /spec/containers/0/resources/limits/cpu: write a quantity like "500m", "64Mi" or "1e3"',

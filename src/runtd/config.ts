@@ -97,7 +97,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         of this host, as a request has it; may be repeated
   --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
                         kept in the file that it names
-  --pull-policy POLICY  of containers that say nothing: default, always, once or prefer-cached
+  --pull-policy POLICY  of containers that say nothing: default, always, once, prefer-cached or never
   --pull-timeout DURATION
                         how long it may take to get an image; default 10m
   --pulls-at-once N     how many images are got at once; default 3

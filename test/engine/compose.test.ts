@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
-import { isRoot, sharedIn, until, useEngine } from "./support.ts";
+import { http, isRoot, sharedIn, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
 /** In a flow of a Compose file, in single quotes. */
@@ -110,6 +110,34 @@ configs: { conf: { content: "who=\${WHO}" } }
     expect(await run("one", "cat /data/file; stat -c %a /data")).toBe("word\n700\n");
   });
 
+  test("what is to be restarted with its database is replaced with it, and restarted with it", async () => {
+    await scene.daemon();
+    const file = (word: string) =>
+      scene.file(
+        "restart.yaml",
+        `x-all: &all { x-runt-rootfs: ${scene.rootfs()}, network_mode: none, stop_grace_period: 5s, command: [/bin/sh, -c, ${quoted(SLEEP)}] }
+services:
+  db: { <<: *all, environment: { WORD: ${word} } }
+  web: { <<: *all, depends_on: { db: { condition: service_started, restart: true } } }
+  other: { <<: *all, depends_on: [db] }
+`,
+      );
+    const apply = async (word: string) => (await scene.ctl("apply", "-f", file(word), "-p", "again")).stdout;
+    const generations = async () => {
+      const names = ["db", "web", "other"];
+      const all = await Promise.all(names.map((name) => http(scene.socket, "GET", `/v1/tasks/${name}?group=again`)));
+      return all.map(({ text }) => (JSON.parse(text) as { containers: { generation: number }[] }).containers[0]!.generation);
+    };
+    const run = () => until(async () => (await scene.ctl("-g", "again", "get")).stdout.match(/ RUNNING/g)?.length === 3);
+    expect(await apply("one")).toBe("task db created\ntask web created\ntask other created\n");
+    await run();
+    expect(await apply("two")).toBe("task db replaced\ntask web replaced\ntask other unchanged\n");
+    await run();
+    expect((await scene.ctl("-g", "again", "restart", "db")).status).toBe(0);
+    await until(async () => (await generations()).join() === "2,2,1");
+    for (const name of ["other", "web", "db"]) expect((await scene.ctl("-g", "again", "delete", name)).status).toBe(0);
+  });
+
   test("what is wrong is told with line and column, without a daemon", async () => {
     const file = scene.file("bad.yaml", "services:\n  web:\n    x-runt-rootfs: /r\n    command: x\n    build: .\n    comand: y\n");
     const told = await scene.ctl("validate", "-f", file);
@@ -122,25 +150,27 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files 
   const scene = useEngine();
   const host = useNetworkHost(scene);
 
-  test("services of one network find each other by their names, and those of another one do not", async () => {
+  test("services of one network find each other by their names and aliases there, and those of another one do not", async () => {
     await host.daemon();
     const out = sharedIn(scene, "names");
-    const asks = (name: string) =>
-      `i=0; while [ $i -lt 100 ] && ! wget -qO- http://web/name >> /out/lines 2>/dev/null; do i=$((i+1)); sleep 0.1; ${name === "stranger" ? "[ $i -lt 1 ] || break;" : ""} done; echo ${name} done >> /out/lines`;
+    const asks = (name: string, host = "web") =>
+      `i=0; while [ $i -lt 100 ] && ! wget -qO- http://${host}/name >> /out/lines 2>/dev/null; do i=$((i+1)); sleep 0.1; ${name === "stranger" ? "[ $i -lt 1 ] || break;" : ""} done; echo ${name} done >> /out/lines`;
     const service = (name: string, fields: string) =>
       `  ${name}:\n    x-runt-rootfs: ${scene.rootfs()}\n    entrypoint: [/bin/sh, -c]\n    volumes: [./shared-names:/out]\n${fields}`;
     const text = `services:
-${service("web", `    command: [${quoted(`mkdir -p /tmp/www && echo found > /tmp/www/name && httpd -p 80 -h /tmp/www; ${SLEEP}`)}]\n`)}
+${service("web", `    networks: { default: , side: { aliases: [shop] } }\n    command: [${quoted(`mkdir -p /tmp/www && echo found > /tmp/www/name && httpd -p 80 -h /tmp/www; ${SLEEP}`)}]\n`)}
 ${service("friend", `    command: [${quoted(asks("friend"))}]\n    depends_on: [web]\n`)}
 ${service("stranger", `    command: [${quoted(asks("stranger"))}]\n    depends_on: { friend: { condition: service_completed_successfully } }\n    networks: [back]\n`)}
+${service("neighbour", `    command: [${quoted(asks("neighbour", "shop"))}]\n    depends_on: { stranger: { condition: service_completed_successfully } }\n    networks: [side]\n`)}
 networks:
   back:
+  side:
 `;
     const file = scene.file("compose.yaml", text);
     expect(await scene.ctl("apply", "-f", file, "-p", "names")).toMatchObject({ status: 0, stderr: "" });
-    await until(() => out.lines().includes("stranger done"));
-    expect(out.lines()).toEqual(["found", "friend done", "stranger done"]);
-    for (const name of ["stranger", "friend", "web"]) await scene.ctl("-g", "names", "delete", name);
+    await until(() => out.lines().includes("neighbour done"));
+    expect(out.lines()).toEqual(["found", "friend done", "stranger done", "found", "neighbour done"]);
+    for (const name of ["neighbour", "stranger", "friend", "web"]) await scene.ctl("-g", "names", "delete", name);
     await until(async () => (await host.left()).length === 0);
   });
 });

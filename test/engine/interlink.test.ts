@@ -4,7 +4,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { CLONES, contentOf } from "../corpus/sources.ts";
 import { baseLayer, writeLayout } from "./image-files.ts";
+import { contractIn } from "./openapi.ts";
 import { isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
@@ -57,7 +59,15 @@ const requestOf = (method: string, path: string, body: unknown, headers: Readonl
 describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umoci)", () => {
   const scene = useEngine();
   const socket = () => join(scene.directory, "run/interlink.sock");
-  const ask = (method: string, path: string, body: unknown, place: string | number = socket()) => raw(place, requestOf(method, path, body));
+  const contract =
+    CLONES === undefined ? undefined : contractIn(contentOf({ source: "interLink", path: "docs/openapi/plugin-openapi.json" }).toString());
+  /** Each answer that their document knows is held against it. */
+  const ask = async (method: string, path: string, body: unknown, place: string | number = socket()) => {
+    const answer = await raw(place, requestOf(method, path, body));
+    if (contract?.document.paths[path]?.[method.toLowerCase()]?.responses[answer.status] !== undefined)
+      expect(contract.objection(method, path, answer.status, answer.text)).toBeUndefined();
+    return answer;
+  };
   const images = () => {
     writeLayout(join(scene.directory, "names/app"), { layers: [baseLayer()], tag: "v1" });
     vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
@@ -315,5 +325,9 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umo
     for (const wrong of [{}, { Authorization: "Bearer x" }, { Authorization: `Bearer ${token}x` }, { Authorization: `Basic ${token}` }])
       expect((await asked({ Host: "edge.example", ...wrong })).status).toBe(401);
     expect(existsSync(socket())).toBe(false);
+  });
+
+  test.skipIf(contract === undefined)("every answer that interLink's document promises was seen above, and held against it", () => {
+    expect([...contract!.seen].sort()).toEqual([...contract!.promised].sort());
   });
 });

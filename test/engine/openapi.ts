@@ -1,4 +1,4 @@
-/** Holds answers of the daemon against the document that it gives of itself. */
+/** Holds answers of the daemon against the document that it gives of itself, or that others have published. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { http } from "./support.ts";
 
@@ -22,7 +22,12 @@ export interface Contract {
 }
 
 export async function contractOf(socket: string): Promise<Contract> {
-  const document = JSON.parse((await http(socket, "GET", "/v1/openapi.json")).text) as Document;
+  return contractIn((await http(socket, "GET", "/v1/openapi.json")).text);
+}
+
+/** @param text a document of OpenAPI 3.1, as JSON */
+export function contractIn(text: string): Contract {
+  const document = JSON.parse(text) as Document;
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema(document as object, "api");
   const objectionTo = (pointer: string, value: unknown): string | undefined => {

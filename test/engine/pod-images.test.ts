@@ -45,6 +45,28 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await get("plain")).status.containerStatuses[0]).toMatchObject({ image: "shop:v1", imageID: digest });
   });
 
+  test("P4 with Never nothing is got: an image that is not there is the end, and one that is there runs", async () => {
+    image("shop", "v1");
+    await withImages();
+    const pod = (name: string, policy: string) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name },
+        spec: { restartPolicy: "Never", containers: [{ name: "a", image: "shop:v1", imagePullPolicy: policy }] },
+      });
+    const apply = async (...pods: string[]) =>
+      expect(await scene.ctl("apply", "-f", scene.file("never.yaml", pods.join("\n---\n")))).toMatchObject({ status: 0, stderr: "" });
+    const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
+    await apply(pod("before", "Never"));
+    await until(async () => (await get("before")).status.phase === "Failed");
+    expect(JSON.stringify((await get("before")).status)).toContain("is not there, and is not to be got");
+    await apply(pod("got", "IfNotPresent"));
+    await until(async () => (await get("got")).status.phase === "Succeeded");
+    await apply(pod("after", "Never"));
+    await until(async () => (await get("after")).status.phase === "Succeeded");
+  });
+
   test("services of a Compose file with an image, an entrypoint, and a command alone", async () => {
     image("shop", "latest");
     await withImages();

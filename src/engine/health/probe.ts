@@ -28,13 +28,18 @@ export async function probeTcp({ port, address }: TcpCheck, probe: Probe): Promi
 /** Healthy: an answer with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
   const result = await run("connect", check, probe, requestText(check));
-  const answer = readAnswer(result.stdout);
-  if (answer !== undefined) {
-    const isHealthy = answer.status >= 200 && answer.status < 400;
-    return { isHealthy, output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n") };
-  }
-  return { isHealthy: false, output: result.stdout === "" ? explained(result, probe) : `no answer of HTTP/1: ${lastLines(result.stdout)}` };
+  return result.stdout === "" ? { isHealthy: false, output: explained(result, probe) } : judged(result.stdout);
 }
+
+/** What an answer means. */
+export function judged(text: string): Checked {
+  const answer = readAnswer(text);
+  if (answer === undefined) return { isHealthy: false, output: text === "" ? CLOSED : `no answer of HTTP/1: ${lastLines(text)}` };
+  const isHealthy = answer.status >= 200 && answer.status < 400;
+  return { isHealthy, output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n") };
+}
+
+const CLOSED = "the connection was closed without an answer";
 
 function run(verb: "reach" | "connect", { port, address }: TcpCheck, probe: Probe, input = ""): Promise<CommandResult> {
   const { program, namespace, timeoutMs } = probe;
@@ -42,5 +47,5 @@ function run(verb: "reach" | "connect", { port, address }: TcpCheck, probe: Prob
 }
 
 function explained({ isTimedOut, stderr }: CommandResult, { timeoutMs }: Probe): string {
-  return isTimedOut ? `no answer within ${timeoutMs} ms` : lastLines(stderr) || "the connection was closed without an answer";
+  return isTimedOut ? `no answer within ${timeoutMs} ms` : lastLines(stderr) || CLOSED;
 }

@@ -133,7 +133,10 @@ export class ImageStore implements Images {
   async #pull(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
     const cached = this.#cached(text);
     const decision = pullDecision(request.policy, cached !== undefined);
-    if (!decision.asksSource) return this.#ready(pinOf(cached!, "cache"), request.signal);
+    if (!decision.asksSource) {
+      if (cached === undefined) throw new ImageError("unknown-image", `${text} is not there, and is not to be got`);
+      return this.#ready(pinOf(cached, "cache"), request.signal);
+    }
     try {
       return await this.#slots.during(request.signal, () =>
         within(this.#options.pullTimeoutMs ?? PULL_TIMEOUT_MS, request.signal, (signal) =>

@@ -6,7 +6,7 @@ type Outcome = "pulled" | "cache" | "usingCachedDigest" | "task stops" | "contai
 /** What comes of a decision when the source can be reached, or cannot. */
 function outcomeOf(policy: Parameters<typeof pullDecision>[0], isCached: boolean, isSourceUp: boolean): readonly [Outcome, asked: boolean] {
   const { asksSource, fallsBack, failureStops } = pullDecision(policy, isCached);
-  if (!asksSource) return ["cache", false];
+  if (!asksSource) return [isCached ? "cache" : `${failureStops} stops`, false];
   if (isSourceUp) return ["pulled", true];
   return [fallsBack ? "usingCachedDigest" : `${failureStops} stops`, true];
 }
@@ -28,6 +28,8 @@ test.each<[Parameters<typeof pullDecision>[0], boolean, boolean, Outcome, boolea
   ["default", true, false, "usingCachedDigest", true],
   ["default", false, true, "pulled", true],
   ["default", false, false, "container stops", true],
+  ["never", true, true, "cache", false],
+  ["never", false, true, "container stops", false],
 ])("E37 E38: %s, there before: %s, source up: %s: %s, source asked: %s", (policy, isCached, isSourceUp, outcome, asked) => {
   expect(outcomeOf(policy, isCached, isSourceUp)).toEqual([outcome, asked]);
 });

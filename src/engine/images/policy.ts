@@ -18,6 +18,8 @@ export function pullDecision(policy: PullPolicy, isCached: boolean): PullDecisio
       return { asksSource: !isCached, fallsBack: false, failureStops: "task" };
     case "prefer-cached":
       return { asksSource: !isCached, fallsBack: false, failureStops: "container" };
+    case "never":
+      return { asksSource: false, fallsBack: false, failureStops: "container" };
     case "default":
       return { asksSource: true, fallsBack: isCached, failureStops: "container" };
   }

@@ -9,7 +9,12 @@ const HOST_RESOLV = "/etc/resolv.conf";
 /** `addresses` without prefixes. Errors are those of the system calls. */
 export function writeFiles(directory: string, { name, network }: TaskSpec, addresses: readonly string[]): void {
   mkdirSync(directory, { recursive: true, mode: 0o755 });
-  const contents = fileContents({ name, addresses, dns: network?.dns, hostResolv: textOf(HOST_RESOLV) });
+  const contents = fileContents({
+    names: [name, ...(network?.aliases ?? [])],
+    addresses,
+    dns: network?.dns,
+    hostResolv: textOf(HOST_RESOLV),
+  });
   for (const file of NETWORK_FILES) {
     writeFileSync(join(directory, file), contents[file]);
     // Every user of a container reads them, whatever the umask of this process takes away.
@@ -18,8 +23,8 @@ export function writeFiles(directory: string, { name, network }: TaskSpec, addre
 }
 
 /** With the names of others. */
-export function writeHosts(directory: string, { name }: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
-  const text = Buffer.from(hostsOf(name, addresses, peers));
+export function writeHosts(directory: string, { name, network }: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
+  const text = Buffer.from(hostsOf([name, ...(network?.aliases ?? [])], addresses, peers));
   // Never empty: somebody may read it now.
   const fd = openSync(join(directory, "hosts"), "r+");
   try {

@@ -1,7 +1,7 @@
 /** The networks of tasks on this host: made, looked up, checked, given back. Everything here may be repeated after a crash at any instruction. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
+import { type BridgeNetwork, type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 import type { CniResult } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
@@ -132,9 +132,11 @@ export class TaskNetworks {
     const isBridged = spec.network!.mode !== "none";
     // A task without interfaces needs no addresses, and no program that finds them.
     const bridged = isBridged
-      ? await this.#networks.get(networkName(group, spec))
+      ? await this.#networks.get(networkName(group, spec.network?.name))
       : { name: this.#networks.prefix, bridge: "", subnet: "" };
-    return networkPlan(spec, { bridged, leases: this.#leases });
+    const further: BridgeNetwork[] = [];
+    for (const { name } of spec.network!.further ?? []) further.push(await this.#networks.get(networkName(group, name)));
+    return networkPlan(spec, { bridged, further, leases: this.#leases });
   }
 
   /** undefined: it has to be made. */
@@ -207,8 +209,8 @@ export class TaskNetworks {
 }
 
 /** Neither a group nor a network has a dot in its name. */
-function networkName(group: string, { network }: TaskSpec): string {
-  return network?.name === undefined ? DEFAULT_NETWORK : `${group}.${network.name}`;
+function networkName(group: string, name: string | undefined): string {
+  return name === undefined ? DEFAULT_NETWORK : `${group}.${name}`;
 }
 
 function hasAddress({ ips = [] }: CniResult, address: string): boolean {

@@ -34,8 +34,8 @@ export interface Named {
 }
 
 export interface FileContents {
-  /** Name of the task. */
-  readonly name: string;
+  /** Of the task: its own first. */
+  readonly names: readonly string[];
   /** Without the length of the prefix; the first is the task's own name. */
   readonly addresses: readonly string[];
   readonly dns: NetworkSpec["dns"];
@@ -43,21 +43,21 @@ export interface FileContents {
   readonly hostResolv: string;
 }
 
-export function fileContents({ name, addresses, dns, hostResolv }: FileContents): Readonly<Record<NetworkFile, string>> {
+export function fileContents({ names, addresses, dns, hostResolv }: FileContents): Readonly<Record<NetworkFile, string>> {
   return {
-    hosts: hostsOf(name, addresses, []),
-    hostname: `${name}\n`,
+    hosts: hostsOf(names, addresses, []),
+    hostname: `${names[0]}\n`,
     "resolv.conf": dns === undefined ? reachable(hostResolv) : resolvText(dns),
   };
 }
 
 /** `peers`: other tasks of its network. */
-export function hostsOf(name: string, addresses: readonly string[], peers: readonly Named[]): string {
+export function hostsOf(names: readonly string[], addresses: readonly string[], peers: readonly Named[]): string {
   const own = addresses.length === 0 ? ["127.0.0.1"] : addresses;
   const entries = [
     { address: "127.0.0.1", names: ["localhost"] },
     { address: "::1", names: ["localhost", "ip6-localhost", "ip6-loopback"] },
-    ...own.map((address) => ({ address, names: [name] })),
+    ...own.map((address) => ({ address, names })),
     ...peers,
   ];
   return entries.map(({ address, names }) => `${address}\t${names.join(" ")}\n`).join("");

@@ -20,6 +20,24 @@ test("T24: loopback, then the interfaces in order, then the local bridge; T19: t
   expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
 });
 
+test("E71: each further network of the group is an interface behind its own bridge, and only the first is the way out and has ports", () => {
+  const further = [{ name: "runtd-k-g.admin", bridge: "rt-2", subnet: "10.64.16.0/20" }];
+  const network = { name: "back", further: [{ name: "admin" }], ports: [{ container: 80 }] };
+  const { steps } = networkPlan(task(network), { ...PLACES, further });
+  expect(steps.map((one) => `${one.name} ${one.interface} ${one.plugins.map(({ type }) => type).join("+")}`)).toEqual([
+    "runtd-k-default-lo lo loopback",
+    "runtd-k-default eth0 bridge+portmap",
+    "runtd-k-g.admin eth1 bridge",
+  ]);
+  expect(steps[1]!.plugins[0]).toMatchObject({ bridge: "rt-1", ipam: { routes: [{ dst: "0.0.0.0/0" }] } });
+  expect(steps[2]!.plugins[0]).toMatchObject({ bridge: "rt-2", ipam: { routes: [], ranges: [[{ subnet: "10.64.16.0/20" }]] } });
+  expect(said({ further: [{ name: "admin" }], aliases: ["a"] })).toEqual([
+    "/network/further: needs the name of a network",
+    "/network/aliases: needs the name of a network",
+  ]);
+  expect(said({ name: "a", further: [{ name: "b" }, { name: "a" }] })).toEqual(["/network/further/1: the task is in a already"]);
+});
+
 test("T16: an interface has its address, its gateway and its MAC; the metadata address is out of reach unless it is asked for", () => {
   const { steps, blocked } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD] }), PLACES);
   expect(steps[1]!.plugins).toEqual([
@@ -112,7 +130,7 @@ test("T20: connections to anything but loopback go to the proxy, but for its own
 
 test("resolv.conf has no server on the loopback of the host; a task without an address has its name on loopback", () => {
   const hostResolv = "# a comment\nnameserver 127.0.0.53\nnameserver ::1\nnameserver 192.0.2.9\nsearch example.org\n";
-  const files = fileContents({ name: "t", addresses: [], dns: undefined, hostResolv });
+  const files = fileContents({ names: ["t"], addresses: [], dns: undefined, hostResolv });
   expect(files["resolv.conf"]).toBe("nameserver 192.0.2.9\nsearch example.org\n");
   expect(files.hosts).toBe("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n127.0.0.1\tt\n");
 });

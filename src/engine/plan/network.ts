@@ -43,6 +43,8 @@ export interface BridgeNetwork {
 
 export interface NetworkPlaces {
   readonly bridged: BridgeNetwork;
+  /** Of NetworkSpec.further, in order. */
+  readonly further?: readonly BridgeNetwork[];
   /** Directory of leases. */
   readonly leases: string;
 }
@@ -135,33 +137,33 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
   return { type: "static", addresses: entries, routes };
 }
 
-/** The last interface of every task that has more than loopback: that by which the host reaches it. */
-function bridged(
-  { mode, interfaces: others, ports }: NetworkSpec,
-  { bridged: { name, bridge, subnet }, leases }: NetworkPlaces,
-): NetworkStep[] {
+/** The last interfaces of every task that has more than loopback: by the first of them the host reaches it. */
+function bridged({ mode, interfaces: others, ports }: NetworkSpec, { bridged: own, further = [], leases }: NetworkPlaces): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
-  const ipam = { type: "host-local", dataDir: leases, ranges: [[{ subnet }]], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
   const portMappings = ports.map(({ container, host = container, protocol, address }) => ({
     hostPort: host,
     containerPort: container,
     protocol,
     ...(address === undefined ? {} : { hostIP: address }),
   }));
-  return [
-    {
-      name,
-      interface: `eth${mode === "isolated" ? others.length : 0}`,
-      plugins: [
-        { type: "bridge", bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam },
-        ...(ports.length === 0
-          ? []
-          : [{ type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } }]),
-      ],
-      needsAddress: true,
-    },
-  ];
+  const first = mode === "isolated" ? others.length : 0;
+  return [own, ...further].map((network, index) => ({
+    name: network.name,
+    interface: `eth${first + index}`,
+    plugins: [
+      bridgePlugin(network, leases, isWayOut && index === 0),
+      ...(ports.length === 0 || index > 0
+        ? []
+        : [{ type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } }]),
+    ],
+    needsAddress: true,
+  }));
+}
+
+function bridgePlugin({ bridge, subnet }: BridgeNetwork, leases: string, isWayOut: boolean): CniPlugin {
+  const ipam = { type: "host-local", dataDir: leases, ranges: [[{ subnet }]], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
+  return { type: "bridge", bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam };
 }
 
 /** "8080/tcp" */

@@ -12,7 +12,7 @@ import {
   type TaskRecord,
   taskId,
 } from "../model/index.ts";
-import { specDigest, type TaskSpec } from "../spec/index.ts";
+import { dependencyTarget, specDigest, type TaskSpec } from "../spec/index.ts";
 import type { Succeeded } from "./codec.ts";
 import { EngineError } from "./errors.ts";
 
@@ -71,23 +71,19 @@ export function planApply(
   const steps: Step[] = [];
   let { revision } = present;
   const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
-  for (const spec of specs) {
-    const digest = specDigest(spec);
-    const current = currentOf(present.tasks, group, spec.name);
-    const isRunning = current?.desired === "RUNNING";
-    const done = present.succeeded.find((one) => one.group === group && one.name === spec.name);
-    if (isRunning && current.digest === digest) {
-      say(spec.name, current.id, "unchanged");
-    } else if (isRunning && isInPlace(current.spec, spec)) {
-      mustFit(current, spec, present);
-      steps.push({ type: "respec", id: current.id, spec, digest });
-      say(spec.name, current.id, "updated");
-    } else if (!isRunning && !rerun && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)))) {
-      say(spec.name, current?.id ?? done!.task, "succeeded");
+  for (const { spec, digest, current, done, change } of withFollowers(specs.map((spec) => verdictOf(spec, group, present, rerun)))) {
+    if (change === "unchanged") {
+      say(spec.name, current!.id, change);
+    } else if (change === "updated") {
+      mustFit(current!, spec, present);
+      steps.push({ type: "respec", id: current!.id, spec, digest });
+      say(spec.name, current!.id, change);
+    } else if (change === "succeeded") {
+      say(spec.name, current?.id ?? done!.task, change);
     } else {
       const id = taskId(group, spec.name, ++revision);
       steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at }, current));
-      say(spec.name, id, current === undefined ? "created" : isRunning ? "replaced" : "started");
+      say(spec.name, id, change);
     }
   }
   const names = new Set(specs.map(({ name }) => name));
@@ -97,6 +93,55 @@ export function planApply(
     say(name, id, prune ? "removed" : "absent");
   }
   return { applied, steps, revision };
+}
+
+interface Verdict {
+  readonly spec: TaskSpec;
+  readonly digest: string;
+  readonly current: TaskRecord | undefined;
+  readonly done: Succeeded | undefined;
+  readonly change: "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded";
+}
+
+function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present, rerun: boolean): Verdict {
+  const digest = specDigest(spec);
+  const current = currentOf(tasks, group, spec.name);
+  const done = succeeded.find((one) => one.group === group && one.name === spec.name);
+  const verdict = (change: Verdict["change"]) => ({ spec, digest, current, done, change });
+  if (current?.desired === "RUNNING") {
+    if (current.digest === digest) return verdict("unchanged");
+    return verdict(isInPlace(current.spec, spec) ? "updated" : "replaced");
+  }
+  const isDone = !rerun && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
+  return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
+}
+
+/** What is to be restarted with a task is replaced with it, and so is what is to be restarted with that. */
+function withFollowers(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const replaced = new Set(verdicts.flatMap(({ change, spec }) => (change === "replaced" ? [spec.name] : [])));
+  const runs = verdicts.filter(({ change }) => change === "unchanged" || change === "updated");
+  const all = followersOf(
+    replaced,
+    runs.map(({ spec }) => spec),
+  );
+  return verdicts.map((one) => (all.has(one.spec.name) ? { ...one, change: "replaced" } : one));
+}
+
+/** Names of those of `specs` that are restarted with one of `names`, or with one that is. */
+export function followersOf(names: ReadonlySet<string>, specs: readonly TaskSpec[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const follows = ({ name, containers }: TaskSpec) =>
+    containers.some(({ dependsOn }) =>
+      dependsOn.some((one) => {
+        const { task } = dependencyTarget(name, one);
+        return one.restart && task !== name && (names.has(task) || found.has(task));
+      }),
+    );
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const spec of specs) if (!names.has(spec.name) && follows(spec)) found.add(spec.name);
+  }
+  return found;
 }
 
 /** What stands for a name: the newest that nobody has deleted. */

@@ -1,5 +1,5 @@
 /** Runs one health check of a container: a command, HTTP or TCP. */
-import { type Checked, type Probe, probeGrpc, probeHttp, probeTcp } from "../health/index.ts";
+import { type Checked, type Probe, probeGrpc, probeHttp, probeHttps, probeTcp } from "../health/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause } from "../pause/index.ts";
@@ -25,7 +25,7 @@ export class Checking {
     const namespace = await networkNamespaceOf(record, runtimeId, this.#options);
     if (namespace === undefined) return { isHealthy: false, output: "the container does not run" };
     const probe: Probe = { program: locatePause(this.#options.runtime.binary), namespace, timeoutMs: timeout };
-    if (http !== undefined) return probeHttp(http, probe);
+    if (http !== undefined) return http.tls ? probeHttps(http, probe) : probeHttp(http, probe);
     return grpc === undefined ? probeTcp(tcp!, probe) : probeGrpc(grpc, probe);
   }
 }

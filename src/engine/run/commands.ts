@@ -1,7 +1,7 @@
 /** Requests of users, as changes of one turn. Each throws before it changes anything. */
 import { reason, type TaskRecord, taskId } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
-import { type Applied, type ApplyOptions, currentOf, type Present, planApply, replacement, type Step } from "./apply.ts";
+import { type Applied, type ApplyOptions, currentOf, followersOf, type Present, planApply, replacement, type Step } from "./apply.ts";
 import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import { EngineError, unknownTask } from "./errors.ts";
@@ -61,15 +61,24 @@ export class Commands {
     return id;
   }
 
-  /** @throws EngineError unknown-task, unknown-container, not-running */
+  /** Those that are to be restarted with it are, too. @throws EngineError unknown-task, unknown-container, not-running */
   restart(name: string, group: string, containers: readonly string[]): string {
-    const { id, desired, spec } = this.#named(name, group);
+    const { id, desired, spec, group: own } = this.#named(name, group);
     const all = spec.containers.map((one) => one.name);
     const unknown = containers.find((one) => !all.includes(one));
     if (unknown !== undefined) throw new EngineError("unknown-container", `task ${name} has no container ${unknown}`, { containers: all });
     if (desired === "STOPPED") throw new EngineError("not-running", `task ${name} has stopped or is being stopped: apply it again`, { id });
-    this.#note(id, "restart");
-    this.#draft.apply(id, { type: "restart", at: this.#draft.at, containers: containers.length === 0 ? all : containers });
+    this.#restart(id, containers.length === 0 ? all : containers);
+    const others = this.#draft.all().filter((one) => one.group === own && one.desired === "RUNNING" && !one.isDeleteAsked);
+    const followers = followersOf(
+      new Set([spec.name]),
+      others.map((one) => one.spec),
+    );
+    for (const one of others.filter(({ name: other }) => followers.has(other)))
+      this.#restart(
+        one.id,
+        one.spec.containers.map((container) => container.name),
+      );
     return id;
   }
 
@@ -95,6 +104,11 @@ export class Commands {
     const found = taskNamed(this.#draft.all(), name, group);
     if (found === undefined) throw unknownTask(name, group);
     return found;
+  }
+
+  #restart(id: string, containers: readonly string[]): void {
+    this.#note(id, "restart");
+    this.#draft.apply(id, { type: "restart", at: this.#draft.at, containers });
   }
 
   #note(id: string, request: ChangeRequest): void {

@@ -1,6 +1,7 @@
 /** Tasks of one named network find each other by their names: each has the others in its hosts file, as they are now. */
 import type { NetworkRecord, TaskRecord } from "../model/index.ts";
 import { type TaskNetworks, withoutPrefix } from "../network/index.ts";
+import type { Named } from "../plan/index.ts";
 import type { EngineLog } from "./log.ts";
 
 interface Written {
@@ -26,15 +27,14 @@ export class NetworkNames {
     for (const record of named)
       this.#write(
         record,
-        named.filter((one) => one !== record && isNeighbour(record, one)),
+        named.filter((one) => one !== record && one.group === record.group),
       );
   }
 
-  #write({ id, spec, network }: TaskRecord, neighbours: readonly TaskRecord[]): void {
+  #write(record: TaskRecord, others: readonly TaskRecord[]): void {
+    const { id, spec, network } = record;
     // Of two with one name the newer comes first: that is the one a program takes.
-    const peers = neighbours
-      .toReversed()
-      .flatMap((one) => one.network!.addresses.map((address) => ({ address: withoutPrefix(address), names: [one.name] })));
+    const peers = others.toReversed().flatMap((one) => namesFor(record, one));
     const text = JSON.stringify(peers);
     const before = this.#written.get(id);
     if (before?.network === network && before?.text === text) return;
@@ -47,7 +47,25 @@ export class NetworkNames {
   }
 }
 
-/** Both are behind one bridge. */
+/** Both are behind one bridge: of a network that both are in, or of the one that tasks without a named network have. */
 export function isNeighbour(a: TaskRecord, b: TaskRecord): boolean {
-  return a.group === b.group && a.spec.network?.name === b.spec.network?.name;
+  const own = networksOf(a.spec).map(({ name }) => name);
+  const others = networksOf(b.spec).map(({ name }) => name);
+  return a.group === b.group && (own.length === 0 ? others.length === 0 : own.some((name) => others.includes(name)));
+}
+
+/** How one task of a group finds another one: by its address in each network that both are in, with its names there. */
+export function namesFor({ spec }: Pick<TaskRecord, "spec">, other: Pick<TaskRecord, "name" | "spec" | "network">): readonly Named[] {
+  const own = new Set(networksOf(spec).map(({ name }) => name));
+  return networksOf(other.spec).flatMap(({ name, aliases = [] }, index) => {
+    // Each network gives one address, in the order of the networks (plan/network.ts).
+    const address = other.network?.addresses[index];
+    return own.has(name) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
+  });
+}
+
+function networksOf({
+  network,
+}: TaskRecord["spec"]): readonly { readonly name: string; readonly aliases?: readonly string[] | undefined }[] {
+  return network?.name === undefined ? [] : [{ name: network.name, aliases: network.aliases }, ...(network.further ?? [])];
 }

@@ -13,6 +13,8 @@ import {
   taskSchema,
 } from "../../engine/spec/index.ts";
 import { withoutNulls } from "../nulls.ts";
+import { extended } from "./extends.ts";
+import { fieldsOf, isMap } from "./fields.ts";
 import { type Environment, interpolate } from "./interpolate.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
@@ -26,7 +28,7 @@ export interface ComposeOptions {
   readonly profiles: readonly string[];
   /** Where images are looked for whose names say no registry, like "oci:/srv/images". */
   readonly images?: string | undefined;
-  /** What env_file, secrets and configs name, by absolute paths. @throws the error of open(2) or read(2) */
+  /** What env_file, secrets, configs and extends name, by absolute paths. @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
 }
 
@@ -41,7 +43,8 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
   const failed = (findings: readonly Finding[]): ComposeFile => ({ ...parsedFile([], findings), inputs: [], name: undefined });
   if (document.findings.length > 0) return failed(document.findings);
   const problems: Problem[] = [];
-  const value = withoutExtensions(filled(withoutNullFields(extended(document.value, problems)), options.environment, [], problems));
+  const prepare = (value: unknown) => filled(withoutNullFields(value), options.environment, [], problems);
+  const value = withoutExtensions(extended(prepare(document.value), { ...options, prepare }, problems));
   const parsed = composeFile.safeParse(value);
   if (!parsed.success || problems.length > 0) {
     return failed([...problems, ...(parsed.success ? [] : shapeProblems(parsed.error))].map(document.place));
@@ -92,41 +95,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, , field] = path;
   if (list === "network") return ["ports"];
+  if (list === "sysctls") return ["sysctls"];
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
-}
-
-/** Merges each service with the service that its `extends` names in the same file. Source: Compose specification, "extends". */
-function extended(value: unknown, problems: Problem[]): unknown {
-  const services = fieldsOf(fieldsOf(value)["services"]);
-  const resolve = (name: string, behind: readonly string[]): Readonly<Record<string, unknown>> => {
-    const { extends: base, ...own } = fieldsOf(services[name]);
-    if (base === undefined) return own;
-    const target = typeof base === "string" ? base : fieldsOf(base)["service"];
-    const refuse = (message: string) => {
-      problems.push({ code: "unknown-reference", message, path: ["services", name, "extends"] });
-      return own;
-    };
-    if (typeof base !== "string" && fieldsOf(base)["file"] !== undefined) return refuse("only services of the same file can be extended");
-    if (typeof target !== "string" || !(target in services)) return refuse(`there is no service ${String(target)}`);
-    if ([...behind, name].includes(target)) return refuse(`services extend each other: ${[...behind, name, target].join(" -> ")}`);
-    return merged(resolve(target, [...behind, name]), own);
-  };
-  if (Object.keys(services).length === 0) return value;
-  return { ...fieldsOf(value), services: Object.fromEntries(Object.keys(services).map((name) => [name, resolve(name, [])])) };
-}
-
-const REPLACED: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
-
-/** Merges maps, concatenates lists, and takes every other value from the upper one. */
-function merged(below: Readonly<Record<string, unknown>>, above: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const out: Record<string, unknown> = { ...below };
-  for (const [key, value] of Object.entries(above)) {
-    const old = below[key];
-    if (Array.isArray(old) && Array.isArray(value) && !REPLACED.has(key)) out[key] = [...old, ...value];
-    else if (isMap(old) && isMap(value)) out[key] = merged(old, value);
-    else out[key] = value;
-  }
-  return out;
 }
 
 /** Replaces variables in every value. Keys stay as they are. */
@@ -150,8 +120,11 @@ function withoutNullFields(value: unknown): unknown {
   const given = fieldsOf(value);
   const services = fieldsOf(given["services"]);
   if (Object.keys(services).length === 0) return stripped;
-  const restored = Object.entries(fieldsOf(fieldsOf(stripped)["services"])).map(([name, one]) => {
+  const clean = fieldsOf(fieldsOf(stripped)["services"]);
+  // One that says nothing is still there.
+  const restored = Object.keys(services).map((name) => {
     const { environment, networks } = fieldsOf(services[name]);
+    const one = clean[name] ?? {};
     const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
     return [name, isMap(one) ? { ...one, ...kept } : one];
   });
@@ -173,12 +146,4 @@ function withoutExtensions(value: unknown): unknown {
   if (!isMap(services)) return isMap(value) ? kept(top) : value;
   const clean = Object.entries(services).map(([name, one]) => [name, isMap(one) ? kept(one, "x-runt-rootfs") : one]);
   return { ...kept(top), services: Object.fromEntries(clean) };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isMap(value) ? value : {};
 }

@@ -1,4 +1,4 @@
-/** The network of a service: that of its project, or one that it names. Source: Compose specification, "networks". */
+/** The networks of a service: that of its project, or those that it names. Source: Compose specification, "networks". */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ServicePlace } from "./mounts.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -18,12 +18,24 @@ export function networkOf(service: ServiceInput, project: ComposeInput, ports: N
     }
     return undefined;
   }
-  const names = given === undefined ? [DEFAULT] : Array.isArray(given) ? given : Object.keys(given);
-  if (names.length !== 1) place.refuse("a service is in one network: more, and none, are not supported", ["networks"]);
-  const [name = DEFAULT] = names;
-  if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
+  const all =
+    given === undefined
+      ? [[DEFAULT, null] as const]
+      : Array.isArray(given)
+        ? given.map((name) => [name, null] as const)
+        : Object.entries(given);
+  if (all.length === 0) place.refuse("names none: write network_mode none", ["networks"]);
+  for (const [name] of all) {
+    if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
+  }
+  // A name of the container's own is one of the service, too.
+  const { container_name: own } = service;
+  const [first = { name: DEFAULT }, ...further] = all.map(([name, said]) => {
+    const aliases = [...new Set([...(own === undefined ? [] : [own]), ...(said?.aliases ?? [])])];
+    return { name, ...(aliases.length === 0 ? {} : { aliases }) };
+  });
   const list = (value: string | string[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
   const dns = { servers: list(service.dns), search: list(service.dns_search), options: service.dns_opt ?? [] };
   const saysDns = Object.values(dns).some((one) => one.length > 0);
-  return { mode: "bridge", name, ports: ports ?? [], ...(saysDns ? { dns } : {}) };
+  return { mode: "bridge", ...first, ...(further.length === 0 ? {} : { further }), ports: ports ?? [], ...(saysDns ? { dns } : {}) };
 }

@@ -1,29 +1,7 @@
 import { expect, test } from "vitest";
-import { parseTasks, renderFinding } from "../../engine/spec/index.ts";
+import { container, one, only, read, readFile, told } from "../../../test/support/engine/compose-file.ts";
+import { parseTasks } from "../../engine/spec/index.ts";
 import { parseCompose } from "./parse.ts";
-
-const FILES: Readonly<Record<string, string>> = {
-  "/srv/app/web.env": "A=1\nB=file $WHO\n",
-  "/srv/app/more.env": "A=2\nOUTSIDE\n",
-  "/srv/app/token": "s3cr3t\n",
-};
-const readFile = (path: string) => {
-  const content = FILES[path];
-  if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: "ENOENT" });
-  return Buffer.from(content);
-};
-const read = (text: string, { environment = {} as Record<string, string>, profiles = [] as string[] } = {}) =>
-  parseCompose(text, { environment, profiles, directory: "/srv/app", readFile })!;
-/** "line:column pointer message" of every finding. */
-const told = (text: string) => read(text).findings.map((one) => renderFinding(one, "f"));
-const one = (fields: string) => `services:\n  web:\n    x-runt-rootfs: /r\n    command: serve\n${fields}`;
-const only = (text: string, options = {}) => {
-  const { tasks, findings } = read(text, options);
-  expect(findings).toEqual([]);
-  expect(tasks).toHaveLength(1);
-  return tasks[0]!;
-};
-const container = (fields: string, options = {}) => only(one(fields), options).containers[0]!;
 
 test("each service is a task with one container, and what is sent to the daemon is the same", () => {
   const text = `name: shop\nservices:\n  db: { x-runt-rootfs: /db, command: [postgres, -D, /d] }\n  web:\n    x-runt-rootfs: /web\n    entrypoint: /bin/run\n    command: serve --port 80\n`;
@@ -133,48 +111,18 @@ test("directories of the host, scratch volumes, and ports of the host", () => {
 });
 
 /** Compose specification, "profiles", "extends", "Fragments", "Extension". */
-test("profiles, extends, anchors and extensions", () => {
-  const text = `x-base: &base { x-runt-rootfs: /r, command: x }
-services:
-  base:
-    <<: *base
-    environment: { A: "1", B: "1" }
-    cap_add: [NET_ADMIN]
-    profiles: [never]
-  web:
-    extends: { service: base }
-    environment: { B: "2" }
-    cap_add: [SYS_TIME]
-    command: y z
-    profiles: [shop]
-    x-note: nothing
-`;
-  expect(read(text).tasks).toEqual([]);
-  const { tasks } = read(text, { profiles: ["shop"] });
-  expect(tasks.map(({ name }) => name)).toEqual(["web"]);
-  expect(tasks[0]!.containers[0]).toMatchObject({
-    command: "y",
-    args: ["z"],
-    env: { A: "1", B: "2" },
-    capabilities: { add: ["CAP_NET_ADMIN", "CAP_SYS_TIME"] },
-  });
-  expect(told(one("    extends: nobody\n"))).toEqual(["f:5:5: /services/web/extends: there is no service nobody"]);
-  expect(told(one("    extends: { file: other.yaml, service: a }\n"))).toEqual([
-    "f:5:5: /services/web/extends: only services of the same file can be extended",
-  ]);
-  expect(told(`${one("    extends: b\n")}  b: { extends: web }\n`)[0]).toContain("services extend each other: b -> web -> b");
-});
-
+/** Compose specification, "extends", "Finding referenced service"; paths as compose-go has them: relative to the file that they stand in. */
+/** Compose specification, "container_name", "aliases", "depends_on", "sysctls". */
 /** Unsupported and unknown fields are each reported by name, at their line and column. */
 test.each([
   ["build: .", "build", "is not supported: images are not built"],
   ["env_file: .env", "env_file", ".env: there is no such file"],
-  ["networks: { a: { aliases: [b] } }", "networks/a/aliases", 'the field "aliases" is not supported'],
+  ["networks: { a: { ipv4_address: 10.0.0.2 } }", "networks/a/ipv4_address", 'the field "ipv4_address" is not supported'],
   ["secrets: [{ source: a, uid: 5 }]", "secrets/0/uid", "only root's files are made"],
   ["configs: [{ source: a, mode: rw }]", "configs/0/mode", "is no mode like 0400"],
   ["scale: 2", "scale", "only 1 is supported: "],
   ["privileged: true", "privileged", "only false is supported: "],
-  ["container_name: x", "container_name", "is not supported: "],
+  ["container_name: x.y", "container_name", "use 1 to 63 of A-Z a-z 0-9 _ -"],
   ["comand: x", "comand", 'the field "comand" is not supported'],
   ["devices: [/dev/fuse]", "devices", 'the field "devices" is not supported'],
   ["init: true", "init", "only false is supported: "],
@@ -222,9 +170,12 @@ test("an image says what the service does not; a command takes the place of its 
   const wrong = (fields: string) => told(`services:\n  web:\n    image: registry.example/web:v1\n${fields}`);
   expect(wrong("    entrypoint: []\n")).toEqual(["f:4:5: /services/web/entrypoint: names no program, and takes the place of the image's"]);
   expect(wrong("    command: []\n")).toEqual(["f:4:5: /services/web/command: is empty: leave it out, or name an entrypoint"]);
-  expect(wrong("    pull_policy: never\n")).toEqual([
-    "f:4:5: /services/web/pull_policy: only always, missing and if_not_present are supported",
+  expect(wrong("    pull_policy: daily\n")).toEqual([
+    "f:4:5: /services/web/pull_policy: only always, missing, if_not_present and never are supported",
   ]);
+  expect(service("    pull_policy: never\n")?.[1]).toBe("never");
+  const latest = only("services:\n  web: { image: registry.example/web, pull_policy: missing }\n").containers[0]!;
+  expect(latest.pullPolicy).toBe("always");
 });
 
 /** Compose specification, "env_file": later files take the place of earlier ones, environment that of all. */
@@ -283,33 +234,7 @@ test("directories in memory, with a size", () => {
 });
 
 /** Compose specification, "networks": "default" for each service that names none. */
-test("each service is in the network of its project, or in one that the file has; with network_mode in none", () => {
-  expect(only(one("")).network).toMatchObject({ mode: "bridge", name: "default", ports: [] });
-  expect(only(`${one("    networks: { back: }\n    dns: 192.0.2.53\n    ports: ['80:80']\n")}networks:\n  back:\n`).network).toMatchObject({
-    name: "back",
-    dns: { servers: ["192.0.2.53"] },
-    ports: [{ container: 80, host: 80 }],
-  });
-  expect(only(one("    network_mode: none\n"))).not.toHaveProperty("network");
-  expect(told(one("    networks: [back]\n"))).toEqual(["f:5:5: /services/web/networks: the file has no network back"]);
-  expect(told(`${one("    networks: [a, b]\n")}networks: { a: , b: }\n`)).toEqual([
-    "f:5:5: /services/web/networks: a service is in one network: more, and none, are not supported",
-  ]);
-  expect(told(one("    network_mode: host\n    networks: [default]\n"))).toEqual([
-    "f:6:5: /services/web/networks: with network_mode host there are no networks",
-  ]);
-  expect(told(`${one("")}networks: { a: { driver: overlay } }\n`)[0]).toContain("/networks/a/driver: only bridge is supported");
-});
-
 /** Compose specification, "depends_on", "required". */
-test("what is not required and not switched on is not waited for", () => {
-  const text = (required: boolean) =>
-    `${one(`    depends_on: { db: { condition: service_started, required: ${required} } }\n`)}  db: { x-runt-rootfs: /r, command: x, profiles: [db] }\n`;
-  expect(read(text(false)).tasks.map(({ containers }) => containers[0]!.dependsOn)).toEqual([[]]);
-  expect(read(text(false), { profiles: ["db"] }).tasks[0]!.containers[0]!.dependsOn).toMatchObject([{ container: "db/db" }]);
-  expect(told(text(true))).toHaveLength(1);
-});
-
 /** Compose specification, "volumes". */
 test("named volumes are directories that the engine keeps, one for each name", () => {
   const text = `${one("    volumes: [data:/d, data:/e:ro, { type: volume, source: other, target: /o }]\n")}volumes:\n  data:\n  other: { driver: local }\n`;

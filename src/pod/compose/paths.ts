@@ -7,3 +7,8 @@ export function absolute(directory: string, path: string): string {
   }
   return `/${parts.join("/")}`;
 }
+
+/** Of an absolute path. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
+}

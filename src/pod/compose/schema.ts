@@ -65,7 +65,7 @@ const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
 
 const dependency = z.strictObject({
   condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
-  restart: z.literal(false, { error: "is not supported: a service is not restarted with what it depends on" }).optional(),
+  restart: z.boolean().default(false),
   required: z.boolean().default(true),
 });
 
@@ -107,7 +107,7 @@ export const service = z.strictObject({
   "x-runt-rootfs": z.string().optional(),
   image: z.string().optional(),
   pull_policy: z
-    .enum(["always", "missing", "if_not_present"], { error: "only always, missing and if_not_present are supported" })
+    .enum(["always", "missing", "if_not_present", "never"], { error: "only always, missing, if_not_present and never are supported" })
     .optional(),
   command,
   entrypoint: command,
@@ -152,10 +152,7 @@ export const service = z.strictObject({
     .union([z.string(), z.array(z.union([z.string(), z.strictObject({ path: z.string(), required: z.boolean().optional() })]))])
     .optional(),
   networks: z
-    .union([
-      z.array(z.string()),
-      z.record(z.string(), z.strictObject({}, { error: "only the name of the network is supported" }).nullable()),
-    ])
+    .union([z.array(z.string()), z.record(z.string(), z.strictObject({ aliases: z.array(z.string()).min(1).optional() }).nullable())])
     .optional(),
   secrets: z.array(file).optional(),
   configs: z.array(file).optional(),
@@ -170,7 +167,8 @@ export const service = z.strictObject({
   // What a service listens on, for whoever reads it: services of a network reach each other anyway.
   expose: z.array(z.union([z.string(), z.int()])).optional(),
   scale: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
-  container_name: refused("a container has the name of its service"),
+  container_name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends").optional(),
+  sysctls: environment,
   links: refused("services of a network find each other by their names"),
   init: z.literal(false, { error: "only false is supported: the program of the image is the first process" }).optional(),
   build: refused("images are not built"),

@@ -1,6 +1,6 @@
 /** One service of a Compose file -> a task with one container. */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import { imageReference, NO_PREFIX } from "../image-name.ts";
+import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { contentsOf, envFilesOf } from "./contents.ts";
 import { mountsOf, portsOf, type ServicePlace } from "./mounts.ts";
 import { networkOf } from "./networks.ts";
@@ -28,7 +28,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
     name,
     containers: [
       {
-        name,
+        name: containerName(name, service),
         ...sourceOf(service, place),
         ...programOf(service, place),
         env: { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) },
@@ -39,7 +39,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
           ? {}
           : { capabilities: { add: (service.cap_add ?? []).map(capability), drop: (service.cap_drop ?? []).map(capability) } }),
         readonlyRootfs: service.read_only ?? false,
-        dependsOn: dependenciesOf(service, place),
+        dependsOn: dependenciesOf(service, project, place),
         ...(restart === undefined ? {} : { restart }),
         ...(service.stop_signal === undefined ? {} : { stopSignal: service.stop_signal }),
         stopTimeout: service.stop_grace_period ?? GRACE,
@@ -57,15 +57,20 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
     ],
     namespaces: {
       pid: service.pid ?? "private",
-      ipc: service.ipc === "host" ? "host" : "private",
-      network: service.network_mode === "host" ? "host" : "private",
+      // Parameters of the kernel are set by who holds the namespace for the container.
+      ipc: service.ipc === "host" ? "host" : service.sysctls === undefined ? "private" : "shared",
+      network: service.network_mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
       uts: service.network_mode === "host" && service.hostname === undefined ? "host" : "private",
     },
     ...(network === undefined ? {} : { network }),
     volumes: [...volumes, ...contents.volumes],
+    ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls, {}) }),
     start: service.restart === "always" || service.restart === "unless-stopped" ? "always" : "once",
   };
 }
+
+/** Absent: `latest` is asked for each time, also with `missing`. Source: Compose specification, "pull_policy". */
+const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_present: undefined } as const;
 
 /** `x-runt-rootfs` takes the place of the image, so that a service can be tried without one. */
 function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
@@ -74,7 +79,7 @@ function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick
   if (image === undefined) refuse("needs an image, or its root file system as x-runt-rootfs", ["image"]);
   const reference = image === undefined ? undefined : imageReference(image, images);
   if (image !== undefined && reference === undefined) refuse(NO_PREFIX, ["image"]);
-  return reference === undefined ? {} : { image: reference, pullPolicy: policy === "always" ? "always" : "prefer-cached" };
+  return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(PULLS[policy ?? "missing"], image!) };
 }
 
 /** An entrypoint takes the place of entrypoint and arguments of the image, a command alone that of its arguments. Source: Compose, "entrypoint". */
@@ -123,11 +128,20 @@ function capability(name: string): string {
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
 /** What is not required, and not switched on, is not waited for. */
-function dependenciesOf({ depends_on: given = {} }: ServiceInput, { isActive }: ServicePlace): NonNullable<Container["dependsOn"]> {
-  if (Array.isArray(given)) return given.map((name) => ({ container: `${name}/${name}`, condition: "START" }));
-  return Object.entries(given).flatMap(([name, { condition, required }]) =>
-    required || isActive(name) ? [{ container: `${name}/${name}`, condition: CONDITIONS[condition] }] : [],
+function dependenciesOf(
+  { depends_on: given = {} }: ServiceInput,
+  { services }: ComposeInput,
+  { isActive }: ServicePlace,
+): NonNullable<Container["dependsOn"]> {
+  const target = (name: string) => `${name}/${Object.hasOwn(services, name) ? containerName(name, services[name]!) : name}`;
+  if (Array.isArray(given)) return given.map((name) => ({ container: target(name), condition: "START" }));
+  return Object.entries(given).flatMap(([name, { condition, required, restart }]) =>
+    required || isActive(name) ? [{ container: target(name), condition: CONDITIONS[condition], ...(restart ? { restart } : {}) }] : [],
   );
+}
+
+function containerName(service: string, { container_name: own }: ServiceInput): string {
+  return own ?? service;
 }
 
 function restartOf(policy: ServiceInput["restart"]): Container["restart"] {

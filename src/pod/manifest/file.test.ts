@@ -15,7 +15,7 @@ test.each([
   [inPod("activeDeadlineSeconds: 5"), "8:3", "/spec/activeDeadlineSeconds", "is not supported: "],
   [inPod("affinity: {}"), "8:3", "/spec/affinity", "is not supported: "],
   [inPod("dnsPolicy: None"), "8:3", "/spec/dnsPolicy", "with dnsPolicy None there has to be a server"],
-  [inPod("dnsConfig: {}"), "8:3", "/spec/dnsConfig", "is not merged with what the host says"],
+  [inPod("dnsConfig: { searches: [a.example] }"), "8:3", "/spec/dnsConfig", "is not merged with what the host says"],
   [inPod("ephemeralContainers: []"), "8:3", "/spec/ephemeralContainers", "is not supported: "],
   [inPod("nodeSelector: { a: b }"), "8:3", "/spec/nodeSelector", "is not supported: "],
   [inPod("priorityClassName: high"), "8:3", "/spec/priorityClassName", "is not supported: "],
@@ -45,10 +45,10 @@ test.each([
   [inVolume("emptydir: {}"), "8:24", "/spec/volumes/0/emptydir", 'the field "emptydir" is not supported'],
   [inContainer("startupProbe: {}"), "10:5", "/spec/containers/0/startupProbe", "needs one of exec, httpGet, tcpSocket and grpc"],
   [
-    inContainer("readinessProbe: { httpGet: { port: 80, scheme: HTTPS } }"),
+    inContainer("readinessProbe: { httpGet: { port: 80, scheme: GOPHER } }"),
     "10:44",
     "/spec/containers/0/readinessProbe/httpGet/scheme",
-    'only "HTTP" is supported: ',
+    'expected one of "HTTP"|"HTTPS"',
   ],
   [
     inContainer("livenessProbe: { exec: { command: [x] }, successThreshold: 2 }"),
@@ -87,7 +87,7 @@ test.each([
     'only "Default" is supported: ',
   ],
   [
-    inContainer("securityContext: { seLinuxOptions: {} }"),
+    inContainer("securityContext: { seLinuxOptions: { level: s0 } }"),
     "10:24",
     "/spec/containers/0/securityContext/seLinuxOptions",
     "is not supported: ",

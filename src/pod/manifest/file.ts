@@ -40,7 +40,7 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
   const objects = new Objects();
   const findings: Finding[] = [];
   const pods: Read[] = [];
-  for (const document of documents) {
+  for (const document of documents.flatMap(objectsOf)) {
     findings.push(...document.findings);
     if (document.findings.length > 0) continue;
     const written = withoutNulls(document.value);
@@ -65,6 +65,19 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
   if (pods.length === 0)
     return parsedFile([], [documents[0]!.place({ code: "shape", message: "the file has no pod in it", path: ["kind"] })]);
   return tasksOf(pods, objects, host);
+}
+
+/** Those of a List, as if each were a document of its own; anything else is one object. Source: Kubernetes, API conventions, "List". */
+function objectsOf(document: ReadDocument): readonly ReadDocument[] {
+  const { apiVersion, kind, items, ...others } = (document.value ?? {}) as Readonly<Record<string, unknown>>;
+  if (apiVersion !== "v1" || kind !== "List" || !Array.isArray(items)) return [document];
+  const further = Object.keys(others).filter((key) => key !== "metadata");
+  const problems = further.map((key) => document.place({ code: "shape", message: `the field "${key}" is not supported`, path: [key] }));
+  return items.map((value, index) => ({
+    value,
+    findings: index === 0 ? problems : [],
+    place: (problem) => document.place({ ...problem, path: ["items", index, ...problem.path] }),
+  }));
 }
 
 /** All its pods are of one template: what is wrong with it is told once. */

@@ -117,7 +117,8 @@ function checkPod(at: Translation): void {
   if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {
     at.refuse(`this host is ${at.host.name}, not ${spec.nodeName}`, ["spec", "nodeName"]);
   }
-  if (spec.dnsConfig !== undefined && spec.dnsPolicy !== "None") {
+  const saysDns = Object.values(spec.dnsConfig ?? {}).some((list) => list.length > 0);
+  if (saysDns && spec.dnsPolicy !== "None") {
     at.refuse("is not merged with what the host says: write dnsPolicy None, too", ["spec", "dnsConfig"]);
   }
   if (spec.dnsPolicy === "None" && (spec.dnsConfig?.nameservers ?? []).length === 0) {

@@ -55,6 +55,7 @@ function wayOf(at: Translation, container: ContainerInput, { exec, httpGet, tcpS
       ...place,
       path: given.startsWith("/") ? given : `/${given}`,
       headers: Object.fromEntries(httpGet.httpHeaders.map(({ name, value }) => [name, value])),
+      ...(httpGet.scheme === "HTTPS" ? { tls: true } : {}),
     },
   };
 }

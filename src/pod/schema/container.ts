@@ -43,9 +43,7 @@ const volumeMount = z.strictObject({
 const common = {
   name: dnsLabel,
   image: z.string().optional(),
-  imagePullPolicy: z
-    .enum(["Always", "IfNotPresent"], { error: "only Always and IfNotPresent are supported: an image that is not there is got" })
-    .optional(),
+  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
   command: z.array(text).default([]),
   args: z.array(text).default([]),
   workingDir: z.string().optional(),

@@ -5,6 +5,14 @@ import { isQuantity } from "../quantity.ts";
 /** A Kubernetes field that this engine does not support. The finding says why. */
 export const refused = (why: string) => z.never({ error: `is not supported: ${why}` }).optional();
 
+/** The same, of a map: programs write empty ones that say nothing. */
+export const refusedUnlessEmpty = (why: string) =>
+  z
+    .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
+      error: `is not supported: ${why}`,
+    })
+    .optional();
+
 /** A field that is accepted only with the one value that describes what the engine does anyway. */
 export const only = <const T extends string | number | boolean>(value: T, why: string) =>
   z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();

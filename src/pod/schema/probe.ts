@@ -24,7 +24,7 @@ const httpGet = z.strictObject({
   port,
   path: z.string().optional(),
   host,
-  scheme: only("HTTP", "probes do not speak TLS"),
+  scheme: z.enum(["HTTP", "HTTPS"]).default("HTTP"),
   httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<HTTPHeader>)).default([]),
 } satisfies Fields<HTTPGetAction>);
 

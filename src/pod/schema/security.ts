@@ -1,7 +1,7 @@
 /** Security contexts of a pod and of its containers. */
 import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { only, refused } from "./field.ts";
+import { only, refused, refusedUnlessEmpty } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -18,8 +18,8 @@ const common = {
   runAsGroup: id.optional(),
   runAsNonRoot: z.boolean().optional(),
   seccompProfile,
-  appArmorProfile: refused("AppArmor profiles are not given to containers"),
-  seLinuxOptions: refused("SELinux labels are not given to containers"),
+  appArmorProfile: refusedUnlessEmpty("AppArmor profiles are not given to containers"),
+  seLinuxOptions: refusedUnlessEmpty("SELinux labels are not given to containers"),
   windowsOptions: refused("this is Linux"),
 };
 

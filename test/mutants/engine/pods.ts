@@ -5,6 +5,8 @@ const MANIFEST = "src/pod/manifest";
 const STATUS = "src/pod/status";
 const PARSED = "src/pod/parse-file.test.ts";
 const CONTAINER = `${MANIFEST}/container.test.ts`;
+/** Takes daemons: slower than the others. */
+const LIVES = "test/engine/pod-life.test.ts";
 const SHOWN = `${STATUS}/pod.test.ts`;
 
 export const POD_MUTANTS: readonly Mutant[] = [
@@ -15,6 +17,14 @@ export const POD_MUTANTS: readonly Mutant[] = [
     from: `"Completed" : "Error"`,
     to: `"Done" : "Error"`,
     test: SHOWN,
+  },
+  {
+    id: "P2",
+    fault: "what the pod says of itself is forgotten",
+    file: `${STATUS}/pod.ts`,
+    from: `...(document["metadata"] as object),`,
+    to: "...{},",
+    test: LIVES,
   },
   {
     id: "P3",
@@ -31,6 +41,14 @@ export const POD_MUTANTS: readonly Mutant[] = [
     from: "retries: failureThreshold",
     to: "retries: 1",
     test: CONTAINER,
+  },
+  {
+    id: "P5",
+    fault: "one line less than was asked for",
+    file: "src/engine/logs/tail.ts",
+    from: "if (begins && ++lines > count)",
+    to: "if (begins && ++lines >= count)",
+    test: LIVES,
   },
   {
     id: "P6",
@@ -57,12 +75,36 @@ export const POD_MUTANTS: readonly Mutant[] = [
     test: "src/pod/sizes.test.ts",
   },
   {
+    id: "P9",
+    fault: "thousandths of a CPU are CPUs",
+    file: `${MANIFEST}/whole.ts`,
+    from: "cpus: Math.max(LEAST_CPUS, cpu / 1000)",
+    to: "cpus: Math.max(LEAST_CPUS, cpu)",
+    test: PARSED,
+  },
+  {
     id: "P11",
     fault: "the document does not go with the task",
     file: `${MANIFEST}/pod.ts`,
     from: "annotations: { [DOCUMENT]: JSON.stringify(document) }",
     to: `annotations: { [DOCUMENT]: "{}" }`,
     test: PARSED,
+  },
+  {
+    id: "P12",
+    fault: "a text has two numbers",
+    file: "src/engine/run/apply.ts",
+    from: "taskId(group, spec.name, ++revision)",
+    to: "taskId(group, spec.name, (revision += 2))",
+    test: LIVES,
+  },
+  {
+    id: "P13",
+    fault: "who makes what is there makes it anew",
+    file: "src/engine/run/apply.ts",
+    from: "if (current.digest === digest) return",
+    to: "if (current.digest !== digest) return",
+    test: LIVES,
   },
   {
     id: "P14",
@@ -89,6 +131,54 @@ export const POD_MUTANTS: readonly Mutant[] = [
     test: PARSED,
   },
   {
+    id: "P17",
+    fault: "what was begun before a crash is not looked up",
+    file: "src/engine/run/recovery.ts",
+    from: `return { type: "lookedUp", container: name, generation, observation };`,
+    to: "return undefined;",
+    test: LIVES,
+  },
+  {
+    id: "P18",
+    fault: "a stop says that the task was replaced",
+    file: "src/engine/run/commands.ts",
+    from: `reason("StoppedByUser",`,
+    to: `reason("Replaced",`,
+    test: LIVES,
+  },
+  {
+    id: "P19",
+    fault: "files of what was deleted stay",
+    file: "src/engine/run/forgetting.ts",
+    from: "this.#effects.forget(record);",
+    to: "",
+    test: LIVES,
+  },
+  {
+    id: "P20",
+    fault: "what is being stopped has ended",
+    file: `${STATUS}/phase.ts`,
+    from: `  if (task.known === "STOPPED") {`,
+    to: `  if (task.desired === "STOPPED") {`,
+    test: LIVES,
+  },
+  {
+    id: "P21",
+    fault: "a pod is shown as a task",
+    file: `${STATUS}/facts.ts`,
+    from: `if (typeof text !== "string") return undefined;`,
+    to: `if (typeof text === "string") return undefined;`,
+    test: "test/unit/engine/pod-documents.test.ts",
+  },
+  {
+    id: "P22",
+    fault: "without a daemon the request was refused",
+    file: "src/runtctl/main.ts",
+    from: `error.code === "unreachable" ? EXIT.unreachable : EXIT.failed`,
+    to: "EXIT.failed",
+    test: LIVES,
+  },
+  {
     id: "P23",
     fault: "a container says another name of its pod",
     file: `${MANIFEST}/container.ts`,
@@ -103,6 +193,22 @@ export const POD_MUTANTS: readonly Mutant[] = [
     from: `"runt.dev/pod.uid": uidOf(metadata)`,
     to: `"runt.dev/pod.uid": ""`,
     test: PARSED,
+  },
+  {
+    id: "P25",
+    fault: "what is not there is an empty answer",
+    file: "src/runtd/http/errors.ts",
+    from: `"unknown-task": 404,`,
+    to: `"unknown-task": 200,`,
+    test: "test/engine/pods.test.ts",
+  },
+  {
+    id: "P26",
+    fault: "a container was started when somebody asks",
+    file: `${STATUS}/container-status.ts`,
+    from: "startedAt: instant(view.startedMs) } };",
+    to: "startedAt: instant(Date.now()) } };",
+    test: "test/engine/pods.test.ts",
   },
   {
     id: "P27",

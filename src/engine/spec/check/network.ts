@@ -22,6 +22,16 @@ export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[
     problems.push(wrong(`interfaces need the mode isolated, and the network's is ${network.mode}`, "network", "interfaces"));
   if (network.name !== undefined && network.mode !== "bridge")
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
+  for (const field of ["aliases", "further"] as const) {
+    if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
+  }
+  for (const at of duplicates([network.name ?? "", ...(network.further ?? []).map(({ name }) => name)])) {
+    problems.push({
+      code: "duplicate-name",
+      message: `the task is in ${network.further![at - 1]!.name} already`,
+      path: ["network", "further", at - 1],
+    });
+  }
   if (network.proxy !== undefined && network.mode === "host")
     problems.push(wrong("the connections of the host are not those of a task", "network", "proxy"));
   const { egress, ingress, transparent } = network.proxy ?? {};

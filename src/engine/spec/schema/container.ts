@@ -14,6 +14,12 @@ export const dependency = z.strictObject({
     .describe(
       "What must have happened to it: CREATE: it was created. START: it was started. SUCCESS: it has ended with 0. COMPLETE: it has ended. HEALTHY: its health check succeeds.",
     ),
+  restart: z
+    .boolean()
+    .optional()
+    .describe(
+      "Of a container of another task: whether this task is replaced with that one, and restarted when somebody restarts that one.",
+    ),
   timeout: duration.optional().describe("How long this container waits for it at most. Then it is stopped. Absent: without an end."),
 });
 
@@ -48,6 +54,7 @@ export const httpCheck = z.strictObject({
     .default("/"),
   address: checkAddress,
   headers: z.record(headerName, headerValue).default({}),
+  tls: z.boolean().optional().describe("Over TLS; the certificate is not looked at."),
 });
 
 export const tcpCheck = z.strictObject({ port: checkPort, address: checkAddress });
@@ -171,7 +178,7 @@ const fields = z.strictObject({
     .enum(PULL_POLICIES)
     .optional()
     .describe(
-      "Whether the source is asked. always: each time, and a failure stops the task. once: until a pull has succeeded. prefer-cached: when the image is not there. default: each time, and what is there is used when that fails. Absent: what the host says.",
+      "Whether the source is asked. always: each time, and a failure stops the task. once: until a pull has succeeded. prefer-cached: when the image is not there. default: each time, and what is there is used when that fails. never: not at all. Absent: what the host says.",
     ),
   pullCredentials: name
     .optional()

@@ -86,6 +86,8 @@ const via = z.strictObject({
   addresses: z.array(z.cidrv4("is no range of IPv4 like 192.0.2.0/24")).min(1).max(64),
 });
 
+const aliases = z.array(domain).min(1).max(64).optional().describe("Further names by which others of the network find the task.");
+
 export const network = z.strictObject({
   mode: z
     .enum(NETWORK_MODES)
@@ -96,6 +98,13 @@ export const network = z.strictObject({
     .describe(
       "Tasks of the group with the same name of a network are behind one bridge, and find each other by their names. With mode bridge.",
     ),
+  aliases,
+  further: z
+    .array(z.strictObject({ name, aliases }))
+    .min(1)
+    .max(15)
+    .optional()
+    .describe("Further networks of the group, each behind a bridge of its own. The way out is by that of `name`."),
   ports: z.array(portMapping).max(1000).default([]).describe("Ports of the host that lead to the task; with mode bridge."),
   interfaces: z.array(networkInterface).max(16).default([]).describe("With mode isolated."),
   dns: dns.optional().describe("What resolv.conf says. Absent: what the host's says, without servers on loopback."),

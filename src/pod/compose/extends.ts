@@ -1,0 +1,107 @@
+/** Services that take over what another service says, of the same file or of another one. Source: Compose specification, "extends". */
+import { type Problem, readDocuments, renderFinding } from "../../engine/spec/index.ts";
+import { type Fields, fieldsOf } from "./fields.ts";
+import { merged } from "./merge.ts";
+import { absolute, directoryOf } from "./paths.ts";
+
+export interface ExtendsOptions {
+  /** Relative paths start here. Absolute. */
+  readonly directory: string;
+  /** @throws the error of open(2) or read(2) */
+  readonly readFile: (path: string) => Buffer;
+  /** What is done with a file once it is read, and before anything is taken over from it: variables are replaced. */
+  readonly prepare: (value: unknown) => unknown;
+}
+
+/** A file, and where its relative paths start. */
+interface Project {
+  /** "": the one that is applied. */
+  readonly file: string;
+  readonly directory: string;
+  readonly services: Fields;
+}
+
+/** What is wrong is put into `problems`, at the service that extends something. */
+export function extended(value: unknown, options: ExtendsOptions, problems: Problem[]): unknown {
+  const services = fieldsOf(fieldsOf(value)["services"]);
+  if (Object.keys(services).length === 0) return value;
+  const project = { file: "", directory: options.directory, services };
+  const resolved = Object.keys(services).map((name) => {
+    try {
+      return [name, resolve(project, name, [], options)];
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      problems.push({ code: "unknown-reference", message: error.message, path: ["services", name, "extends"] });
+      return [name, withoutBase(fieldsOf(services[name]))];
+    }
+  });
+  return { ...fieldsOf(value), services: Object.fromEntries(resolved) };
+}
+
+class Refusal extends Error {}
+
+/** @throws Refusal */
+function resolve(project: Project, name: string, behind: readonly string[], options: ExtendsOptions): Fields {
+  const service = fieldsOf(project.services[name]);
+  const { extends: base } = service;
+  const own = withoutBase(service);
+  if (base === undefined) return own;
+  const { service: target, file } = typeof base === "string" ? { service: base, file: undefined } : fieldsOf(base);
+  const from = typeof file === "string" ? projectIn(absolute(project.directory, file), options) : project;
+  if (typeof target !== "string" || !Object.hasOwn(from.services, target))
+    throw new Refusal(`there is no service ${String(target)}${from.file === "" ? "" : ` in ${from.file}`}`);
+  const chain = [...behind, called(project, name)];
+  if (chain.includes(called(from, target)))
+    throw new Refusal(`services extend each other: ${[...chain, called(from, target)].join(" -> ")}`);
+  const below = resolve(from, target, chain, options);
+  return merged(from === project ? below : withPathsOf(from, below), own);
+}
+
+function called({ file }: Project, name: string): string {
+  return file === "" ? name : `${file}#${name}`;
+}
+
+function withoutBase({ extends: _, ...own }: Fields): Fields {
+  return own;
+}
+
+function projectIn(file: string, { readFile, prepare }: ExtendsOptions): Project {
+  const [document, second] = readDocuments(textOf(file, readFile), "service", { merge: true });
+  const [finding] = document!.findings;
+  if (finding !== undefined) throw new Refusal(renderFinding(finding, file));
+  if (second !== undefined) throw new Refusal(`${file}: a Compose file is one document`);
+  return { file, directory: directoryOf(file), services: fieldsOf(fieldsOf(prepare(document!.value))["services"]) };
+}
+
+function textOf(file: string, readFile: ExtendsOptions["readFile"]): string {
+  try {
+    return readFile(file).toString();
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Relative paths are those of the file that they stand in. */
+function withPathsOf({ directory }: Project, service: Fields): Fields {
+  const { volumes, env_file: files } = service;
+  return {
+    ...service,
+    ...(Array.isArray(volumes) ? { volumes: volumes.map((one) => mountIn(directory, one)) } : {}),
+    ...(files === undefined
+      ? {}
+      : { env_file: Array.isArray(files) ? files.map((one) => fileIn(directory, one)) : fileIn(directory, files) }),
+  };
+}
+
+function mountIn(directory: string, mount: unknown): unknown {
+  if (typeof mount === "string")
+    return /^\.\.?(?:\/|:|$)/.test(mount) ? mount.replace(/^[^:]+/, (path) => absolute(directory, path)) : mount;
+  const { type, source } = fieldsOf(mount);
+  return type === "bind" && typeof source === "string" ? { ...fieldsOf(mount), source: absolute(directory, source) } : mount;
+}
+
+function fileIn(directory: string, file: unknown): unknown {
+  if (typeof file === "string") return absolute(directory, file);
+  const { path } = fieldsOf(file);
+  return typeof path === "string" ? { ...fieldsOf(file), path: absolute(directory, path) } : file;
+}
