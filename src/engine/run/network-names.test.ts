@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type TaskSpec, taskSchema } from "../spec/index.ts";
-import { namesFor } from "./network-names.ts";
+import { addressFor, namesFor } from "./network-names.ts";
 
 const spec = (name: string, network: object): TaskSpec =>
   taskSchema.parse({ name, network, containers: [{ name: "c", rootfs: "/r", command: "x" }] });
@@ -20,4 +20,16 @@ test("E71: in each network that both are in a task has the address that it has t
 
 test("one whose networks are not made yet is not found", () => {
   expect(namesFor(WEB, { ...db({ name: "back" }, []), network: null })).toEqual([]);
+});
+
+test("T23: a task reaches another one of its group in a network that both name, or if neither names one", () => {
+  const group = "default";
+  const both = { group, ...db({ name: "other", further: [{ name: "back" }] }, ["10.0.0.2/20", "10.0.1.2/20"]) };
+  const nameless = { group, ...db({}, ["10.0.2.2/20"]) };
+  expect(addressFor({ group, ...WEB }, both)).toBe("10.0.1.2");
+  expect(addressFor({ group: "another", ...WEB }, both)).toBeUndefined();
+  expect(addressFor({ group, ...WEB }, nameless)).toBeUndefined();
+  expect(addressFor({ group, spec: spec("web", {}) }, both)).toBeUndefined();
+  expect(addressFor({ group, spec: spec("web", {}) }, nameless)).toBe("10.0.2.2");
+  expect(addressFor({ group, spec: spec("web", {}) }, { ...nameless, network: null })).toBeUndefined();
 });

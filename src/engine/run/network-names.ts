@@ -47,13 +47,6 @@ export class NetworkNames {
   }
 }
 
-/** Both are behind one bridge: of a network that both are in, or of the one that tasks without a named network have. */
-export function isNeighbour(a: TaskRecord, b: TaskRecord): boolean {
-  const own = networksOf(a.spec).map(({ name }) => name);
-  const others = networksOf(b.spec).map(({ name }) => name);
-  return a.group === b.group && (own.length === 0 ? others.length === 0 : own.some((name) => others.includes(name)));
-}
-
 /** How one task of a group finds another one: by its address in each network that both are in, with its names there. */
 export function namesFor({ spec }: Pick<TaskRecord, "spec">, other: Pick<TaskRecord, "name" | "spec" | "network">): readonly Named[] {
   const own = new Set(networksOf(spec).map(({ name }) => name));
@@ -62,6 +55,17 @@ export function namesFor({ spec }: Pick<TaskRecord, "spec">, other: Pick<TaskRec
     const address = other.network?.addresses[index];
     return own.has(name) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
   });
+}
+
+/** Where one task reaches another one of its group: in a network that both are in, or, if neither names one, behind the bridge of all such. */
+export function addressFor(
+  record: Pick<TaskRecord, "group" | "spec">,
+  other: Pick<TaskRecord, "group" | "name" | "spec" | "network">,
+): string | undefined {
+  if (record.group !== other.group) return undefined;
+  if (record.spec.network?.name !== undefined) return namesFor(record, other)[0]?.address;
+  const address = other.spec.network?.name === undefined ? other.network?.addresses[0] : undefined;
+  return address && withoutPrefix(address);
 }
 
 function networksOf({

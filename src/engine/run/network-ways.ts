@@ -1,9 +1,9 @@
 /** Ways of tasks to addresses that another task of their network has taken over (network.via): that task may come, go, and come again with another address. */
 import type { NetworkRecord, TaskRecord } from "../model/index.ts";
-import { type TaskNetworks, withoutPrefix } from "../network/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
 import { viaRoutes } from "../plan/index.ts";
 import type { EngineLog } from "./log.ts";
-import { isNeighbour } from "./network-names.ts";
+import { addressFor } from "./network-names.ts";
 
 interface Way {
   readonly network: NetworkRecord;
@@ -53,9 +53,9 @@ export class NetworkWays {
 function routingOf(record: TaskRecord, records: readonly TaskRecord[]): string {
   const lines = record.spec.network!.via!.flatMap(({ task, addresses }) => {
     // Of two with one name the newer counts, as in the hosts file.
-    const other = records.findLast((one) => one.name === task && one !== record && one.network && isNeighbour(record, one));
-    const [address] = other?.network?.addresses ?? [];
-    return viaRoutes(addresses, address && withoutPrefix(address));
+    const isOther = (one: TaskRecord) => one.name === task && one !== record && addressFor(record, one) !== undefined;
+    const other = records.findLast(isOther);
+    return viaRoutes(addresses, other && addressFor(record, other));
   });
   return lines.map((line) => `${line}\n`).join("");
 }
