@@ -1,6 +1,7 @@
 /**
  * The D-Bus connection of bin/runt in its own engine, on a real socket. `client SOCKET echo NAME` sends the sample to a service and
- * compares what comes back; `client SOCKET owner NAME` prints the owner of a name; `client SOCKET hello` only connects.
+ * compares what comes back; `client SOCKET owner NAME` prints the owner of a name; `client SOCKET hello` only connects, and waits until
+ * that is taken.
  */
 import "../../../src/runtime/cli/polyfill.ts";
 import { openConnection } from "../../../src/runtime/cgroup/systemd/driver/connection.ts";
@@ -13,7 +14,10 @@ const [, socket = "", mode = "", name = ""] = host.argv();
 
 function run(): string {
   const connection = openConnection(openStream(socket), false);
-  if (mode === "hello") return "connected";
+  if (mode === "hello") {
+    connection.requireAccess();
+    return "connected";
+  }
   if (mode === "owner") {
     const bus = { destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus" };
     return String(connection.call({ ...bus, member: "GetNameOwner", signature: "s", values: [name] }).values[0]);
