@@ -94,12 +94,12 @@ function freezerOf(cgroup: CgroupRef, { standing }: Territory): string | undefin
   return file !== undefined && standing.get(parentOf(file)) === "own" ? file : undefined;
 }
 
-/** At every level, for the container may have frozen cgroups of its own. Best effort and without waiting: what does not stop only costs another round. */
+/** Thaws at every level, for the container may have frozen cgroups of its own. Best effort and without waiting: what does not stop only costs another round. */
 export function setFrozen({ version }: CgroupRef, file: string, frozen: boolean): void {
   const directory = parentOf(file);
   const name = file.slice(directory.length);
   const value = version === 2 ? (frozen ? "1" : "0") : frozen ? "FROZEN" : "THAWED";
-  const write = ({ path }: Place): boolean => {
+  const write = ({ path }: Pick<Place, "path">): boolean => {
     try {
       host.writeFile(path + name, value, host.O.WRONLY, 0);
     } catch (error) {
@@ -108,7 +108,9 @@ export function setFrozen({ version }: CgroupRef, file: string, frozen: boolean)
     return true;
   };
   try {
-    walk(directory, { enter: write });
+    // What is below a frozen cgroup is frozen with it. A walk that is cut short must leave nothing frozen that was not.
+    if (frozen) write({ path: directory });
+    else walk(directory, { enter: write });
   } catch (error) {
     if (!host.isErrno(error, "ENOENT", "ENODEV", "ETIMEDOUT")) throw error;
   }
