@@ -11,23 +11,12 @@ import {
 } from "../../src/runtime/machine/channel/frame.ts";
 import { encodeCredit } from "../../src/runtime/machine/channel/messages.ts";
 import { HostSession } from "../../src/runtime/machine/channel/session.ts";
+import { type Random, randomFrom } from "../support/channel/sessions.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const ROUNDS = Number(process.env["RUNT_FUZZ"] ?? 3000);
 const SEED = Number(process.env["RUNT_FUZZ_SEED"] ?? 1);
 
-/** mulberry32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) % below;
-  };
-}
-
-type Random = (below: number) => number;
 const NAMES = Object.keys(FRAMES) as FrameName[];
 
 /** Mostly frames that could be, with their fields off by a little. */
