@@ -17,7 +17,7 @@ export { newContainer } from "./new-container.ts";
 export { existingCgroup, netDevices, notification, orphans, resctrl, systemd, terminalSizes } from "./on-demand.ts";
 export { forced, helperError, onFailure, slowStart } from "./on-failure.ts";
 export { cgroupsBelow, exitRecord, inMachine } from "./on-request.ts";
-export { ownerOf, warnLeft } from "./owner.ts";
+export { ownerOf, requireEnded, warnLeft } from "./owner.ts";
 export { awaitEnd, closePidfd, pidfdOf, REFUSED, signalProcess } from "./pidfd.ts";
 export { showProgress } from "./progress.ts";
 export { endChildren, FROZEN_DEATH_MS } from "./reap.ts";

@@ -2,7 +2,7 @@
 import { signalBelow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { readRecord } from "../state/index.ts";
-import { ownerOf, warnLeft } from "./owner.ts";
+import { ownerOf, requireEnded, warnLeft } from "./owner.ts";
 
 /** The flags of kill. */
 interface Flags {
@@ -20,5 +20,5 @@ export function killBelow(root: string, id: string, signal: number, { cgroup, al
   if (record.cgroup === undefined) throw new RuntError("cgroup", "the container has no cgroup");
   const left = signalBelow(record.cgroup, ownerOf(record, root), wanted, signal);
   warnLeft(id, left);
-  if (left.stuck.length > 0) throw new RuntError("cgroup", `--cgroup ${wanted}: still there after SIGKILL: ${left.stuck.join(" ")}`);
+  requireEnded(left, `--cgroup ${wanted}: `);
 }

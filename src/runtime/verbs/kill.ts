@@ -1,7 +1,7 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
 import { isFrozen, killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { openPidfd, ownerOf, signalProcess, warnLeft } from "../execute/index.ts";
+import { openPidfd, ownerOf, requireEnded, signalProcess, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { readRecord, readTarget } from "../state/index.ts";
@@ -15,7 +15,9 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     const record = readRecord(root, id);
     const { cgroup = target.cgroup } = record;
     const owner = ownerOf(record, root);
-    warnLeft(id, isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal));
+    const left = isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal);
+    warnLeft(id, left);
+    requireEnded(left);
     return;
   }
   // While it is created there is no pid, either.

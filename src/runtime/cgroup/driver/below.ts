@@ -10,6 +10,7 @@ import { signalListed } from "./signal.ts";
 import { type Owner, survey } from "./survey.ts";
 
 const PAUSE_MS = 5;
+/** From the first signal on, however long a look takes. */
 const LONGEST_MS = 5_000;
 
 /** One directory below the container's, and that one. */
@@ -28,12 +29,14 @@ export function signalBelow(cgroup: CgroupRef, owner: Owner, wanted: string, sig
     return directory === above || !host.access(directory, host.ACCESS.EXIST) ? [] : [{ directory, above }];
   });
   if (places.length === 0) throw new RuntError("cgroup", `--cgroup ${wanted}: the container has no such cgroup below its own`);
-  const deadline = host.monotonic() + LONGEST_MS;
+  let deadline: number | undefined;
   for (;;) {
     const found = look(cgroup, owner, places);
-    if (found.own.length > 0) send(cgroup, owner, places, found.territory, signal);
+    const isLate = deadline !== undefined && host.monotonic() > deadline;
+    if (found.own.length > 0 && !isLate) send(cgroup, owner, places, found.territory, signal);
     if (signal !== host.SIGNALS.KILL) return { ...leftOf(found), stuck: [] };
-    if (found.own.length === 0 || host.monotonic() > deadline) return leftOf(found);
+    if (found.own.length === 0 || isLate) return leftOf(found);
+    deadline ??= host.monotonic() + LONGEST_MS;
     host.sleep(PAUSE_MS);
   }
 }

@@ -15,7 +15,7 @@ import { waitForEvent } from "./wait.ts";
 
 const ROUNDS = 200;
 const PAUSE_MS = 5;
-/** However long a look takes, where there are thousands of cgroups. */
+/** From the first signal on. Where there are thousands of cgroups, or the host is busy, a look alone may take longer. */
 const LONGEST_MS = 5_000;
 
 /** Processes that are there and were not signalled. */
@@ -37,14 +37,15 @@ export function lookAround(cgroup: CgroupRef, owner: Owner): Left {
   return leftOf(survey(cgroup, owner));
 }
 
-/** SIGKILL for every process of the container, and wait until they are gone, about a second. */
+/** SIGKILL for every process of the container, at least once, and wait until they are gone, for five seconds at most. */
 export function killCgroup(cgroup: CgroupRef, owner: Owner): Left {
-  const deadline = host.monotonic() + LONGEST_MS;
+  let deadline = Number.POSITIVE_INFINITY;
   for (let round = 0; ; round++) {
     const found = survey(cgroup, owner);
     const nobody = found.own.size === 0 && found.unseen.own === 0;
     if (nobody || round === ROUNDS || host.monotonic() > deadline) return leftOf(found);
     if (!killUnified(cgroup, found)) killFrozen(cgroup, owner, found);
+    if (round === 0) deadline = host.monotonic() + LONGEST_MS;
     pause(cgroup, found, round === 0 ? 1 : PAUSE_MS);
   }
 }
