@@ -36,7 +36,9 @@ export function http(
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
-    const call = request({ socketPath, method, path, headers }, (response) => {
+    // On a connection that is kept, node:http listens for errors no more once the answer is there; a body that is refused half-way fails after it.
+    const agent = body === undefined ? undefined : false;
+    const call = request({ socketPath, method, path, headers, agent }, (response) => {
       let text = "";
       response.on("data", (chunk) => {
         text += chunk;

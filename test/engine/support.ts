@@ -89,6 +89,16 @@ export function useEngine(): Scene {
     existsSync(root) ? (JSON.parse(execFileSync(RUNT, ["--root", root, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];
   const list = () => roots.flatMap(listIn);
 
+  function removeState(): void {
+    for (const root of roots) for (const { id } of listIn(root)) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
+    unmountBelow(directory);
+    // Root file systems of images, of containers that no daemon is there any more to remove.
+    for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
+    // Of tasks that no daemon is there any more to remove.
+    for (const path of taskCgroups().reverse()) rmdirSync(path);
+    rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+
   beforeAll(() => {
     execFileSync("chmod", ["711", directory]);
     rootfs();
@@ -97,13 +107,18 @@ export function useEngine(): Scene {
   afterEach(async () => {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
-    for (const root of roots) for (const { id } of listIn(root)) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
-    unmountBelow(directory);
-    // Root file systems of images, of containers that no daemon is there any more to remove.
-    for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
-    // Of tasks that no daemon is there any more to remove.
-    for (const path of taskCgroups().reverse()) rmdirSync(path);
-    rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    // A runt that a killed daemon has left behind goes on with its container: what comes late goes in the next round.
+    let failure: unknown;
+    const removed = (): boolean => {
+      try {
+        removeState();
+        return true;
+      } catch (error) {
+        failure = error;
+        return false;
+      }
+    };
+    await until(removed, PATIENCE_MS, () => String(failure));
     removeDaemonCgroups();
     rmSync(runDir, { recursive: true, force: true });
   });
