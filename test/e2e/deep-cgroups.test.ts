@@ -55,6 +55,9 @@ describe.skipIf(!isRoot || !isRunt)("cgroups without an end (needs root)", () =>
     return result;
   }
 
+  /** The depth is what matters: in all hierarchies of v1 each look would take seconds on a busy host, and a verb looks several times. */
+  const someOf = (place: string) => directoriesOf(place).filter((path) => isUnified || /\/(cpuacct|pids|freezer)\//.test(path));
+
   async function run(place: string, withPids: boolean) {
     const name = id();
     await ok(["run", "--detach", "-b", prepared(place, withPids), name]);
@@ -65,7 +68,7 @@ describe.skipIf(!isRoot || !isRunt)("cgroups without an end (needs root)", () =>
   test("1,500 in each other: every verb ends", async () => {
     const place = `${CGROUP_PARENT}/deep`;
     const { name, pids } = await run(place, false);
-    python(NEST, String(DEPTH), pids.join(" "), ...directoriesOf(place));
+    python(NEST, String(DEPTH), pids.join(" "), ...someOf(place));
     expect(await timed(["ps", "-f", "json", name])).toEqual({ status: 0, stdout: `${JSON.stringify(pids)}\n`, stderr: "" });
     expect(await timed(["events", "--stats", name])).toMatchObject({ status: 0, stderr: "" });
     expect(await timed(["gc", "--dry-run"])).toMatchObject({ status: 0, stderr: "" });
@@ -78,8 +81,7 @@ describe.skipIf(!isRoot || !isRunt)("cgroups without an end (needs root)", () =>
   test("1,500 in each other: delete --force alone ends and removes all of it", async () => {
     const place = `${CGROUP_PARENT}/deep-forced`;
     const { name, pids } = await run(place, true);
-    const tops = directoriesOf(place).filter((path) => isUnified || /\/(cpuacct|pids|freezer)\//.test(path));
-    python(NEST, String(DEPTH), pids.join(" "), ...tops);
+    python(NEST, String(DEPTH), pids.join(" "), ...someOf(place));
     expect(await timed(["delete", "--force", name])).toEqual({ status: 0, stdout: "", stderr: "" });
     expect([pids.filter(isAlive), directoriesOf(CGROUP_PARENT)]).toEqual([[], []]);
   });
