@@ -1,6 +1,7 @@
 /**
- * Programs that run in containers beside their own (`agents` of a container). They are started when the container runs, and again, later and later, when they end.
- * They end with the daemon that has started them: the next one starts them anew.
+ * Runs the agents of containers: further programs that a container's spec names in `agents`. An agent is started when its container runs, and restarted with growing
+ * delays when it ends.
+ * Agents end together with the daemon that started them; the next daemon starts them again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecHandle, ProgramError, type SpawnRequest } from "../../executor/index.ts";
@@ -8,11 +9,11 @@ import type { AgentRecord, TaskRecord } from "../model/index.ts";
 import type { AgentSpec } from "../spec/index.ts";
 import type { Happening } from "./turn.ts";
 
-/** Before many at once begin, and so that those of many containers do not all come back at once. */
+/** A random part of each delay, so that the agents of many containers do not restart at the same moment. */
 const JITTER = 0.1;
 
 export interface AgentsOptions {
-  /** By id, as they are when it is called. */
+  /** Returns the current records, by task id. */
   readonly records: () => ReadonlyMap<string, TaskRecord>;
   readonly spawn: (runtimeId: string, request: SpawnRequest) => Promise<Pick<ExecHandle, "pid" | "wait">>;
   readonly post: (task: string, happening: Happening) => void;
@@ -25,20 +26,20 @@ interface Place {
   readonly generation: number;
   readonly runtimeId: string;
   readonly agent: AgentSpec;
-  /** Of an earlier daemon. */
+  /** What an earlier daemon recorded of this agent; undefined if it was never started. */
   readonly before: AgentRecord | undefined;
 }
 
 export class Agents {
   readonly #options: AgentsOptions;
-  /** By incarnation and name. */
+  /** Loops that keep an agent running, by runtime id and name of the agent. */
   readonly #kept = new Map<string, AbortController>();
 
   constructor(options: AgentsOptions) {
     this.#options = options;
   }
 
-  /** Called after each change: begins with containers that run, and leaves those that do not. */
+  /** Starts the agents of containers that run, and stops the loops of containers that do not. Called after each change. */
   refresh(): void {
     const wanted = new Map([...this.#options.records().values()].flatMap(placesIn));
     for (const [key, controller] of this.#kept) {
@@ -58,7 +59,7 @@ export class Agents {
     for (const controller of this.#kept.values()) controller.abort();
   }
 
-  /** Until it is not wanted any more, or cannot be started at all. */
+  /** Runs the agent again and again until it is not wanted any more. Gives up when it cannot be started at all. */
   async #keep({ agent, before, ...of }: Place, signal: AbortSignal): Promise<void> {
     const { command, env, cwd, user, backoff, name } = agent;
     const [cmd = "", ...args] = command;
@@ -82,7 +83,7 @@ export class Agents {
     }
   }
 
-  /** Once. Returns how it has ended; final: another try would end in the same way. */
+  /** Runs the agent once and returns why it ended. `isFinal`: another try would fail in the same way. */
   async #run(
     id: string,
     request: SpawnRequest,

@@ -1,4 +1,4 @@
-/** A file of tasks that a user applies, compared with what there is: what becomes of each task. Pure. */
+/** Compares a task file with the tasks that exist, and plans what happens to each task. Pure. */
 import {
   demandOf,
   type HostCapacity,
@@ -17,8 +17,10 @@ import type { Succeeded } from "./codec.ts";
 import { EngineError } from "./errors.ts";
 
 /**
- * unchanged: it runs as the file says. updated: other limits, in place. replaced: it is stopped, and the one of the file takes its place. started: it had ended, and
- * runs anew. succeeded: it has done what it was for, and is not run again. removed: it is no longer in the file. absent: the same, but it was not asked to be removed.
+ * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task takes its place. started: it had ended,
+ * and runs again.
+ * succeeded: it is a one-shot that has succeeded, and is not run again. removed: the file no longer has it. absent: the file no longer has it, but `prune` was not set,
+ * so that it stays.
  */
 export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded" | "removed" | "absent";
 
@@ -29,38 +31,38 @@ export interface Applied {
 }
 
 export interface ApplyOptions {
-  /** Tasks of the group that are not in the file are removed. */
+  /** Remove tasks of the group that the file does not have. */
   readonly prune?: boolean;
-  /** One-shots that have succeeded run again. */
+  /** Run one-shots again that have already succeeded. */
   readonly rerun?: boolean;
 }
 
-/** What is done for one task, all of it in one transaction. */
+/** One step of a plan. All steps of a task are stored in one transaction. */
 export type Step =
   | { readonly type: "add"; readonly record: TaskRecord }
   | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
-  /** `by`: the task that takes its place; undefined: none does. */
+  /** `by`: id of the task that takes its place; undefined: no task does. */
   | { readonly type: "remove"; readonly id: string; readonly by?: string };
 
 export interface ApplyPlan {
   readonly applied: readonly Applied[];
   readonly steps: readonly Step[];
-  /** The last revision that was given out. */
+  /** The highest revision that was ever given to a task. */
   readonly revision: number;
 }
 
 export interface Present {
-  /** All that there are, in the order in which they were applied. */
+  /** All tasks, in the order in which they were applied. */
   readonly tasks: readonly TaskRecord[];
   readonly succeeded: readonly Succeeded[];
   readonly capacity: HostCapacity;
   readonly revision: number;
   readonly at: Instant;
-  /** TaskRecord.cgroup of a new one. */
+  /** Returns the value of TaskRecord.cgroup for a new task. */
   readonly cgroupOf: (id: string) => string | null;
 }
 
-/** All tasks of the file or none. @throws EngineError no-room */
+/** Plans either all tasks of the file or none. @throws EngineError no-room */
 export function planApply(
   specs: readonly TaskSpec[],
   group: string,
@@ -116,7 +118,7 @@ function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present,
   return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
 }
 
-/** What is to be restarted with a task is replaced with it, and so is what is to be restarted with that. */
+/** A task that is replaced also replaces every task that is to be restarted together with it, transitively. */
 function withFollowers(verdicts: readonly Verdict[]): readonly Verdict[] {
   const replaced = new Set(verdicts.flatMap(({ change, spec }) => (change === "replaced" ? [spec.name] : [])));
   const runs = verdicts.filter(({ change }) => change === "unchanged" || change === "updated");
@@ -127,7 +129,7 @@ function withFollowers(verdicts: readonly Verdict[]): readonly Verdict[] {
   return verdicts.map((one) => (all.has(one.spec.name) ? { ...one, change: "replaced" } : one));
 }
 
-/** Names of those of `specs` that are restarted with one of `names`, or with one that is. */
+/** The names of those `specs` that are to be restarted together with one of `names`, transitively. */
 export function followersOf(names: ReadonlySet<string>, specs: readonly TaskSpec[]): ReadonlySet<string> {
   const found = new Set<string>();
   const follows = ({ name, containers }: TaskSpec) =>
@@ -144,12 +146,12 @@ export function followersOf(names: ReadonlySet<string>, specs: readonly TaskSpec
   return found;
 }
 
-/** What stands for a name: the newest that nobody has deleted. */
+/** The current task of a name: the newest one that was not deleted. */
 export function currentOf(tasks: readonly TaskRecord[], group: string, name: string): TaskRecord | undefined {
   return tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
 }
 
-/** A new task, in the place of what there is of its name. */
+/** The steps that add a new task and remove the current one of its name. */
 export function replacement(task: NewTask, current: TaskRecord | undefined): Step[] {
   const { id, spec } = task;
   const order = current === undefined ? "stopFirst" : orderOf(spec, current);
@@ -162,14 +164,14 @@ export function replacement(task: NewTask, current: TaskRecord | undefined): Ste
   return [{ type: "add", record }, ...(isRemovedNow ? [{ type: "remove", id: current.id, by: id } as const] : [])];
 }
 
-/** Both at once is only possible where they do not want the same port. */
+/** Both tasks can only run at the same time if they do not use the same port. */
 function orderOf(spec: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
   const { ports } = demandOf(current.spec);
   const isTaken = demandOf(spec).ports.some((port) => ports.includes(port));
   return spec.replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
 }
 
-/** A replacement that has failed is not what one wants back. */
+/** The spec to return to on rollback. A replacement that failed is skipped. */
 function lastThatRan({ spec, digest, previous, containers }: TaskRecord): TaskRecord["previous"] {
   return containers.every(({ startedAt }) => startedAt !== null) ? { spec, digest } : (previous ?? { spec, digest });
 }

@@ -1,4 +1,4 @@
-/** Attaches a client to the streams of a running container. The container does not notice clients that come and go. */
+/** Attaches a client to the streams of a running container. Clients may come and go without the container noticing. */
 import type { Writable } from "node:stream";
 import type { TerminalSize } from "../../executor/index.ts";
 import { type LogRecord, readLog, watchLog } from "../logs/index.ts";
@@ -8,20 +8,20 @@ import { EngineError } from "./errors.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 
 export interface Attachment {
-  /** What it prints from now on, to its end; read from its log. */
+  /** The container's output from now until it ends, read from its log. */
   readonly output: AsyncGenerator<readonly LogRecord[], void, undefined>;
-  /** undefined: nothing was to be written. Its end is not read by the container. */
+  /** Standard input of the container; undefined if the request did not ask for it. Ending this stream does not end the container's standard input. */
   readonly stdin: Writable | undefined;
-  /** 128 + signal when a signal ended it; null: nobody knows. */
+  /** Resolves with the exit code, which is 128 + signal if a signal ended the container, or null if it is not known. */
   readonly ended: Promise<number | null>;
-  /** Of its terminal. @throws ExecutorError wrong-state: it has none, or has ended */
+  /** Resizes the container's terminal. @throws ExecutorError wrong-state: the container has no terminal, or has ended */
   resize(size: TerminalSize): void;
-  /** `output` ends, `stdin` is closed; the container goes on. */
+  /** Detaches: ends `output` and closes `stdin`. The container runs on. */
   leave(): void;
 }
 
 export interface AttachRequest {
-  /** Something is to be written to its standard input. */
+  /** Whether the client wants to write to standard input. */
   readonly stdin: boolean;
 }
 
@@ -41,7 +41,7 @@ export function checkStdin(record: TaskRecord, container: string, { stdin }: Att
 }
 
 export interface AttachOptions {
-  /** Path of its log. */
+  /** Path of the container's log. */
   readonly log: string;
   readonly hasStdin: boolean;
 }
@@ -54,7 +54,7 @@ export function attachTo(container: Awaited<ReturnType<ContainerRuntime["streams
     isOver = true;
     watch.wake();
   };
-  // When the end is reported, the log is complete.
+  // The executor reports the end of a container after its log is complete.
   const ended = container.wait().then(({ exitCode }) => exitCode);
   ended.then(end, end);
   return {

@@ -1,6 +1,7 @@
 /**
- * Keeps the spec of each task in a file beside the store. A store that was restored from a backup knows less than what runs; with the file a task can be adopted. The record in the store
- * wins wherever there is one.
+ * Keeps a copy of each task's spec in a file beside the store. A store that was restored from a backup may not know tasks that run; the engine adopts them with this
+ * file.
+ * If the store has a record of the task, the record takes precedence.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,7 +12,7 @@ import type { Paths } from "./paths.ts";
 const SUFFIX = ".json";
 
 interface Written extends TaskCard {
-  /** Of the spec: a card that was changed is none. */
+  /** Digest of `spec`. A file whose spec does not match it was changed by hand and is ignored. */
   readonly digest: string;
 }
 
@@ -22,7 +23,7 @@ export class Cards {
     this.#paths = paths;
   }
 
-  /** Before its first container is there, and when its spec changes. @throws what writeFileSync throws */
+  /** Called before the first container of the task is made, and whenever its spec changes. @throws what writeFileSync throws */
   write({ id, group, spec, cgroup, createdAt, digest }: TaskRecord): void {
     const path = this.#paths.card(id);
     const card: Written = { id, group, spec, cgroup, createdAt, digest };
@@ -31,7 +32,7 @@ export class Cards {
     renameSync(`${path}.new`, path);
   }
 
-  /** undefined: there is none that could be trusted. */
+  /** undefined: there is no file, or it cannot be trusted. */
   read(id: string): TaskCard | undefined {
     if (!isTaskId(id)) return undefined;
     try {
@@ -43,11 +44,11 @@ export class Cards {
   }
 
   remove(id: string): void {
-    // The second is of a daemon that was killed while it wrote.
+    // A daemon that was killed while it wrote has left the second file.
     for (const path of [this.#paths.card(id), `${this.#paths.card(id)}.new`]) rmSync(path, { force: true });
   }
 
-  /** The highest that any task has had which has a card: an id is not given twice, also when the store has forgotten it. */
+  /** The highest revision among all files. Task ids contain it: an id must not be given twice, even if the store has lost the task. */
   lastRevision(): number {
     const revisions = this.#names().map((name) => revisionOf(name.slice(0, -SUFFIX.length)));
     return Math.max(0, ...revisions.filter(Number.isSafeInteger));

@@ -1,4 +1,4 @@
-/** Carries out the actions that a turn has decided. The result of each becomes an event of its task. */
+/** Performs the actions that a turn has decided. The result of each action is posted as an event of its task. */
 import { NETWORK } from "../model/index.ts";
 import type { Order } from "./draft.ts";
 import type { Effects } from "./effects.ts";
@@ -9,9 +9,9 @@ import type { Probe } from "./probe.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
-/** Starting a container is work for several processes. */
+/** Starting a container runs several processes, so that only a few start at once. */
 const STARTS_AT_ONCE = 8;
-/** So is making a network, and the kernel takes one change of rules at a time. */
+/** Making a network runs several processes as well, and the kernel serialises changes of firewall rules. */
 const NETWORKS_AT_ONCE = 4;
 
 export interface CarryingOutOptions {
@@ -33,7 +33,7 @@ export class CarryingOut {
     this.#forgetting = new Forgetting(options.turns, options.effects, options);
   }
 
-  /** Returns at once. */
+  /** Starts the action and returns at once. */
   begin({ record, action }: Order): void {
     const { turns, effects, runtime, log, probe } = this.#options;
     if (action.type === "forget") {

@@ -1,4 +1,4 @@
-/** The clock of this host for the model. Deadlines use the time since boot, so setting the wall clock changes nothing. */
+/** The clock of this host. Deadlines use the time since boot, so that setting the wall clock does not move them. */
 import { readFileSync } from "node:fs";
 import type { Instant } from "../model/index.ts";
 
@@ -6,10 +6,10 @@ export interface Clock {
   now(): Instant;
 }
 
-/** setTimeout has 31 bits: a longer time would end at once. */
+/** setTimeout takes 31 bits: a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** CLOCK_BOOTTIME is what /proc/uptime shows (proc(5)), in hundredths of a second; it also counts while the host sleeps. */
+/** Source: /proc/uptime, proc(5): CLOCK_BOOTTIME in hundredths of a second. It also counts while the host is suspended. */
 export const systemClock: Clock = {
   now: () => ({
     bootId: bootId(),
@@ -20,13 +20,13 @@ export const systemClock: Clock = {
 
 let boot: string | undefined;
 
-/** The same for the life of this process. */
+/** Constant while this process lives. */
 export function bootId(): string {
   boot ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   return boot;
 }
 
-/** A timer that may be armed again. The caller looks at its deadlines when it rings: a long one rings early. */
+/** A timer that can be set again. A delay longer than 31 bits fires early, so that the caller checks its deadlines whenever it fires. */
 export class Alarm {
   readonly #ring: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** `ms` from now; undefined: not at all. */
+  /** Fires `ms` from now; undefined: never. */
   set(ms: number | undefined): void {
     clearTimeout(this.#timer);
     this.#timer = ms === undefined ? undefined : setTimeout(this.#ring, Math.min(Math.max(0, Math.ceil(ms)), LONGEST_TIMER_MS));

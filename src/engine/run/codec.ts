@@ -1,22 +1,22 @@
-/** Records of the model as rows of the store. */
+/** Converts records of the model to rows of the store, and back. */
 import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../model/index.ts";
 import { type StoredRecord, StoreError } from "../store/index.ts";
 
-/** Facts of the daemon, in one row. */
+/** Facts about the daemon, kept in one row. */
 export interface HostFacts {
-  /** One more with each start of the daemon. */
+  /** Number of times that the daemon was started on this state directory. */
   readonly epoch: number;
   readonly bootId: string;
-  /** The last that was given to a task: none is given twice, so that no id is. */
+  /** The highest revision given to any task. Revisions are never given twice, so that task ids are unique. */
   readonly revision: number;
 }
 
-/** A one-shot that has succeeded: `apply` does not run it again. */
+/** A one-shot that has succeeded. `apply` does not run it again. */
 export interface Succeeded {
   readonly group: string;
   readonly name: string;
   readonly digest: string;
-  /** Id it had. */
+  /** Id of the task that succeeded. */
   readonly task: string;
   readonly wallMs: number;
 }
@@ -48,7 +48,7 @@ export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undef
   return row && (JSON.parse(row.content) as HostFacts);
 }
 
-/** In the order in which they were applied. @throws StoreError newer-schema: a row was written by a newer program */
+/** All tasks, in the order in which they were applied. @throws StoreError newer-schema: a newer program wrote one of the rows */
 export function tasksIn(records: readonly StoredRecord[], path: string): TaskRecord[] {
   return records
     .filter(({ kind }) => kind === "task")

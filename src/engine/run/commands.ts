@@ -1,4 +1,4 @@
-/** Requests of users, as changes of one turn. Each throws before it changes anything. */
+/** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
 import { reason, type TaskRecord, taskId } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 import { type Applied, type ApplyOptions, currentOf, followersOf, type Present, planApply, replacement, type Step } from "./apply.ts";
@@ -7,7 +7,7 @@ import type { Draft } from "./draft.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
 
-/** By id, or by name: then the newest that nobody has deleted, else the newest. undefined: there is none. */
+/** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
   return (
     tasks.find(({ id }) => id === name) ??
@@ -17,14 +17,14 @@ export function taskNamed(tasks: readonly TaskRecord[], name: string, group: str
 }
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf"> {
-  /** Recorded with what is changed; undefined: the program itself asks. */
+  /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
 }
 
 export class Commands {
   readonly #draft: Draft;
   readonly #options: CommandsOptions;
-  /** The last that was given out. */
+  /** The highest revision given to any task. */
   revision: number;
 
   constructor(draft: Draft, options: CommandsOptions, revision: number) {
@@ -61,7 +61,7 @@ export class Commands {
     return id;
   }
 
-  /** Those that are to be restarted with it are, too. @throws EngineError unknown-task, unknown-container, not-running */
+  /** Also restarts the containers that are to be restarted with these. @throws EngineError unknown-task, unknown-container, not-running */
   restart(name: string, group: string, containers: readonly string[]): string {
     const { id, desired, spec, group: own } = this.#named(name, group);
     const all = spec.containers.map((one) => one.name);

@@ -1,4 +1,4 @@
-/** Problems of the engine as a whole, which `runtctl node` shows. */
+/** Problems that concern the whole engine, not one task. `runtctl node` shows them. */
 import type { StoreError } from "../store/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { NodeView } from "./settings.ts";
@@ -13,13 +13,13 @@ export class Conditions {
     this.#log = log;
   }
 
-  /** An empty message says that all is well. */
+  /** Reports a problem; an empty message clears it. */
   set(type: Condition["type"], message: string): void {
     if (message === "") this.#present.delete(type);
     else this.#present.set(type, message);
   }
 
-  /** The store cannot be written, or can be again (undefined). */
+  /** Reports that the store cannot be written; undefined: it can be written again. */
   store(error: StoreError | undefined): void {
     this.set("StoreReadOnly", error?.message ?? "");
     if (error === undefined) this.#log("info", "store-writable");

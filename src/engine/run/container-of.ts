@@ -8,7 +8,7 @@ interface Container extends Named {
   readonly type: "normal" | "namespacePause";
 }
 
-/** The container that is named; without a name the only one that its task file has. @throws EngineError unknown-container */
+/** Finds a container by name, or without a name the only container of the task file. @throws EngineError unknown-container */
 export function containerOf<C extends Container>(task: Named & { readonly containers: readonly C[] }, asked?: string): C {
   const { name, containers } = task;
   const own = containers.filter(({ type }) => type === "normal");

@@ -1,9 +1,9 @@
-/** The next deadline of each task. */
+/** Keeps the next deadline of each task. */
 import { type Instant, nextDeadline, type TaskRecord } from "../model/index.ts";
 import { Alarm } from "./clock.ts";
 
 export class Deadlines {
-  /** CLOCK_BOOTTIME in milliseconds. One that has passed stays until its task was looked at. */
+  /** Milliseconds of CLOCK_BOOTTIME, by task id. A deadline that has passed stays until its task was processed. */
   readonly #due = new Map<string, number>();
   readonly #alarm: Alarm;
 
@@ -11,7 +11,7 @@ export class Deadlines {
     this.#alarm = new Alarm(ring);
   }
 
-  /** After each look at a task; undefined: it is gone. */
+  /** Called each time a task was processed. `record` undefined: the task was removed. */
   set(id: string, record: TaskRecord | undefined, now: Instant): void {
     const next = record && nextDeadline(record, now);
     if (next) this.#due.set(id, next.bootMs);
@@ -22,7 +22,7 @@ export class Deadlines {
     return [...this.#due].filter(([, due]) => due <= bootMs).map(([id]) => id);
   }
 
-  /** Ring when the first of them has passed. */
+  /** Sets the alarm to the earliest deadline. */
   arm({ bootMs }: Instant): void {
     this.#alarm.set(this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - bootMs);
   }

@@ -1,12 +1,12 @@
-/** The detailed view of a task: its spec, and the reasons for its state. Pure. */
+/** The detailed view of a task: its spec, and why it is in its state. Pure. */
 import { type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface CheckDetail {
   readonly status: HealthRecord["status"];
-  /** When it became what it is; null: it has not changed yet. */
+  /** When it got its current state; null: it has never changed. */
   readonly sinceMs: number | null;
-  /** In a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
   readonly output: string | null;
 }
@@ -14,27 +14,27 @@ export interface CheckDetail {
 export interface ContainerDetail {
   readonly name: string;
   readonly reason: Reason | null;
-  /** null: it has no health check. `output`: the end of what the last check printed; null when it is not shown. */
+  /** null: the container has no health check. `output`: the end of the last check's output; null if it is not shown. */
   readonly health: CheckDetail | null;
-  /** Of its hook after the start, of its start and of its life; absent: it has none. */
+  /** Its `postStart` hook, startup check and liveness check, if it has them. */
   readonly postStart?: CheckDetail | undefined;
   readonly startup?: CheckDetail | undefined;
   readonly liveness?: CheckDetail | undefined;
-  /** Other containers it waits for, as "START of db". Empty when it waits for none. */
+  /** Its dependencies on other containers, such as "START of db". */
   readonly dependsOn: readonly string[];
 }
 
 export interface TaskDetail {
   readonly id: string;
   readonly reason: Reason | null;
-  /** As it was applied, with every default; a value of an environment or annotation, and what is in a file, is null when it is not shown. */
+  /** The spec as applied, with every default filled in. Values that are not shown (environment, annotations, contents of files) are null. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
   readonly containers: readonly ContainerDetail[];
 }
 
 export interface DetailOptions {
-  /** Without values of environments and annotations, contents of files and output of health checks: for readers. */
+  /** For callers that may only read: leave out values of environments and annotations, contents of files, and output of health checks. */
   readonly isRedacted: boolean;
 }
 

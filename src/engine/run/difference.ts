@@ -5,7 +5,7 @@ import { type AppliedChange, type ApplyOptions, currentOf, type Present, planApp
 export interface TaskDifference {
   readonly name: string;
   readonly change: AppliedChange;
-  /** Of what is there and asked for otherwise: every field, by JSON pointer within the normalised spec; absent on one side: it is not there. */
+  /** For a task that exists and is changed: every field that differs, by JSON pointer into the normalised spec. A side on which the field is missing is absent. */
   readonly fields: readonly FieldDifference[];
 }
 
@@ -15,7 +15,7 @@ export interface FieldDifference {
   readonly after?: unknown;
 }
 
-/** In the order of the file; then those that are not in it. @throws EngineError no-room */
+/** The tasks of the file in its order, followed by those that only exist on the host. @throws EngineError no-room */
 export function differenceOf(specs: readonly TaskSpec[], group: string, present: Present, options: ApplyOptions): TaskDifference[] {
   return planApply(specs, group, present, options).applied.map(({ name, change }) => {
     const before = currentOf(present.tasks, group, name)?.spec;

@@ -1,4 +1,4 @@
-/** The changes of a turn: copies of records over the stored ones, until the transaction is on the disk. */
+/** The changes of one turn: copies of records that shadow the stored ones until the transaction is committed. */
 import {
   type Action,
   type BundleView,

@@ -1,4 +1,4 @@
-/** Changes that a caller asks for. Each is one transaction over the tasks and the facts of the host. */
+/** Changes that a caller asks for. Each change is one transaction over the tasks and the host facts. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { taskSlice } from "../cgroup/index.ts";
@@ -13,7 +13,7 @@ export interface EditsOptions {
   readonly capacity: HostCapacity;
   readonly cgroupParent: string;
   readonly cgroupManager: CgroupManager;
-  /** Whether a task has a cgroup of its own. */
+  /** Whether new tasks get a cgroup of their own. */
   readonly hasTaskLimits: boolean;
 }
 
@@ -32,12 +32,12 @@ export class Edits {
     return this.#facts;
   }
 
-  /** None that is below is given out. */
+  /** Makes sure that no revision up to this one is given to a new task. */
   revisionIsAtLeast(revision: number): void {
     this.#facts = { ...this.#facts, revision: Math.max(this.#facts.revision, revision) };
   }
 
-  /** Returns what `change` returns, when it is stored. @throws what `change` throws, and StoreError not-written */
+  /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
     const { capacity } = this.#options;
     let answer: T;
@@ -45,7 +45,7 @@ export class Edits {
       const commands = new Commands(draft, { capacity, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
       answer = change(commands);
       if (commands.revision === this.#facts.revision) return undefined;
-      // A revision that was given out is gone, also when the transaction fails.
+      // A revision that was given out is not reused, even if the transaction fails.
       this.#facts = { ...this.#facts, revision: commands.revision };
       return this.#facts;
     }, kind);

@@ -1,4 +1,4 @@
-/** Carries out actions. Each may be repeated after a crash, because what it makes has a name that was recorded before. Its result is an event. */
+/** Performs actions. An action can be repeated after a crash, because the name of what it makes was recorded before. Its result is an event. */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSlice, removeEmptyLevels } from "../cgroup/index.ts";
@@ -38,11 +38,11 @@ export interface EffectsOptions {
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
-  /** Of containers whose task has no cgroup of its own. */
+  /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
 }
 
-/** All but the last one, which takes the record along. */
+/** Every action but `forget`, which also removes the record (forgetting.ts). */
 type Effect = Exclude<Action, { readonly type: "forget" }>;
 type ContainerAction = Extract<Action, { readonly runtimeId: string }>;
 
@@ -55,7 +55,7 @@ export class Effects {
     this.#checking = new Checking(options);
   }
 
-  /** Returns what has come of it. Never rejects. */
+  /** Performs the action and returns its result as an event. Never rejects. */
   async perform(action: Effect, record: TaskRecord): Promise<Happening> {
     try {
       return await this.#perform(action, record);
@@ -70,7 +70,7 @@ export class Effects {
       case "pull":
         return { ...done(action, "PULLED"), ...imageOf(await this.#options.pulling.pull(record, action)) };
       case "create":
-        // The executor makes a container and starts it in one step: here its place on the disk is made ready.
+        // The executor creates and starts a container in one step, so that creating only prepares directories.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
         this.#options.cards.write(record);
@@ -125,11 +125,11 @@ export class Effects {
     return isHealthy ? {} : { error: `it has failed, or not ended in time: ${output}` };
   }
 
-  /** What a task has besides its containers and resources: logs, and a level above their cgroups that nobody uses any more. */
+  /** Removes what is left of a task after its containers and resources: logs, metadata, and empty levels of the parent cgroup. */
   forget({ id, cgroup }: Pick<TaskRecord, "id" | "cgroup">): void {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
-    // A directory of the host may be bound there. What is removed must not be its content.
+    // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
     unmountBelow(paths.volumes(id));
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });
     this.#options.cards.remove(id);
@@ -177,7 +177,7 @@ function failureOf(action: Effect, error: ActionError): Happening {
   }
 }
 
-/** The executor undoes a launch that fails; where it could not, the container may be there. */
+/** The executor rolls back a launch that fails. If the rollback failed too, the container may exist. */
 function errorOf(error: unknown): ActionError {
   const { code, cause } = error as { code?: string; cause?: { message?: string } };
   const message = error instanceof Error ? error.message : String(error);

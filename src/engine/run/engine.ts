@@ -1,4 +1,4 @@
-/** The engine drives tasks to their desired state, whatever happens to its own process. */
+/** The engine drives tasks to their desired state, and goes on after its own process was killed or restarted. */
 import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { ContainerStatus, TaskRecord } from "../model/index.ts";
@@ -35,7 +35,7 @@ export class Engine {
   #backups: NodeJS.Timeout | undefined;
 
   /**
-   * Open the state directory, look at what is there of its tasks, and go on with them.
+   * Opens the state directory, looks up what runs of its tasks, and continues to manage them.
    * @throws StoreError in-use, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
    */
   static async open(settings: EngineSettings): Promise<Engine> {
@@ -58,40 +58,41 @@ export class Engine {
   }
 
   /**
-   * Tasks of a file: its text (engine/spec), or what was read from it. All of them or none; returns when that is recorded, not when they run.
-   * `by`, here and below: recorded in the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
+   * Applies a task file, given as text (engine/spec) or already parsed. Applies either all of its tasks or none. Returns when the change is recorded, before the tasks
+   * run.
+   * `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
    */
   async apply(file: string | ParsedFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
     const tasks = specsIn(file, { hasTaskLimits: this.#parts.hasTaskLimits });
     return this.#parts.edits.make(by, (command) => command.apply(tasks, group, options));
   }
 
-  /** Every task, by id. */
+  /** All tasks, by id. */
   list(): TaskView[] {
     return [...this.#parts.turns.records.values()]
       .map((record) => viewOf(record, this.#parts.paths))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Containers that are on disk and that the store does not know. */
+  /** Containers that exist on disk and that the store does not know. */
   async orphans(): Promise<readonly OrphanView[]> {
     const left = await this.#parts.orphans.look();
     if (left.length === 0) this.#parts.conditions.set("Orphans", "");
     return left;
   }
 
-  /** By id, by name in a group, or by an address of its own network. @throws EngineError unknown-task */
+  /** Finds a task by id, by name within the group, or by an address of its network. @throws EngineError unknown-task */
   get(name: string, group: string): TaskView {
     return viewOf(this.#find(name, group), this.#parts.paths);
   }
 
-  /** What was asked for, and why it is as it is. @throws EngineError unknown-task */
+  /** The spec of the task, and why it is in its state. @throws EngineError unknown-task */
   detail(name: string, group: string, options: DetailOptions): TaskDetail {
     return detailOf(this.#find(name, group), options);
   }
 
   /**
-   * Id in the runtime of a container that runs; `container` undefined: the only one of its task.
+   * The runtime id of a running container. `container` undefined: the only container of the task.
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
   running(name: string, group: string, container: string | undefined): string {
@@ -106,7 +107,7 @@ export class Engine {
   }
 
   /**
-   * Start a further process in a container.
+   * Starts a further process in a container.
    * @throws EngineError unknown-task, unknown-container, container-not-running; ExecutorError invalid-argument, user-unknown; ProgramError
    */
   async spawn(name: string, group: string, container: string | undefined, request: SpawnRequest): Promise<ExecHandle> {
@@ -114,7 +115,7 @@ export class Engine {
   }
 
   /**
-   * That `attach` can begin. Returns the container's id and the path of its log.
+   * Checks that `attach` is possible. Returns the container's runtime id and the path of its log.
    * @throws EngineError unknown-task, unknown-container, container-not-running, no-log, no-stdin
    */
   attachable(
@@ -131,14 +132,15 @@ export class Engine {
     return { id, log: this.#parts.paths.log(record.id, id) };
   }
 
-  /** The streams of a container that runs. @throws as attachable; ExecutorError wrong-state: it has ended meanwhile */
+  /** Attaches to the streams of a running container. @throws as attachable; ExecutorError wrong-state: the container has just ended */
   async attach(name: string, group: string, container: string | undefined, options: AttachRequest): Promise<Attachment> {
     const { id, log } = this.attachable(name, group, container, options);
     return attachTo(await this.#parts.runtime.streams(id), { log, hasStdin: options.stdin });
   }
 
   /**
-   * Id of the container in whose network `forward` begins; `container` undefined: the first one that runs. Those of a task that has a network have the same.
+   * The runtime id of the container from whose network namespace `forward` connects. `container` undefined: the first one that runs; containers of a task with a network
+   * share one namespace.
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
   forwardable(name: string, group: string, container: string | undefined): string {
@@ -147,7 +149,7 @@ export class Engine {
     return this.running(name, group, container ?? first?.name ?? containers.find(({ type }) => type === "normal")?.name);
   }
 
-  /** A TCP connection that begins in the network of the task. @throws as forwardable; PauseNotFoundError */
+  /** Opens a TCP connection from inside the task's network namespace. @throws as forwardable; PauseNotFoundError */
   async forward(name: string, group: string, container: string | undefined, target: ForwardTarget): Promise<Forwarded> {
     const id = this.forwardable(name, group, container);
     const record = this.#find(name, group);
@@ -156,13 +158,13 @@ export class Engine {
     return forwardTo(target, locatePause(this.#parts.runtime.binary), namespace);
   }
 
-  /** What each container that runs uses; of one group, or of all. One that ends meanwhile is left out. */
+  /** Resource usage of each running container, of one group or of all. Containers that end during the call are left out. */
   async usage(group?: string): Promise<UsageView[]> {
     const tasks = [...this.#parts.turns.records.values()].filter((record) => group === undefined || record.group === group);
     return usages(tasks, this.#parts.runtime);
   }
 
-  /** What `apply` would do; nothing is done. @throws EngineError invalid-spec, no-room */
+  /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, no-room */
   plan(file: string | ParsedFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
     const present = {
       tasks: [...this.#parts.turns.records.values()],
@@ -176,7 +178,7 @@ export class Engine {
   }
 
   /**
-   * What a container has printed, some records at a time. What is wrong with the query is thrown at once.
+   * Reads what a container has printed, in batches of records. Errors of the query are thrown at once, not by the generator.
    * @throws EngineError unknown-task, unknown-container, no-log
    */
   logs(name: string, group: string, query: LogQuery): AsyncGenerator<readonly LogRecord[], void, undefined> {
@@ -191,7 +193,7 @@ export class Engine {
     return readContainerLog(container, { task: view, onCommit: (listener) => this.onCommit(listener) }, query);
   }
 
-  /** Of each container that is there: what went into its log, and what was dropped. */
+  /** For each container that has a log: the lines and bytes that were logged and that were dropped. */
   logUses(): readonly { readonly task: string; readonly container: string; readonly use: LogUse }[] {
     return this.list().flatMap(({ name, containers }) =>
       containers.flatMap((container) => {
@@ -202,23 +204,23 @@ export class Engine {
   }
 
   /**
-   * Stop it, and remove everything of it and of those whose place it has taken; what has succeeded under this name is forgotten. Returns the ids of what is
-   * being removed, when that is recorded. @throws EngineError unknown-task; StoreError not-written
+   * Stops a task and removes everything of it and of the tasks that it has replaced. A success recorded under this name is forgotten. Returns, when this is
+   * recorded, the ids of the tasks that are being removed. @throws EngineError unknown-task; StoreError not-written
    */
   async delete(name: string, group: string, by?: Caller): Promise<readonly string[]> {
     return this.#parts.edits.make(by, (command) => command.delete(name, group));
   }
 
   /**
-   * Stop it, and leave it to be looked at. Returns its id. While the store cannot be written it is stopped at once, and that is recorded when it can be; a daemon that is
-   * killed before finds it stopped without having been asked. @throws EngineError unknown-task
+   * Stops a task and keeps it for inspection. Returns its id. If the store cannot be written, the task is stopped at once and the request is recorded later; if the
+   * daemon is killed before, the next one sees a task that stopped by itself. @throws EngineError unknown-task
    */
   async stop(name: string, group: string, by?: Caller): Promise<string> {
     return this.#parts.edits.make(by, (command) => command.stop(name, group), { isStop: true });
   }
 
   /**
-   * A new incarnation of these containers, or of all; the others run on. Returns the id of the task.
+   * Restarts the named containers, or all. Other containers of the task run on. Returns the id of the task.
    * @throws EngineError unknown-task, unknown-container, not-running; StoreError not-written
    */
   async restart(name: string, group: string, containers: readonly string[] = [], by?: Caller): Promise<string> {
@@ -226,8 +228,9 @@ export class Engine {
   }
 
   /**
-   * Back to what ran before under this name. A replacement that has not taken over yet is removed; else a task of the old spec takes its place. Returns the
-   * id of the task that is to run. @throws EngineError unknown-task, nothing-to-roll-back; StoreError not-written
+   * Returns to the spec that ran before under this name. A replacement that has not taken over yet is removed; otherwise a new task with the old spec takes its
+   * place.
+   * Returns the id of the task that is to run. @throws EngineError unknown-task, nothing-to-roll-back; StoreError not-written
    */
   async rollback(name: string, group: string, by?: Caller): Promise<string> {
     return this.#parts.edits.make(by, (command) => command.rollback(name, group));
@@ -238,7 +241,7 @@ export class Engine {
     return this.#parts.imageCare;
   }
 
-  /** Path of the program runt. */
+  /** Path of the runt executable. */
   get binary(): string {
     return this.#parts.runtime.binary;
   }
@@ -265,17 +268,17 @@ export class Engine {
     return this.#parts.store.lastSequence;
   }
 
-  /** At most `limit` events of the journal after a sequence number. */
+  /** Returns at most `limit` journal events that follow the sequence number `after`. */
   events(after: number, limit: number): JournalPage {
     return this.#parts.store.events(after, limit);
   }
 
-  /** Called after each transaction. Returns how to stop that. */
+  /** Calls `listener` after each transaction. Returns a function that unsubscribes it. */
   onCommit(listener: () => void): () => void {
     return this.#parts.turns.onCommit(listener);
   }
 
-  /** Containers go on; another engine may open the directory. */
+  /** Stops managing tasks. Containers run on, and another engine may open the directory. */
   close(): void {
     clearInterval(this.#backups);
     this.#parts.networkWatch.stop();

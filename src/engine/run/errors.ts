@@ -1,8 +1,8 @@
-/** What the engine throws: a stable code, and the facts. */
+/** Errors of the engine: a stable code, and details for programs. */
 import type { Finding } from "../spec/index.ts";
 
 export type EngineErrorCode =
-  /** The file has errors; `details.findings` has every one. Nothing was done. */
+  /** The task file has errors; `details.findings` lists all of them. Nothing was changed. */
   | "invalid-spec"
   /** There is no such task. */
   | "unknown-task"
@@ -14,13 +14,13 @@ export type EngineErrorCode =
   | "no-stdin"
   /** What the container prints is dropped (`log.driver: none`). */
   | "no-log"
-  /** A running task is to have more than the host has left. Nothing was done. */
+  /** A running task would need more than is free on the host. Nothing was changed. */
   | "no-room"
   /** The task has stopped or is being stopped. */
   | "not-running"
-  /** It could not be had; `details.reason` says how. */
+  /** The image could not be pulled; `details.reason` is the code of the ImageError. */
   | "no-image"
-  /** Nothing has run before under this name. */
+  /** No other spec has run before under this name. */
   | "nothing-to-roll-back";
 
 export class EngineError extends Error {

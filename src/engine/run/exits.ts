@@ -3,7 +3,7 @@ import type { ProcessState } from "../../executor/index.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
-/** The process that holds the namespaces comes first: its end is why the others have ended. */
+/** If the container that holds the shared namespaces is ending, its end is reported first, because it is the cause of this one. */
 export async function postExit(turns: Turns, runtime: ContainerRuntime, id: string, process: ProcessState): Promise<void> {
   const task = [...turns.records.values()].find(({ containers }) => containers.some(({ runtimeId }) => runtimeId === id));
   const holder = task?.containers.find(({ type, known }) => type === "namespacePause" && known === "RUNNING");

@@ -1,4 +1,4 @@
-/** Files that a task names and the daemon reads: config.json of a bundle, the object of a seccomp filter, variables. */
+/** Files that a task names and that the daemon reads: config.json of a bundle, a seccomp filter, env files. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OciObject } from "../../executor/index.ts";
@@ -6,20 +6,20 @@ import { parseExactJson } from "../../shared/text/index.ts";
 import { bundleProblems, parseEnvFile } from "../plan/index.ts";
 import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
 
-/** A larger one is a mistake. */
+/** In bytes. A larger file is named by mistake. */
 const LARGEST = 4 << 20;
 
-/** What the files of a container say. */
+/** The contents of the files that a container names. */
 export interface SpecFiles {
   /** config.json of its bundle. */
   readonly config?: OciObject;
   /** linux.seccomp. */
   readonly seccomp?: OciObject;
-  /** Of all its env files together. */
+  /** The merged variables of all its env files. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** @throws Error, which names the file */
+/** @throws Error: a file cannot be read or is wrong; the message has its path */
 export function readSpecFiles(task: TaskSpec, container: ContainerSpec): SpecFiles {
   const { bundle, seccomp } = container;
   if (bundle !== undefined) {
@@ -60,7 +60,7 @@ function readObject(path: string): OciObject {
 }
 
 function readText(path: string): string {
-  // A FIFO of this name would wait for its writer.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(fd);

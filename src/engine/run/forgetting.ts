@@ -1,4 +1,4 @@
-/** Removes the files and the record of a task, when nothing else of it is left. */
+/** Removes the files and the record of a task after everything else of it is gone. */
 import type { TaskRecord } from "../model/index.ts";
 import type { Effects } from "./effects.ts";
 import type { EngineLog } from "./log.ts";
@@ -21,12 +21,12 @@ export class Forgetting {
     this.#probe = probe;
   }
 
-  /** It is decided again with each event until the record is gone. */
+  /** Every event of the task asks for this again until the record is removed. */
   begin(record: TaskRecord): void {
     if (!this.#going.has(record.id)) this.#forget(record);
   }
 
-  /** Its files go first: after a crash between the two steps the record still says what there is to remove. */
+  /** The files are removed before the record: after a crash between the two steps the record still names what is left. */
   #forget(record: TaskRecord): void {
     const { id } = record;
     this.#going.add(id);
@@ -47,7 +47,7 @@ export class Forgetting {
     );
     removed.then(
       () => this.#going.delete(id),
-      // The store has said itself what is wrong with it (StoreReadOnly).
+      // The engine already reports that the store cannot be written, as the condition StoreReadOnly.
       () => this.#again(record),
     );
   }

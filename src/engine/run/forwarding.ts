@@ -1,6 +1,7 @@
 /**
- * Logs that are sent to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: while nobody listens, what is printed waits there, and how far it was
- * sent is kept beside it, so that the next daemon goes on.
+ * Forwards logs to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output stays there while no
+ * receiver listens.
+ * The position of what was sent is kept beside it, so that the next daemon continues there.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,12 +16,12 @@ export interface ForwardingOptions {
   readonly paths: Paths;
   readonly records: () => ReadonlyMap<string, TaskRecord>;
   readonly onCommit: LogSource["onCommit"];
-  /** Of systemd's journal; absent: its usual one. */
+  /** Socket of systemd's journal; absent: the standard one. */
   readonly journalSocket?: string | undefined;
   readonly log: EngineLog;
 }
 
-/** Where the log of a container goes, besides its file. */
+/** The receiver of a container's log. */
 interface Destination {
   readonly socket: string;
   readonly greeting?: Buffer;
@@ -29,16 +30,16 @@ interface Destination {
 
 export class Forwarding {
   readonly #options: ForwardingOptions;
-  /** By the directory and base of the log. */
+  /** Forwarding loops, by directory and base name of the log. */
   readonly #running = new Map<string, AbortController>();
-  /** Those whose end was sent; their task is still there. */
+  /** Logs that were sent to their end and whose task still exists. */
   readonly #done = new Set<string>();
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
   }
 
-  /** Called after each change: begins with containers that have begun, and leaves those that are gone. */
+  /** Starts forwarding for containers that were started, and stops it for tasks that were removed. Called after each change. */
   refresh(): void {
     const wanted = new Set<string>();
     for (const record of this.#options.records().values()) {
@@ -46,7 +47,7 @@ export class Forwarding {
         if (startedAt === null || this.#destination(record, name) === undefined) continue;
         const key = this.#place(record.id, runtimeId);
         wanted.add(key);
-        // A container that is started again after its end has something to send again.
+        // A container that is restarted after its end has new output to send.
         const state = `${key} ${generation}`;
         if (this.#running.has(key) || this.#done.has(state)) continue;
         const controller = new AbortController();
@@ -75,12 +76,12 @@ export class Forwarding {
     return { socket, render: (one) => forwardFrame(one, labels) };
   }
 
-  /** Beside the logs of all incarnations: their ids differ in the generation at their end. */
+  /** Path of the saved position. It belongs to the logs of all incarnations, whose runtime ids differ only in the generation at their end. */
   #place(task: string, runtimeId: string): string {
     return join(this.#options.paths.logs(task), `${runtimeId.slice(0, runtimeId.lastIndexOf("."))}.forwarded`);
   }
 
-  /** True: all of it was sent, up to its end. */
+  /** Returns true if the whole log was sent, up to the end of the container. */
   async #forward(first: TaskRecord, name: string, place: string, signal: AbortSignal): Promise<boolean> {
     const { paths, records, onCommit, log } = this.#options;
     const { socket: path, greeting, render } = this.#destination(first, name)!;
@@ -117,7 +118,7 @@ function savedPlace(path: string): string | undefined {
   }
 }
 
-/** It need not be on the disk: after a crash of the host a few lines come twice. */
+/** The position is not synced to disk: after a crash of the host a few lines are sent twice. */
 function save(path: string, place: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, place, { mode: 0o600 });

@@ -1,16 +1,16 @@
-/** Finds related tasks: those of a group in which a container depends on a container of another task. */
+/** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
 import type { BundleView, TaskRecord } from "../model/index.ts";
 
 type Neighbours = Pick<BundleView, "peers" | "replaced">;
 
 const NONE: Neighbours = { peers: [], replaced: [] };
 
-/** Of the shape TASK/CONTAINER. */
+/** Whether a dependency of the task has the form TASK/CONTAINER. */
 export function waitsForPeers({ spec }: TaskRecord): boolean {
   return spec.containers.some(({ dependsOn }) => dependsOn.some(({ container }) => container.includes("/")));
 }
 
-/** The groups of one turn. They are looked up once: a turn of a thousand tasks without such dependencies looks at each of them once. */
+/** The groups of one turn. They are computed once, so that a turn with a thousand independent tasks takes linear time. */
 export class Groups {
   readonly #ids = new Map<string, Set<string>>();
   readonly #linked = new Set<string>();
@@ -29,7 +29,7 @@ export class Groups {
     return this.#linked.has(group);
   }
 
-  /** Ids of a group, in the order in which its tasks were applied. */
+  /** Ids of the tasks of a group, in the order in which they were applied. */
   idsOf(group: string): readonly string[] {
     return [...(this.#ids.get(group) ?? [])];
   }

@@ -1,4 +1,4 @@
-/** The images of the host, as its users see them, and their clean-up now and then. */
+/** Shows, pulls and removes images for users, and removes unused images at intervals. */
 import {
   type Collected,
   type CollectPolicy,
@@ -15,23 +15,23 @@ import { EngineError } from "./errors.ts";
 import type { EngineLog } from "./log.ts";
 
 export interface CleanUpSettings {
-  /** Milliseconds between two; 0: never. Default: 30 minutes. */
+  /** Milliseconds between two cleanups; 0: no cleanups. Default: 30 minutes. */
   readonly everyMs?: number | undefined;
-  /** Images that were not used for so long: milliseconds. Default: a day. */
+  /** Remove images that were unused for this many milliseconds. Default: a day. */
   readonly unusedMs?: number | undefined;
-  /** So many at once at most. Default: 5. */
+  /** The largest number of images that one cleanup removes. Default: 5. */
   readonly most?: number | undefined;
   /** References of images that are never removed. */
   readonly kept?: readonly string[] | undefined;
-  /** Percent of the file system in use, above which the age does not count. Default: 90. */
+  /** Percent of the file system in use above which the age of unused images does not count. Default: 90. */
   readonly fullPercent?: number | undefined;
 }
 
-/** An image, and which tasks are made of it. */
+/** An image, and the tasks that use it. */
 export interface ImageInfo extends StoredImage {
-  /** Their ids. */
+  /** Ids of the tasks. */
   readonly tasks: readonly string[];
-  /** It is never removed. */
+  /** Whether the image is never removed. */
   readonly isKept: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ImagePull {
 export interface ImageCareOptions {
   readonly images: Images;
   readonly records: () => Iterable<TaskRecord>;
-  /** Of containers, and of pulls, that say nothing. */
+  /** Pull policy for containers and pulls that do not set one. */
   readonly policy: PullPolicy;
   readonly cleanUp: CleanUpSettings;
   readonly log: EngineLog;
@@ -55,7 +55,7 @@ const UNUSED_MS = 24 * 3_600_000;
 const MOST = 5;
 const FULL_PERCENT = 90;
 
-/** What containers of tasks are made of, also of those that have ended. */
+/** The images of all containers of these tasks, including containers that have ended. */
 export function imagesOf(records: Iterable<TaskRecord>): ImageId[] {
   return [...records].flatMap(({ containers }) => containers.flatMap(({ image }) => image ?? []));
 }
@@ -79,7 +79,7 @@ export class ImageCare {
     }));
   }
 
-  /** It is there when it returns, as for a container. @throws EngineError no-image; the reason of `signal` */
+  /** Pulls an image, by the same rules as for a container. @throws EngineError no-image; the reason of `signal` */
   async pull(
     { reference, policy = this.#options.policy, credentials }: ImagePull,
     signal: AbortSignal,
@@ -99,13 +99,13 @@ export class ImageCare {
     }
   }
 
-  /** What nobody uses, and nobody has used for so long, is removed; pulls are waited for. */
+  /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress. */
   async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
     const { kept } = this.#options.cleanUp;
     return this.#options.images.collect({ ...policy, kept }, false);
   }
 
-  /** Now and then; not where images are to stay (prefer-cached). */
+  /** Starts the cleanups, except with the pull policy prefer-cached, which keeps images. */
   start(): void {
     const { everyMs = EVERY_MS } = this.#options.cleanUp;
     if (everyMs === 0 || this.#options.policy === "prefer-cached") return;

@@ -1,15 +1,15 @@
-/** Events for the outside: the model's changes, each with its task. */
+/** Events for users of the engine: the changes of the model, with the task that each belongs to. */
 import type { Change, TaskRecord } from "../model/index.ts";
 
 interface OfTask {
   readonly task: string;
   readonly group: string;
   readonly name: string;
-  /** Milliseconds since the epoch, for display: the order is that of the sequence numbers. */
+  /** Milliseconds since the epoch, for display only. Events are ordered by their sequence numbers. */
   readonly wallMs: number;
 }
 
-/** Who has asked for a change. */
+/** The user who asked for a change. */
 export interface Caller {
   readonly uid: number;
   readonly pid: number;
@@ -21,9 +21,9 @@ export type EngineEvent = OfTask &
   (
     | Change
     | { readonly type: "added"; readonly digest: string }
-    /** Somebody has asked for a change. What becomes of it follows. */
+    /** A user has asked for a change. The events that it causes follow. */
     | { readonly type: "request"; readonly request: ChangeRequest; readonly by: Caller }
-    /** Nothing of it is left. */
+    /** The task was removed completely. */
     | { readonly type: "removed" }
   );
 

@@ -1,23 +1,26 @@
-/** A file system in memory for what is written of containers with secrets in their environment. It is there as long as there are some. */
+/**
+ * Mounts a tmpfs for the files of containers that have secrets in their environment, so that the secrets are never on disk. It is mounted only while such containers
+ * exist.
+ */
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
 
-/** Of all of them: configurations, records, and pipes. */
+/** Size limit in bytes, for the configurations, records and pipes of all these containers. */
 const MOST = 256 << 20;
 
 export class LaunchMemory {
   readonly directory: string;
-  /** Launches that go on. */
+  /** Number of launches in progress. */
   #users = 0;
-  /** One mounts or unmounts at a time. */
+  /** Serialises mounting and unmounting. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** @param directory absolute; made when it is needed */
+  /** @param directory absolute; created when it is needed */
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** @throws Error: it cannot be mounted; what `launch` throws */
+  /** Runs `launch` with the tmpfs mounted. @throws Error: it cannot be mounted; what `launch` throws */
   async during<T>(launch: () => Promise<T>): Promise<T> {
     this.#users++;
     try {
@@ -29,11 +32,11 @@ export class LaunchMemory {
     }
   }
 
-  /** When nothing is there any more, it goes. */
+  /** Unmounts the tmpfs if no container uses it any more. */
   async leave(): Promise<void> {
     await this.#exclusively(async () => {
       if (this.#users > 0 || !existsSync(this.directory)) return;
-      // No id begins like what is not of a container, or was left half made.
+      // Entries whose names begin with "@" belong to no container, or to one that is half made.
       if (readdirSync(this.directory).some((name) => !name.startsWith("@"))) return;
       await unmountMemory(this.directory);
       rmdirSync(this.directory);

@@ -1,4 +1,4 @@
-/** Collects and checks the inputs of a container before anything is made, and launches it with the executor. */
+/** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
 import { existsSync, statSync } from "node:fs";
 import type { LaunchCommand } from "../../executor/index.ts";
 import type { Images } from "../images/index.ts";
@@ -19,13 +19,13 @@ export interface LaunchingOptions {
   readonly metadata: MetadataFiles;
   readonly images: Images;
   readonly secrets: SecretFiles;
-  /** Of containers whose task has no cgroup of its own. */
+  /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
-  /** Path of the program runt. */
+  /** Path of the runt executable. */
   readonly binary: string;
 }
 
-/** Annotations by which a container is known to belong to a task, whatever happens to the store. */
+/** Annotations that say to which task a container belongs, even if the store has lost the task. */
 export const ANNOTATION = {
   task: "org.runt.task",
   group: "org.runt.group",
@@ -41,7 +41,7 @@ export class Launching {
     this.#options = options;
   }
 
-  /** @throws Error: what is missing, by its path */
+  /** Checks that all files the container names exist. @throws Error: something is missing; the message has its path */
   check({ spec: task }: TaskRecord, container: string): void {
     const spec = task.containers.find(({ name }) => name === container);
     if (spec === undefined) {
@@ -54,7 +54,7 @@ export class Launching {
     checkSources(task, spec);
   }
 
-  /** @throws Error, as check */
+  /** Builds the launch command. @throws Error, as check */
   command(record: TaskRecord, incarnation: Incarnation): LaunchCommand {
     const { container, generation, runtimeId } = incarnation;
     const { paths, cgroupParent, networks } = this.#options;
@@ -97,7 +97,10 @@ export class Launching {
     });
   }
 
-  /** What one incarnation has of its own: files with secrets, and its root file system, if it has an image. @throws SecretError, ImageError; the reason of `signal` */
+  /**
+   * Prepares what belongs to one incarnation: its files with secrets, and its root file system if it has an image. @throws SecretError, ImageError; the reason of
+   * `signal`
+   */
   async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
     const { images, secrets } = this.#options;
     const image = containerIn(record, container)?.image;
@@ -105,7 +108,7 @@ export class Launching {
     if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)), signal);
   }
 
-  /** Its root file system is there already. */
+  /** The placement of the image for a container whose root file system was already made. */
   #imageOf(record: TaskRecord, spec: ContainerSpec): ImagePlacement | undefined {
     const { images } = this.#options;
     const { image, runtimeId } = containerIn(record, spec.name)!;
@@ -126,7 +129,7 @@ function secretFilesOf({ containers, secrets: known = [] }: TaskSpec, container:
   });
 }
 
-/** Secrets that are variables, from the files with all of them. @throws SecretError: one cannot be a variable */
+/** Reads the secrets that are set as environment variables. @throws SecretError: the content cannot be a variable */
 function secretEnvironment({ secrets = [] }: ContainerSpec, files: SecretFiles, runtimeId: string): Record<string, string> {
   const paths = files.paths(runtimeId, secrets.length);
   return Object.fromEntries(secrets.flatMap(({ secret, env }, at) => (env === undefined ? [] : [[env, readVariable(paths[at]!, secret)]])));
@@ -136,12 +139,12 @@ function containerIn(record: TaskRecord, container: string): ContainerRecord | u
   return record.containers.find(({ name }) => name === container);
 }
 
-/** @throws Error: one of the host is not there, or leads elsewhere */
+/** @throws Error: a mount source on the host is missing, is reached through a symbolic link, or is of another type */
 function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
   if (task.hostPaths !== undefined) return;
   for (const mount of mounts) {
     const path = sourceOf(task, mount);
-    // What is said of a volume is said of its top.
+    // `hostType` of a volume describes its top directory, not a path below it.
     const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
     if (path !== undefined) checkSource(path, type);
   }

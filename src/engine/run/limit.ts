@@ -14,7 +14,7 @@ export class Limit {
     try {
       return await action();
     } finally {
-      // The slot passes directly to the next waiter.
+      // The slot passes directly to the next waiter, so that nobody else can take it.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

@@ -1,32 +1,32 @@
-/** Logs of a task's containers, as a reader of them asks. */
+/** Reads the logs of a task's containers for a client. */
 import { type LogRecord, note, previousLog, type ReadOptions, readLog, recordTime, watchLog } from "../logs/index.ts";
 import type { ContainerView, TaskView } from "./view.ts";
 
 export interface LogQuery {
-  /** May be left out where a task has one container only. */
+  /** Name of the container. It may be missing if the task has only one. */
   readonly container?: string | undefined;
-  /** The last lines only. */
+  /** Return only this many lines from the end. */
   readonly tail?: number | undefined;
-  /** Milliseconds since the epoch: what was printed before is left out. */
+  /** Milliseconds since the epoch. Records that were printed earlier are left out. */
   readonly sinceMs?: number | undefined;
-  /** Go on until the container has stopped for good; over restarts. */
+  /** Continue with new output until the container has stopped for good, across restarts. */
   readonly follow: boolean;
-  /** Of the incarnation before. */
+  /** Read the log of the previous incarnation. */
   readonly previous: boolean;
-  /** LogRecord.next of the last record that a reader has had: this one goes on there, also over a restart of the daemon. When following only. */
+  /** LogRecord.next of the last record that the client has: reading continues behind it, also after a restart of the daemon. Only with `follow`. */
   readonly from?: string | undefined;
-  /** Aborted when nobody reads any more: then following ends. */
+  /** Aborted when the client is gone; this ends `follow`. */
   readonly signal?: AbortSignal;
 }
 
 export interface LogSource {
-  /** undefined: the task is gone. */
+  /** undefined: the task was removed. */
   task(): TaskView | undefined;
-  /** Called after each change of a task. Returns how to stop that. */
+  /** Calls `listener` after each change of a task. Returns a function that unsubscribes it. */
   onCommit(listener: () => void): () => void;
 }
 
-/** Nothing is held for a slow reader: the file is read on when what was read has been taken. */
+/** Reads the file further only when the client has taken what was read, so that a slow client needs no buffer. */
 export async function* readContainerLog(
   first: ContainerView,
   source: LogSource,
@@ -69,7 +69,7 @@ async function* placed(
   }
 }
 
-/** What an earlier incarnation has printed behind the place; that there is nothing of it any more is told. */
+/** What an earlier incarnation printed behind the given place. If that part of the log was removed, one record says so. */
 async function* restOf(
   { log, generation }: ContainerView,
   from: ReturnType<typeof placeOf>,

@@ -1,4 +1,4 @@
-/** The files that tell containers about themselves: written for each incarnation before it is made, and again when it was started. */
+/** Writes the files that tell containers about themselves. Each incarnation gets its file before it is created, and an update after it was started. */
 import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { retryDelayMs, type TaskRecord } from "../model/index.ts";
@@ -11,7 +11,7 @@ const FILE = "metadata.json";
 export class MetadataFiles {
   readonly #paths: Paths;
   readonly #log: EngineLog;
-  /** Of each directory, the next try. */
+  /** Timers for the next try, by directory. */
   readonly #tries = new Map<string, NodeJS.Timeout>();
 
   constructor(paths: Paths, log: EngineLog) {
@@ -19,7 +19,7 @@ export class MetadataFiles {
     this.#log = log;
   }
 
-  /** Before it is made. Without the file it runs, too: what goes wrong is logged, and tried again when it was started. */
+  /** Writes the file before the container is created. An error is only logged: the container runs without the file, and the write is tried again after its start. */
   begin(record: TaskRecord, one: Incarnation): void {
     if (!wantsMetadata(record, one.container)) return;
     const directory = this.#paths.metadata(record.id, one.runtimeId);
@@ -31,13 +31,13 @@ export class MetadataFiles {
     }
   }
 
-  /** The directory that is mounted; undefined: it has none. */
+  /** The directory to mount into the container; undefined: the container asks for none. */
   directory(record: TaskRecord, one: Incarnation): string | undefined {
     const directory = this.#paths.metadata(record.id, one.runtimeId);
     return wantsMetadata(record, one.container) && existsSync(directory) ? directory : undefined;
   }
 
-  /** It was started: until the file says so it is tried again. @param startedMs milliseconds since the epoch */
+  /** Updates the file after the start, and tries again until that succeeds. @param startedMs milliseconds since the epoch */
   ready(record: TaskRecord, one: Incarnation, startedMs: number, failures = 0): void {
     const directory = this.directory(record, one);
     if (directory === undefined) return;
@@ -51,7 +51,7 @@ export class MetadataFiles {
     }
   }
 
-  /** Nothing is written any more. */
+  /** Cancels all further tries. */
   stop(): void {
     for (const timer of this.#tries.values()) clearTimeout(timer);
     this.#tries.clear();
@@ -62,13 +62,16 @@ export class MetadataFiles {
   }
 }
 
-/** For every user of the container, whatever the umask of this process takes away. Nobody else gets there: the directories above are the engine's own. */
+/**
+ * Readable for every user in the container, whatever the umask of this process. Other users of the host cannot reach it, because the parent directories are closed to
+ * them.
+ */
 function makeReadable(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chmodSync(directory, 0o755);
 }
 
-/** Whoever reads sees the old file or the new one, and never a part. */
+/** Replaces the file atomically, so that a reader never sees a part of it. */
 function write(directory: string, metadata: object): void {
   const next = join(directory, `.${FILE}.next`);
   writeFileSync(next, `${JSON.stringify(metadata, null, 2)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Finds ends that were not reported, by comparing records with what is on the disk. Pure. `records` are from before the disk was read:
- * an incarnation that ran then has something on the disk until its end is recorded.
+ * Finds changes that no event has reported, by comparing records with the containers on disk. Pure. `records` must be from before the disk was read: a container
+ * that ran at that time stays on disk until its end is recorded.
  */
 import type { TaskRecord } from "../model/index.ts";
 
@@ -9,15 +9,15 @@ export interface Missed {
   readonly container: string;
   readonly generation: number;
   readonly runtimeId: string;
-  /** exited: its end was not seen. absent: nothing is left of it. running: it has stopped, and is there again. */
+  /** exited: the end of the container was missed. absent: nothing is left of it. running: it was recorded as stopped, but runs. */
   readonly is: "exited" | "absent" | "running";
 }
 
-/** @param entries what is there, by runtime id; undefined: it is on its way from one to the other */
+/** @param entries what is on disk, by runtime id; undefined: the container is changing between the two states */
 export function missedIn(records: readonly TaskRecord[], entries: ReadonlyMap<string, "running" | "exited" | undefined>): Missed[] {
   return records.flatMap(({ id: task, containers }) =>
     containers.flatMap(({ name: container, generation, runtimeId, known, applied }): Missed[] => {
-      // An action in flight tells what has come of it.
+      // The result of the action in progress will tell.
       if (applied !== null) return [];
       const isThere = entries.has(runtimeId);
       const now = entries.get(runtimeId);

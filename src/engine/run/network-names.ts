@@ -1,4 +1,4 @@
-/** Tasks of one named network find each other by their names: each has the others in its hosts file, as they are now. */
+/** Keeps the hosts files of tasks in named networks up to date, so that tasks find each other by name. */
 import type { NetworkRecord, TaskRecord } from "../model/index.ts";
 import { type TaskNetworks, withoutPrefix } from "../network/index.ts";
 import type { Named } from "../plan/index.ts";
@@ -12,7 +12,7 @@ interface Written {
 export class NetworkNames {
   readonly #networks: TaskNetworks;
   readonly #log: EngineLog;
-  /** By id of the task; of another network record the file has been made anew. */
+  /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
   readonly #written = new Map<string, Written>();
 
   constructor(networks: TaskNetworks, log: EngineLog) {
@@ -20,7 +20,7 @@ export class NetworkNames {
     this.#log = log;
   }
 
-  /** After each transaction. */
+  /** Called after each transaction. */
   refresh(records: readonly TaskRecord[]): void {
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
     for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
@@ -33,7 +33,7 @@ export class NetworkNames {
 
   #write(record: TaskRecord, others: readonly TaskRecord[]): void {
     const { id, spec, network } = record;
-    // Of two with one name the newer comes first: that is the one a program takes.
+    // If two tasks have the same name, the newer one comes first, because resolvers take the first match.
     const peers = others.toReversed().flatMap((one) => namesFor(record, one));
     const text = JSON.stringify(peers);
     const before = this.#written.get(id);
@@ -47,17 +47,17 @@ export class NetworkNames {
   }
 }
 
-/** How one task of a group finds another one: by its address in each network that both are in, with its names there. */
+/** Addresses and names under which one task of a group finds another: one entry for each network that both are in. */
 export function namesFor({ spec }: Pick<TaskRecord, "spec">, other: Pick<TaskRecord, "name" | "spec" | "network">): readonly Named[] {
   const own = new Set(networksOf(spec).map(({ name }) => name));
   return networksOf(other.spec).flatMap(({ name, aliases = [] }, index) => {
-    // Each network gives one address, in the order of the networks (plan/network.ts).
+    // Each network gives one address. Addresses are in the order of the networks (plan/network.ts).
     const address = other.network?.addresses[index];
     return own.has(name) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
   });
 }
 
-/** Where one task reaches another one of its group: in a network that both are in, or, if neither names one, behind the bridge of all such. */
+/** The address at which a task reaches another task of its group: in a network that both are in, or, if neither names a network, on the default bridge. */
 export function addressFor(
   record: Pick<TaskRecord, "group" | "spec">,
   other: Pick<TaskRecord, "group" | "name" | "spec" | "network">,

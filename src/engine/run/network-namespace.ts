@@ -8,7 +8,7 @@ export interface NetworkLook {
   readonly networks: TaskNetworks;
 }
 
-/** File of the network namespace of a container: also of a private one, and of that of the host. undefined: it does not run. */
+/** Path of a container's network namespace, whether it is shared, private or that of the host. undefined: the container does not run. */
 export async function networkNamespaceOf(
   { id, spec }: TaskRecord,
   runtimeId: string,

@@ -1,4 +1,4 @@
-/** Checks the networks of tasks now and then. Damage from outside the engine is reported as a condition of the host. */
+/** Checks the networks of tasks at intervals. Damage by other programs is reported as a condition of the host. */
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { Conditions } from "./conditions.ts";
@@ -10,7 +10,7 @@ const INTERVAL_MS = 60_000;
 export interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
   readonly conditions: Conditions;
-  /** By id, as they are when it is called. */
+  /** Returns the current records, by task id. */
   readonly records: () => ReadonlyMap<string, TaskRecord>;
   readonly intervalMs: number | undefined;
 }
@@ -31,7 +31,7 @@ export class NetworkWatch {
   async #look(): Promise<void> {
     const { networks, conditions, records } = this.#options;
     const broken = await checkNetworks(networks, records().values());
-    // One that was given back meanwhile is no longer as it was made.
+    // A network that was removed during the check is not damaged.
     const lasting = [...broken].filter(([id]) => records().get(id)?.network);
     conditions.set("NetworkBroken", lasting.map(([id, message]) => `${id}: ${message}`).join("; "));
   }

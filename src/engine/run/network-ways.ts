@@ -1,4 +1,4 @@
-/** Ways of tasks to addresses that another task of their network has taken over (network.via): that task may come, go, and come again with another address. */
+/** Keeps the routes of tasks with `network.via` up to date. Such a task reaches some addresses through another task, whose own address changes when it is replaced. */
 import type { NetworkRecord, TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { viaRoutes } from "../plan/index.ts";
@@ -13,9 +13,9 @@ interface Way {
 export class NetworkWays {
   readonly #networks: Pick<TaskNetworks, "route">;
   readonly #log: EngineLog;
-  /** By id of the task, as they are or will be; of another network record they are to be made anew. */
+  /** Routes by task id, as they are set or about to be set. A task with another network record has a new namespace, which needs them again. */
   readonly #ways = new Map<string, Way>();
-  /** One after the other: a later way must not be overtaken by an earlier one. */
+  /** Changes are made one after the other, so that an old route never replaces a newer one. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(networks: Pick<TaskNetworks, "route">, log: EngineLog) {
@@ -23,7 +23,7 @@ export class NetworkWays {
     this.#log = log;
   }
 
-  /** After each transaction. */
+  /** Called after each transaction. */
   refresh(records: readonly TaskRecord[]): void {
     const asking = records.filter(({ spec, network }) => spec.network?.via !== undefined && network);
     for (const id of this.#ways.keys()) if (!asking.some((one) => one.id === id)) this.#ways.delete(id);
@@ -42,7 +42,7 @@ export class NetworkWays {
     try {
       await this.#networks.route(id, way.routing);
     } catch (error) {
-      // The next change tries it again. What has gone meanwhile needs no way.
+      // The next transaction tries again. A task that was removed meanwhile needs no route.
       if (this.#ways.get(id) !== way) return;
       this.#ways.delete(id);
       this.#log("error", "ways-not-set", { task: id, message: String(error) });
@@ -52,7 +52,7 @@ export class NetworkWays {
 
 function routingOf(record: TaskRecord, records: readonly TaskRecord[]): string {
   const lines = record.spec.network!.via!.flatMap(({ task, addresses }) => {
-    // Of two with one name the newer counts, as in the hosts file.
+    // If two tasks have the same name, the newer one counts, as in the hosts file.
     const isOther = (one: TaskRecord) => one.name === task && one !== record && addressFor(record, one) !== undefined;
     const other = records.findLast(isOther);
     return viaRoutes(addresses, other && addressFor(record, other));

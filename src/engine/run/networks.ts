@@ -1,4 +1,4 @@
-/** The port to networks, of an engine with these settings. */
+/** Connects the engine to the networks of its tasks. */
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { bootId } from "./clock.ts";
 import { Paths } from "./paths.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** The state directory is there. */
+/** @param settings their state directory must exist */
 export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }: EngineSettings): TaskNetworks {
   const directory = new Paths(stateDir).network;
   return new TaskNetworks({
@@ -21,7 +21,10 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
   });
 }
 
-/** Remove what no task has: `records` are all that there are, and what is in `orphans` (ids of the runtime) runs without a record. Returns what went wrong. */
+/**
+ * Removes networks that belong to no task. `records` must be complete; `orphans` are runtime ids of containers that run without a record, and keep theirs. Returns what
+ * went wrong.
+ */
 export async function tidyNetworks(
   networks: TaskNetworks,
   records: Iterable<TaskRecord>,
@@ -35,7 +38,7 @@ function hasNetwork({ resources }: TaskRecord): boolean {
   return resources.some(({ name, known }) => name === NETWORK && known !== "REMOVED");
 }
 
-/** Checks whether the networks of tasks are as they were made. Returns problems by the id of the task. */
+/** Checks that the networks of tasks are as they were made. Returns a problem by task id. */
 export async function checkNetworks(networks: TaskNetworks, records: Iterable<TaskRecord>): Promise<ReadonlyMap<string, string>> {
   const broken = new Map<string, string>();
   for (const { id, resources } of [...records]) {
@@ -46,12 +49,12 @@ export async function checkNetworks(networks: TaskNetworks, records: Iterable<Ta
   return broken;
 }
 
-/** Whose address it is; no name of a task has a dot or a colon. */
+/** Finds the task that has an address. No task name contains a dot or a colon, so that names and addresses cannot be mistaken. */
 export function taskAt(records: readonly TaskRecord[], address: string): TaskRecord | undefined {
   return records.find(({ network }) => network?.addresses.some((one) => withoutPrefix(one) === address));
 }
 
-/** No other directory of this host has it. */
+/** A key that no other state directory of this host has. */
 export function stateKey(stateDir: string): string {
   const { dev, ino } = statSync(stateDir, { bigint: true });
   return `${dev}-${ino}`;

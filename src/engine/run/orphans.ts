@@ -1,4 +1,4 @@
-/** Orphans: containers that the runtime knows and the store does not. The store is older than what runs, or somebody else has used the directory. */
+/** Orphans: containers that the runtime knows and the store does not, because the store was restored from a backup or another program uses the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../model/index.ts";
 import type { Cards } from "./cards.ts";
 import type { Draft } from "./draft.ts";
@@ -6,15 +6,15 @@ import { ANNOTATION } from "./launching.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
 
 /**
- * show: they run on and are shown. adopt: a task that runs is taken over as it was applied; what cannot be is shown. stop: they are stopped and removed, with
- * all of their task.
+ * show: orphans run on, and are only listed. adopt: a running task becomes a task of the engine again with its old spec; what cannot be adopted is listed. stop:
+ * orphans are stopped, and removed together with everything else of their task.
  */
 export type OrphanPolicy = "show" | "adopt" | "stop";
 
 export interface OrphanView {
-  /** Of the container, in the runtime. */
+  /** Runtime id of the container. */
   readonly id: string;
-  /** Of its task; null, as the rest: this engine has not made it. */
+  /** Id of its task. null, like the other fields: this engine did not make the container. */
   readonly task: string | null;
   readonly group: string | null;
   readonly name: string | null;
@@ -25,13 +25,13 @@ export interface OrphanView {
 
 export interface Adoption {
   readonly records: readonly TaskRecord[];
-  /** Containers that are stopped without a record: what their task was is not known. */
+  /** Containers to stop whose task is not known. */
   readonly strays: readonly OrphanView[];
-  /** The highest revision of what was found. */
+  /** The highest revision of any task that was found. */
   readonly revision: number;
 }
 
-/** Decides what becomes of them; nothing is done yet. */
+/** Decides what to do with the orphans, without doing it. */
 export function adoptionOf(
   orphans: readonly OrphanView[],
   stored: readonly TaskRecord[],
@@ -48,7 +48,7 @@ export function adoptionOf(
   return { records, strays: policy === "stop" ? rest : [], revision };
 }
 
-/** undefined: nobody knows what it was, or something newer has its name. */
+/** undefined: the task's spec is lost, or a newer task has its name. */
 function recordOf(
   id: string,
   orphans: readonly OrphanView[],
@@ -70,7 +70,7 @@ function runs({ id }: TaskRecord, orphans: readonly OrphanView[]): boolean {
   return orphans.some(({ task, isRunning }) => task === id && isRunning);
 }
 
-/** In the first turn, before anything that was seen of them is told. An older task of the name is what it has replaced. */
+/** Adds adopted tasks in the first turn, before their observations are applied. An older task of the same name counts as replaced by the adopted one. */
 export function addAdopted(draft: Draft, records: readonly TaskRecord[]): void {
   for (const record of records) {
     const older = draft.all().filter(({ group, name, isDeleteAsked }) => group === record.group && name === record.name && !isDeleteAsked);
@@ -80,7 +80,7 @@ export function addAdopted(draft: Draft, records: readonly TaskRecord[]): void {
   }
 }
 
-/** After that. */
+/** Asks adopted tasks to stop. Called after `addAdopted`. */
 export function stopAdopted(draft: Draft, records: readonly TaskRecord[]): void {
   const why = reason("Orphan", "the store did not know it, and the daemon is to stop what it does not know");
   for (const { id } of records) draft.apply(id, { type: "delete", at: draft.at, reason: why });
@@ -94,12 +94,12 @@ export class Orphans {
     this.#runtime = runtime;
   }
 
-  /** From now on these are looked at. */
+  /** Sets the ids of the orphans to list. */
   keep(ids: Iterable<string>): void {
     this.#ids = new Set(ids);
   }
 
-  /** Those that are still there. */
+  /** The orphans that still exist. */
   async look(): Promise<OrphanView[]> {
     if (this.#ids.size === 0) return [];
     const present = (await this.#runtime.present()).filter(({ id }) => this.#ids.has(id));

@@ -1,4 +1,4 @@
-/** Builds the parts of an engine from its settings and its store. Nothing is started yet. */
+/** Builds the parts of an engine from its settings and its store, without starting anything. */
 import { dirname } from "node:path";
 import { Fence } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
@@ -67,7 +67,7 @@ export interface EngineParts {
   readonly log: EngineLog;
 }
 
-/** `store`: that of the settings' state directory, open. @throws ExecutorError runtime-not-found, runtime-version; StoreError unreadable */
+/** `store`: the open store of the settings' state directory. @throws ExecutorError runtime-not-found, runtime-version; StoreError unreadable */
 export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const {
     stateDir,

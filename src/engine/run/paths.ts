@@ -2,13 +2,13 @@
 import { join } from "node:path";
 
 export class Paths {
-  /** @param sockets directory of whoever serves the engine, if it has one */
+  /** @param sockets directory of the server's sockets, if the engine has a server */
   constructor(
     readonly stateDir: string,
     readonly sockets?: string,
   ) {}
 
-  /** Nothing in them is a volume that somebody else may name. */
+  /** Directories of the engine. A task must not use anything below them as a volume. */
   get own(): readonly string[] {
     return [this.stateDir, ...(this.sockets === undefined ? [] : [this.sockets])];
   }
@@ -17,12 +17,12 @@ export class Paths {
     return join(this.stateDir, "executors");
   }
 
-  /** In memory: of containers whose environment has secrets. */
+  /** Mount point of a tmpfs for containers that have secrets in their environment. */
   get executorsInMemory(): string {
     return join(this.stateDir, "executors-in-memory");
   }
 
-  /** Root file systems of the program that holds shared namespaces. */
+  /** Root file systems for the pause program, which holds shared namespaces. */
   get pause(): string {
     return join(this.stateDir, "pause");
   }
@@ -31,32 +31,32 @@ export class Paths {
     return join(this.stateDir, "tasks");
   }
 
-  /** What a task was asked for (cards.ts). */
+  /** The file with the spec of a task (cards.ts). */
   card(taskId: string): string {
     return join(this.cards, `${taskId}.json`);
   }
 
-  /** What is kept of networks. */
+  /** State of the networks. */
   get network(): string {
     return join(this.stateDir, "network");
   }
 
-  /** Pulled images, and root file systems that are made of them. */
+  /** Pulled images, and the root file systems made from them. */
   get images(): string {
     return join(this.stateDir, "images");
   }
 
-  /** Of all of a task's containers, through all their incarnations. */
+  /** Logs of all containers of a task, of all incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);
   }
 
-  /** Each incarnation has a log of its own: the last part of its id is the generation. Rotated files have a dot and a number behind it. */
+  /** The log of one incarnation; the runtime id ends with its generation. A rotated file has a dot and a number appended. */
   log(taskId: string, runtimeId: string): string {
     return join(this.logs(taskId), `${runtimeId}.log`);
   }
 
-  /** Of all of a task's containers: what they are told about themselves. */
+  /** The metadata files of all containers of a task. */
   metadataOf(taskId: string): string {
     return join(this.stateDir, "metadata", taskId);
   }
@@ -69,12 +69,12 @@ export class Paths {
     return join(this.stateDir, "volumes", taskId);
   }
 
-  /** A directory of a group that outlives its tasks. */
+  /** A directory that belongs to a group and outlives its tasks. */
   kept(group: string, name: string): string {
     return join(this.stateDir, "kept", group, name);
   }
 
-  /** Mounts in memory with secrets, one for each incarnation that has some. */
+  /** Mount points of tmpfs with secrets, one for each incarnation that has secrets. */
   get secrets(): string {
     return join(this.stateDir, "secrets");
   }

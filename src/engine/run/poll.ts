@@ -5,7 +5,7 @@ import { missedIn } from "./missed.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
-/** A look comes up to this part of the time later, so that those of several engines spread. */
+/** A random part of each interval, so that several engines do not poll at the same moment. */
 const JITTER = 0.1;
 
 export interface PollOptions {
@@ -24,7 +24,7 @@ export class Poll {
     this.#options = options;
   }
 
-  /** The first look is one time from now on; one ends before the next begins. */
+  /** Starts polling. The first poll comes after one interval; polls never overlap. */
   start(): void {
     if (this.#isStopped) return;
     const waitMs = this.#options.everyMs * (1 + JITTER * Math.random());

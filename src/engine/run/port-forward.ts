@@ -1,35 +1,35 @@
-/** A TCP connection that begins in the network of a task: whatever its mode is, loopback there is that of its containers. */
+/** Opens a TCP connection from inside a task's network namespace, so that it reaches the loopback interface of the containers in any network mode. */
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { lastLines } from "../network/index.ts";
 
 export interface ForwardTarget {
-  /** Of the network namespace: an address of IPv4 or IPv6. */
+  /** IPv4 or IPv6 address, as seen from the network namespace. */
   readonly address: string;
   readonly port: number;
 }
 
 export interface Forwarded {
-  /** Its end is the end of what is sent. */
+  /** Ending this stream half-closes the connection. */
   readonly input: Writable;
   readonly output: Readable;
-  /** undefined: the connection has ended. Else why there was none, or why it has broken. */
+  /** Resolves when the connection is over: undefined if it ended normally, or else the reason why it failed. */
   readonly ended: Promise<string | undefined>;
-  /** Whatever is on its way is dropped. */
+  /** Closes the connection at once. Data in flight is lost. */
   close(): void;
 }
 
-/** What the relay says of an error is short. */
+/** Bytes of the relay's standard error to keep: its messages are short. */
 const LONGEST_STDERR = 4096;
 
-/** @param program runt-pause. @param namespace file of the network namespace */
+/** @param program path of runt-pause. @param namespace path of the network namespace */
 export function forwardTo({ address, port }: ForwardTarget, program: string, namespace: string): Forwarded {
   const child = spawn(program, ["forward", namespace, address, String(port)], { stdio: "pipe", cwd: "/" });
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
     if (stderr.length < LONGEST_STDERR) stderr += chunk.toString();
   });
-  // It may have ended without having read all of it.
+  // The relay may end before it has read all input; the write error is of no interest then.
   child.stdin.on("error", () => {});
   const ended = new Promise<string | undefined>((resolve) => {
     child.once("error", (error) => resolve(error.message));

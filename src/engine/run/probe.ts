@@ -1,6 +1,6 @@
 /**
- * For tests: where the engine is on the way of an action. before-commit: it is decided, and not stored. after-commit: it is stored, and not begun. after-effect: it is
- * done, and nobody knows. before-result: what has come of it is about to be stored.
+ * A hook for tests that reports the progress of an action. before-commit: it is decided but not stored. after-commit: it is stored but not started. after-effect: it
+ * is done but not reported. before-result: its result is about to be stored.
  */
 import type { ActionType } from "../model/index.ts";
 
@@ -8,5 +8,5 @@ export const STAGES = ["before-commit", "after-commit", "after-effect", "before-
 
 export type Stage = (typeof STAGES)[number];
 
-/** Called at each of them; undefined costs nothing. */
+/** Called at each stage. The engine runs without one outside of tests. */
 export type Probe = (stage: Stage, action: ActionType) => void;

@@ -1,4 +1,4 @@
-/** The steps before a container is made: its inputs are checked, its image is pulled, and its root file system is made. Each is cancelled when nobody waits for it. */
+/** Prepares containers: checks their inputs, pulls their images, and makes their root file systems. Each step is cancelled when no task needs it any more. */
 import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
 import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
@@ -8,11 +8,11 @@ import type { Launching } from "./launching.ts";
 export interface PullingOptions {
   readonly images: Images;
   readonly launching: Launching;
-  /** Of containers that say nothing. */
+  /** Pull policy for containers that do not set one. */
   readonly policy: PullPolicy;
 }
 
-/** A failure, and what it means (images/policy.ts). */
+/** A failed pull, and what it means for the task (images/policy.ts). */
 export class PullFailure extends Error {
   override readonly name = "PullFailure";
   readonly stops: ActionError["stops"];
@@ -30,14 +30,14 @@ export class Pulling {
     { readonly task: string; readonly incarnation: Incarnation; readonly controller: AbortController }
   >();
 
-  /** Images of containers whose record does not have them yet, by id. */
+  /** Images that were pulled but are not yet in the record of their container, by runtime id. */
   readonly #fresh = new Map<string, { readonly task: string; readonly container: string; readonly image: ImageRecord }>();
 
   constructor(options: PullingOptions) {
     this.#options = options;
   }
 
-  /** undefined: the container has no image. @throws PullFailure; Error: what else is missing, by its path */
+  /** Returns undefined if the container has no image. @throws PullFailure; Error: another input is missing; the message has its path */
   async pull(record: TaskRecord, incarnation: Incarnation): Promise<ImageRecord | undefined> {
     const { launching, policy: ofHost } = this.#options;
     const spec = specOf(record, incarnation.container);
@@ -54,12 +54,12 @@ export class Pulling {
     }
   }
 
-  /** The root file system of one incarnation is made, if it has an image. @throws ImageError */
+  /** Makes the root file system of one incarnation, if the container has an image. @throws ImageError */
   async makeRoot(record: TaskRecord, incarnation: Incarnation): Promise<void> {
     await this.#cancellable(record, incarnation, (signal) => this.#options.launching.makeRoot(record, incarnation, signal));
   }
 
-  /** What is done for containers that are to run no longer is ended. Called when something has changed. */
+  /** Cancels the work for containers that are no longer to run. Called after each change. */
   cancelUnwanted(records: ReadonlyMap<string, TaskRecord>): void {
     for (const [id, { task, container }] of this.#fresh) {
       const found = records.get(task)?.containers.find(({ name }) => name === container);
@@ -72,7 +72,7 @@ export class Pulling {
     }
   }
 
-  /** What was got, and is not recorded yet: not to be removed. */
+  /** Images that were pulled but are not yet recorded. They must not be removed. */
   get fresh(): readonly ImageRecord[] {
     return [...this.#fresh.values()].map(({ image }) => image);
   }

@@ -1,6 +1,6 @@
 /**
- * Looks up, after a start, what is left of the tasks in the store. The earlier daemon is dead (its lock on the store is free), and the executor fences
- * what it had begun for each container: it waits for a launch in progress, and prevents one that has not started.
+ * Finds out, after a start, what is left of the tasks in the store. The earlier daemon is dead, because its lock on the store is free. The executor takes care of
+ * the launches that it left unfinished: it waits for a launch in progress, and prevents one that has not started.
  */
 import { ExecutorError } from "../../executor/index.ts";
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
@@ -9,17 +9,17 @@ import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Happening } from "./turn.ts";
 
 export interface Recovered {
-  /** In order, for each task. */
+  /** Events to post, in order for each task. */
   readonly happenings: readonly (readonly [task: string, Happening])[];
-  /** Incarnations whose end is to be told from now on. */
+  /** Runtime ids of the containers that run, whose ends must be reported from now on. */
   readonly running: readonly string[];
-  /** What could not be looked up, and why: it is left as it was recorded. */
+  /** Containers that could not be examined, and why. Their records stay as they are. */
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
-  /** How many health checks and other execs of the daemon before were ended in its containers. */
+  /** Number of health checks and other execs of the earlier daemon that were ended. */
   readonly execs: number;
 }
 
-/** Each look may start a process of the runtime. */
+/** Number of containers examined at the same time: each may need a process of the runtime. */
 const AT_ONCE = 8;
 
 export async function recover(records: readonly TaskRecord[], runtime: ContainerRuntime, now: Instant): Promise<Recovered> {
@@ -68,12 +68,12 @@ class Look {
     }
   }
 
-  /** What it has left goes with the container at the latest. */
+  /** Ends execs of the earlier daemon. One that cannot be ended now ends with its container at the latest. */
   async #endLeftExecs(id: string): Promise<number> {
     try {
       return await this.#runtime.endLeftExecs(id);
     } catch (error) {
-      // It may have ended since.
+      // The container may have ended in the meantime.
       if (!(error instanceof ExecutorError && error.code === "wrong-state")) this.failures.push({ id, error });
       return 0;
     }
@@ -83,7 +83,7 @@ class Look {
     const found = await this.#runtime.find(container.runtimeId);
     switch (found.state) {
       case "absent":
-        // Nothing is made of a container before it is started: one that was recorded as created is what it was.
+        // Creating a container leaves nothing in the runtime until it is started, so that a container recorded as created still is.
         return { state: container.known === "CREATED" ? "created" : "absent" };
       case "running":
         return { state: "running", startedAt: container.startedAt ?? instantOf(found.process.startedMs, this.#now) };
@@ -93,17 +93,17 @@ class Look {
   }
 }
 
-/** What ended and was seen to end needs no second look. */
+/** A container whose end was recorded without doubt needs no examination. */
 function mayBeThere({ known, applied, isUnsure }: ContainerRecord): boolean {
   return known !== "STOPPED" || applied !== null || isUnsure;
 }
 
-/** The runtime knows the wall time of a start that was not recorded: the time of this boot follows from it, as long as nobody has set the clock since. */
+/** Converts the wall time of a start, known only to the runtime, to time since boot. This is wrong if the wall clock was set in between. */
 function instantOf(wallMs: number, now: Instant): Instant {
   return { bootId: now.bootId, bootMs: Math.max(0, now.bootMs - (now.wallMs - wallMs)), wallMs };
 }
 
-/** Ends that were recorded before the host went down, and that this engine has not seen. */
+/** For a task of an earlier boot: the ends that were recorded before the host went down and that the engine has not seen. */
 function booted(record: TaskRecord, ended: ReadonlyMap<string, ContainerExit>): Happening {
   const exits = record.containers.flatMap(({ runtimeId }) => {
     const exit = ended.get(runtimeId);
@@ -112,7 +112,7 @@ function booted(record: TaskRecord, ended: ReadonlyMap<string, ContainerExit>): 
   return { type: "booted", exits: Object.fromEntries(exits) };
 }
 
-/** Ids that a record stands for, in the runtime. */
+/** All runtime ids that belong to a record. */
 export function idsOf(record: TaskRecord): string[] {
   return [...record.containers, ...record.leftovers].map(({ runtimeId }) => runtimeId);
 }

@@ -1,9 +1,9 @@
-/** Does something again and again. A turn that takes longer than the interval is not begun twice. */
+/** Calls a function at intervals. A call that takes longer than the interval is not overlapped by the next one. */
 export class Repeating {
   readonly #timer: NodeJS.Timeout;
   #isBusy = false;
 
-  /** @param action must not reject: nobody waits for it */
+  /** @param action must not reject, because nobody awaits it */
   constructor(intervalMs: number, action: () => Promise<void>) {
     this.#timer = setInterval(() => void this.#turn(action), intervalMs).unref();
   }

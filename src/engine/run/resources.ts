@@ -1,4 +1,4 @@
-/** Resources of a task beside its containers: its cgroup, scratch volumes and volumes with files. Making and removing them may be repeated. */
+/** Makes and removes the resources that a task has beside its containers: its cgroup, scratch volumes and volumes with files. Each operation can be repeated. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { cgroupVersion } from "../../executor/index.ts";
@@ -23,11 +23,11 @@ const VOLUME = "volume:";
 
 export interface ResourcePlaces {
   readonly paths: Paths;
-  /** Path of the program runt. */
+  /** Path of the runt executable. */
   readonly binary: string;
 }
 
-/** @throws Error, which names what could not be made */
+/** @throws Error: the resource cannot be made; the message has its name */
 export async function createResource(record: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
   const { id, spec, cgroup } = record;
   if (name.startsWith(VOLUME)) await makeVolume(record, name.slice(VOLUME.length), paths);
@@ -50,18 +50,18 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   giveScratch(path, group);
 }
 
-/** Its owner and mode are those of whoever has used it since it was made. */
+/** An existing directory keeps the owner and mode that its users have given it. */
 function makeKept(path: string, group: number | undefined): void {
   if (!existsSync(path)) makeScratch(path, group);
 }
 
-/** @throws Error, which names what is left */
+/** @throws Error: the resource cannot be removed; the message says what is left */
 export async function removeResource({ id, spec, cgroup }: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
   if (name.startsWith(VOLUME)) {
     const volume = name.slice(VOLUME.length);
     const path = paths.volume(id, volume);
     const { host, kept, medium } = spec.volumes.find((one) => one.name === volume) ?? {};
-    // The content of a directory of the host stays.
+    // The volume is a bind mount of a host directory: only the mount is removed, not its content.
     if (host !== undefined) return unbind(path);
     if (kept !== undefined) return;
     await (medium === "image" ? unmountImage(path) : unmountMemory(path));

@@ -1,4 +1,4 @@
-/** The steps after a start, from the store to running tasks. The end of each step is reported. */
+/** The steps after a start that lead from the store to managed tasks. The end of each step is reported. */
 import type { Fence } from "../../executor/index.ts";
 import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
@@ -32,18 +32,18 @@ export interface RestoreOptions {
   readonly images: Images;
   readonly secrets: SecretFiles;
   readonly pulling: Pulling;
-  /** What of the host is given to tasks that were let in, and is not there any more; empty: nothing. */
+  /** Describes capacity that admitted tasks have and the host lacks now; empty: none. */
   readonly overcommitted: () => string;
   readonly conditions: Conditions;
   readonly log: EngineLog;
 }
 
-/** In this order. Steps for what tasks have besides containers belong before `containers`. */
+/** Runs the steps in this order. Steps for resources beside containers must come before `containers`. */
 export async function restore(options: RestoreOptions): Promise<void> {
   const { log, edits, turns, overcommitted, runtime } = options;
   const told = (step: string, facts: Readonly<Record<string, unknown>> = {}) => log("info", "restored", { step, ...facts });
   told("fence", await enterFence(options));
-  // Shares come before containers: what was let in has its share, whatever is found of it.
+  // Admitted tasks keep their share of the capacity, whatever is found of their containers.
   told("ledger", { overcommitted: overcommitted() });
   const stored = [...turns.records.values()];
   const { adopted, unknown } = await takeOrphans(stored, options);
@@ -60,7 +60,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   told("containers", { running: found.running.length, failures: found.failures.length, execs: found.execs });
   await goOn(found, adopted, options);
   told("tasks", { tasks: turns.records.size });
-  // An end between the look and this is told at once: the executor watches its record from its first look on.
+  // A container that has ended since it was examined is reported at once, because the executor's record already has its end.
   for (const id of found.running) runtime.follow(id);
   told("ends", { followed: found.running.length });
   tellContainers(options);
@@ -68,7 +68,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   log("info", "restore-complete", { epoch: edits.facts.epoch, tasks: turns.records.size, running: found.running.length });
 }
 
-/** What the daemon before had begun has ended, and this one is where the next one will look. */
+/** Ends what the earlier daemon started and left running, and moves this process into the cgroup where its successor will look. */
 async function enterFence({ fence, edits }: RestoreOptions) {
   const ended = (await fence?.clear()) ?? 0;
   fence?.enter(String(edits.facts.epoch));
@@ -76,9 +76,9 @@ async function enterFence({ fence, edits }: RestoreOptions) {
 }
 
 interface Taken {
-  /** Their records, which are not stored yet. */
+  /** Records of adopted tasks, which are not stored yet. */
   readonly adopted: readonly TaskRecord[];
-  /** Ids of all that the store does not know. */
+  /** Runtime ids of all containers that the store does not know. */
   readonly unknown: readonly string[];
 }
 
@@ -86,7 +86,7 @@ async function takeOrphans(stored: readonly TaskRecord[], options: RestoreOption
   const { runtime, edits, cards, orphans, orphanPolicy, conditions } = options;
   const unknown = orphansAmong(await runtime.present(new Set(stored.flatMap(idsOf))), new Set());
   const { records, strays, revision } = adoptionOf(unknown, stored, { policy: orphanPolicy, cards, at: systemClock.now() });
-  // What the store has forgotten has had its ids: none is given twice.
+  // Tasks that the store has lost have used these revisions; they must not be given out again.
   edits.revisionIsAtLeast(revision);
   const known = new Set([...records.flatMap(idsOf), ...strays.map(({ id }) => id)]);
   orphans.keep(unknown.flatMap(({ id }) => (known.has(id) ? [] : id)));
@@ -100,7 +100,7 @@ function tellFailures({ failures }: Recovered, { conditions, log }: RestoreOptio
   conditions.set("NotLookedUp", failures.map(({ id }) => id).join(", "));
 }
 
-/** What was found is recorded in one transaction; what follows from it is begun after that. */
+/** Records all observations in one transaction. The actions that follow from them start after it. */
 async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], options: RestoreOptions): Promise<void> {
   const { turns, edits, orphanPolicy, log } = options;
   const opened = turns.edit((draft) => {
@@ -113,7 +113,7 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
       stopAdopted(draft, adopted);
       return undefined;
     });
-    // The store says itself what is wrong with it; the next daemon finds them again.
+    // The engine reports that the store cannot be written; the next daemon finds these containers again.
     stopped.catch(() => {});
   }
   for (const { id } of adopted) log("info", orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
@@ -122,7 +122,7 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
   await opened;
 }
 
-/** A daemon that is killed behind a start may not have said so. */
+/** Writes the metadata files again: a daemon that was killed right after a start may not have updated them. */
 function tellContainers({ turns, metadata }: RestoreOptions): void {
   for (const record of turns.records.values()) {
     for (const { name, generation, runtimeId, known, startedAt } of record.containers) {

@@ -1,22 +1,22 @@
-/** Retries an action until it succeeds, with growing delays. */
+/** Retries an action with growing delays until it succeeds. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Waits {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** How much longer each wait is than the one before. */
+  /** Factor between one delay and the next. */
   readonly factor: number;
-  /** Each wait is up to this part of it longer, so that many who wait do not all come at once. */
+  /** A random part is added to each delay, at most this fraction of it, so that many retries do not come at the same moment. */
   readonly jitter: number;
 }
 
 export interface Retry {
   readonly waits: Waits;
-  /** Whether the same may succeed later; what may not is thrown. */
+  /** Whether a retry may succeed. Other errors are thrown. */
   readonly mayPass: (error: unknown) => boolean;
-  /** Told of the first failure; those after it say the same. */
+  /** Called with the first failure only, because later ones repeat it. */
   readonly failed: (error: unknown) => void;
-  /** Milliseconds; for tests. */
+  /** Waits this many milliseconds; tests replace it. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export async function untilDone<T>(action: () => Promise<T>, { waits, mayPass, f
   }
 }
 
-/** @param share of the jitter, from 0 to 1 */
+/** Milliseconds to wait after this many failures. @param share random part of the jitter, from 0 to 1 */
 export function waitMs(failures: number, { firstMs, longestMs, factor, jitter }: Waits, share: number): number {
   return Math.min(firstMs * factor ** failures, longestMs) * (1 + jitter * share);
 }

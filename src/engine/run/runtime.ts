@@ -1,4 +1,4 @@
-/** The port to the runtime: the executor library, one executor for each incarnation of a container. */
+/** Connects the engine to the runtime through the executor library: one executor for each incarnation of a container. */
 import {
   type ExecHandle,
   Executor,
@@ -18,27 +18,27 @@ import { isEnding } from "./holder.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 
 export interface RuntimeOptions {
-  /** Absolute directory of the executors. */
+  /** Absolute path of the directory that holds the executors' state. */
   readonly stateDir: string;
-  /** Absolute place for a file system in memory: of containers whose environment has secrets. It is mounted while there are some. */
+  /** Absolute path at which a tmpfs is mounted while containers with secrets in their environment exist. */
   readonly memoryDir: string;
-  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
+  /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly binary: string | undefined;
-  /** A launch that takes longer is given up. */
+  /** A launch that takes longer is cancelled. */
   readonly launchTimeoutMs: number;
-  /** Inside of which this process is; what outlives it is let out. */
+  /** The cgroup that confines this process. Containers are moved out of it, because they must outlive it. */
   readonly fence: Fence | undefined;
 }
 
-/** The state of a container in the runtime. absent: nothing exists, and no earlier attempt can still create it. */
+/** The state of a container in the runtime. absent: it does not exist, and no earlier launch can still create it. */
 export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
 
-/** What is on disk of a container, whoever has made it. */
+/** A container on disk, whichever program made it. */
 export interface Present {
   readonly id: string;
-  /** Some process of it may be there. */
+  /** Whether a process of it may exist. */
   readonly isRunning: boolean;
-  /** Empty where they cannot be read. */
+  /** Empty if the annotations cannot be read. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
@@ -48,14 +48,14 @@ export interface OnDisk {
 }
 
 export interface Ends {
-  /** Once for each container that is followed: nothing of it is left. */
+  /** Called once for each followed container, after all its processes are gone. */
   onExit(id: string, process: ProcessState): void;
-  /** What is on disk of it cannot be read: how it ends will not be known. */
+  /** Called when the container's state on disk cannot be read, so that its end will never be known. */
   onLost(id: string, error: unknown): void;
 }
 
 export class ContainerRuntime {
-  /** Path of the program runt. */
+  /** Path of the runt executable. */
   readonly binary: string;
   readonly #options: RuntimeOptions;
   readonly #ends: Ends;
@@ -69,13 +69,13 @@ export class ContainerRuntime {
     this.#ends = ends;
     this.#memory = new LaunchMemory(options.memoryDir);
     this.binary = options.binary ?? locateRuntime();
-    // A runt that is missing or of another version is said at the start, not at the first task.
+    // Reports a missing runt or one of another version now, instead of at the first task.
     this.#executor("any");
   }
 
   /**
-   * Make the container and run its program, within the time. What is left of a failed launch is gone.
-   * @param hasSecrets its environment has some: what is written of it is in memory. @throws as Executor.launch
+   * Creates the container and starts its program within the launch timeout. A failed launch leaves nothing behind.
+   * @param hasSecrets whether its environment contains secrets: its files are written to memory. @throws as Executor.launch
    */
   async launch(id: string, command: LaunchCommand, hasSecrets = false): Promise<ProcessState> {
     const { launchTimeoutMs } = this.#options;
@@ -88,7 +88,7 @@ export class ContainerRuntime {
     return state;
   }
 
-  /** From now on its end is told. After what has been found of it was handed over: an end must not overtake a beginning. */
+  /** Reports the end of this container from now on. Call it only after the container's start was posted, so that the events are in order. */
   follow(id: string): void {
     if (this.#followed.has(id)) return;
     this.#followed.add(id);
@@ -102,8 +102,8 @@ export class ContainerRuntime {
   }
 
   /**
-   * Look up what an earlier daemon, or this one, has launched under this id. A launch that is still going on is waited for; one that cannot come to an
-   * end any more is undone. @throws ExecutorError protocol, state-unreadable, stuck
+   * Finds a container that this daemon or an earlier one has launched. Waits for a launch in progress, and rolls back one that was interrupted.
+   * @throws ExecutorError protocol, state-unreadable, stuck
    */
   async find(id: string): Promise<Found> {
     let executor = this.#known.get(id);
@@ -120,48 +120,51 @@ export class ContainerRuntime {
     return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
   }
 
-  /** Of a container that runs: what was running in it for an earlier daemon, and for its clients, is ended. @throws as Executor.endLeftExecs */
+  /** Ends the execs that an earlier daemon left running in a container. Returns how many there were. @throws as Executor.endLeftExecs */
   async endLeftExecs(id: string): Promise<number> {
     return (await this.#present(id)).endLeftExecs();
   }
 
-  /** The signal, after the grace SIGKILL for everything. Returns when its cgroup is empty, with its end; undefined: it is not there. @throws ExecutorError stuck */
+  /**
+   * Sends the signal, and SIGKILL to all processes after the grace period. Returns the end when the cgroup is empty; undefined: there is no such container. @throws
+   * ExecutorError stuck
+   */
   async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
     if ((await this.find(id)).state === "absent") return undefined;
     const { state } = await this.#known.get(id)!.shutdown({ signal, graceMs });
     return state ?? undefined;
   }
 
-  /** Other limits. @throws as Executor.update; Error: it does not run */
+  /** Changes the container's limits. @throws as Executor.update; Error: it does not run */
   async update(id: string, limits: Resources): Promise<void> {
     if ((await this.find(id)).state !== "running") throw new Error("the container does not run");
     await this.#known.get(id)!.update(limits);
   }
 
-  /** Run a health check in it: healthy is an exit with 0 in time. `output`: the end of what it has printed. @throws as Executor.exec */
+  /** Runs a health check in the container. Exit code 0 before the deadline is healthy. `output`: the end of what the check printed. @throws as Executor.exec */
   async check(id: string, [cmd = "", ...args]: readonly string[], deadlineMs: number): Promise<{ isHealthy: boolean; output: string }> {
     if ((await this.find(id)).state !== "running") return { isHealthy: false, output: "the container does not run" };
     const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs });
     return { isHealthy: exitCode === 0, output: output.toString() };
   }
 
-  /** The end of one whose process is ending or has ended; undefined: it runs, or is not known here. */
+  /** Waits for the end of a container whose process is ending or has ended. undefined: it runs, or this engine does not know it. */
   async endIfEnding(id: string): Promise<ProcessState | undefined> {
     const executor = this.#known.get(id);
     return executor?.process && isEnding(executor.process) ? executor.wait() : undefined;
   }
 
-  /** A further process in it. @throws as Executor.spawn; ExecutorError wrong-state: it is not there */
+  /** Starts a further process in a container. @throws as Executor.spawn; ExecutorError wrong-state: the container does not run */
   async spawn(id: string, request: SpawnRequest): Promise<ExecHandle> {
     return (await this.#present(id)).spawn(request);
   }
 
-  /** Its streams and its end. @throws ExecutorError wrong-state: it is not there */
+  /** Access to the streams and the end of a container. @throws ExecutorError wrong-state: the container does not run */
   async streams(id: string): Promise<Pick<Executor, "openStdin" | "resize" | "wait">> {
     return this.#present(id);
   }
 
-  /** @throws ExecutorError wrong-state: it is not there */
+  /** @throws ExecutorError wrong-state: the container does not run */
   async stats(id: string): Promise<Stats> {
     return (await this.#present(id)).stats();
   }
@@ -171,12 +174,12 @@ export class ContainerRuntime {
     return this.#known.get(id)!;
   }
 
-  /** undefined: it is not there, or has printed nothing yet. */
+  /** undefined: there is no such container, or it has printed nothing yet. */
   logUse(id: string): LogUse | undefined {
     return this.#known.get(id)?.logUse();
   }
 
-  /** Forget a container that has ended; one that is not there is forgotten already. @throws ExecutorError wrong-state: it runs */
+  /** Removes a container that has ended. Succeeds if it does not exist. @throws ExecutorError wrong-state: it runs */
   async remove(id: string): Promise<void> {
     if (await this.#isUnreadable(id)) await Executor.discard({ ...this.#common(), id });
     else this.#known.get(id)?.remove();
@@ -185,7 +188,7 @@ export class ContainerRuntime {
     await this.#memory.leave();
   }
 
-  /** Everything that is on disk below the state directory but those: nothing is changed by looking. */
+  /** All containers below the state directory except the `known` ones. Only reads. */
   async present(known: ReadonlySet<string> = new Set()): Promise<Present[]> {
     const { stateDir } = this.#options;
     const entries = (await Executor.list(stateDir)).filter(({ id }) => !known.has(id));
@@ -196,13 +199,13 @@ export class ContainerRuntime {
     }));
   }
 
-  /** What the disk says of each, by id; undefined: it is neither running nor ended. Changes nothing. */
+  /** The state of each container on disk, by runtime id; undefined: neither running nor ended. Only reads. */
   async onDisk(): Promise<Map<string, OnDisk | undefined>> {
     const entries = await Executor.list(this.#options.stateDir);
     return new Map(entries.map((entry) => [entry.id, onDiskOf(entry)]));
   }
 
-  /** How those have ended whose end is recorded on the disk. Changes nothing. */
+  /** The ends that are recorded on disk, by runtime id. Only reads. */
   async ended(): Promise<Map<string, ContainerExit>> {
     const entries = await Executor.list(this.#options.stateDir);
     return new Map(
@@ -212,7 +215,7 @@ export class ContainerRuntime {
     );
   }
 
-  /** A power cut has left it half written. @throws as find, for other causes */
+  /** Whether the container's state is corrupt, as a power cut can leave it. @throws as find, for other causes */
   async #isUnreadable(id: string): Promise<boolean> {
     try {
       await this.find(id);

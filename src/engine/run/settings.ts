@@ -1,4 +1,4 @@
-/** Settings of an engine, and the facts about the host that it reports. */
+/** Settings of an engine, and what it reports about its host. */
 
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
@@ -12,67 +12,68 @@ import type { LedgerView } from "./view.ts";
 export type CgroupManager = "cgroupfs" | "systemd";
 
 export interface EngineSettings {
-  /** Absolute: store, executors, logs and scratch volumes. One engine at a time. */
+  /** Absolute path of the directory for the store, executors, logs and scratch volumes. Only one engine may use it at a time. */
   readonly stateDir: string;
-  /** Absolute path of the cgroup below which all tasks are. */
+  /** Absolute path of the parent cgroup of all tasks. */
   readonly cgroupParent: string;
   /**
-   * systemd: new tasks are slices of systemd's with the task's limits, and their containers scopes in them; cgroup v2 only. Tasks that are there stay as they were made.
+   * systemd: new tasks become slices of systemd with the task's limits, and their containers become scopes in them; this needs cgroup v2. Existing tasks keep their
+   * cgroups.
    * Default: cgroupfs.
    */
   readonly cgroupManager?: CgroupManager | undefined;
-  /** Whether new tasks have a cgroup of their own; without one a task cannot have limits. Default: true. */
+  /** Whether new tasks get a cgroup of their own, which limits of a task need. Default: true. */
   readonly taskLimits?: boolean;
-  /** The program runt; undefined: that of the package, RUNT_BINARY, PATH. */
+  /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly runtime?: string | undefined;
-  /** How long it may take to make a container and to run its hooks: milliseconds. Default: two minutes. */
+  /** Milliseconds that creating a container and running its hooks may take. Default: two minutes. */
   readonly launchTimeoutMs?: number | undefined;
-  /** Directory of the files that network namespaces are bound to. Default: one in the state directory. */
+  /** Directory for the files to which network namespaces are bound. Default: one in the state directory. */
   readonly namespaceDir?: string | undefined;
-  /** Directories of CNI plugins, the first one first. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
+  /** Directories with CNI plugins, searched in order. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
   readonly cniPath?: readonly string[] | undefined;
-  /** How long one call of a network plugin may take: milliseconds. Default: 30 seconds. */
+  /** Milliseconds that one call of a network plugin may take. Default: 30 seconds. */
   readonly networkTimeoutMs?: number | undefined;
-  /** How often the networks of tasks are looked at: milliseconds. Default: a minute. */
+  /** Milliseconds between two checks of the tasks' networks. Default: a minute. */
   readonly networkCheckMs?: number | undefined;
   /** Stream socket of systemd's journal, for `log.driver: journald`. Default: /run/systemd/journal/stdout. */
   readonly journalSocket?: string | undefined;
-  /** How often scratch volumes with a size are measured; default 10 s. */
+  /** Milliseconds between two measurements of scratch volumes with a size limit. Default: 10 seconds. */
   readonly volumeCheckMs?: number | undefined;
-  /** How often containers are looked at in case nobody told of an end: milliseconds. Default: two minutes. */
+  /** Milliseconds between two polls for ends of containers that no event has reported. Default: two minutes. */
   readonly pollMs?: number;
   /**
-   * This process is for the engine alone: it and what it starts go into a cgroup of their own ("effects" below `cgroupParent`), and the next engine ends
-   * what is left there before it does anything else.
+   * Whether this process runs nothing but the engine. It and its children then move to a cgroup of their own ("effects" below `cgroupParent`), and the next engine
+   * first ends what is left there.
    */
   readonly isOwnProcess?: boolean;
   readonly options?: Partial<EngineOptions>;
-  /** What tasks may have of the host; default: its CPUs and its memory. */
+  /** Capacity of the host for tasks. Default: its CPUs and its memory. */
   readonly capacity?: Partial<HostCapacity>;
-  /** Who starts first when not all fit; default: in order, and what is larger than the host waits. */
+  /** The order in which tasks start when not all fit. Default: first come, first served; a task larger than the host waits. */
   readonly queue?: Partial<QueuePolicy>;
-  /** What becomes of containers that the store does not know; default: they are shown. */
+  /** What to do with containers that the store does not know. Default: show. */
   readonly orphans?: OrphanPolicy;
   readonly images?: ImageSettings;
   readonly log?: EngineLog;
-  /** For tests. */
+  /** A hook for tests. */
   readonly probe?: Probe;
 }
 
 export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "inUse"> {
-  /** Of containers that say nothing; default: default. */
+  /** Pull policy for containers that do not set one. Default: default. */
   readonly pullPolicy?: PullPolicy | undefined;
   readonly cleanUp?: CleanUpSettings | undefined;
 }
 
 export interface NodeView {
   readonly bootId: string;
-  /** One more with each start of the engine in this state directory. */
+  /** Number of times that an engine was started on this state directory. */
   readonly epoch: number;
   readonly lastSequence: number;
   readonly tasks: number;
   readonly ledger: LedgerView;
-  /** What is wrong with the host or the store, by name. */
+  /** Problems of the host or the store, by name. */
   readonly conditions: readonly {
     readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted" | "NetworkBroken";
     readonly message: string;

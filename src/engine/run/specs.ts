@@ -1,9 +1,9 @@
-/** Parses a task file of a client, and checks that this host can run its tasks. */
+/** Parses a client's task file, and checks that this host can run its tasks. */
 import { refusedByHost } from "../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../spec/index.ts";
 import { invalidSpec } from "./errors.ts";
 
-/** @param file its text, or what was read from it. @throws EngineError invalid-spec */
+/** @param file the file's text, or the parsed file. @throws EngineError invalid-spec */
 export function specsIn(file: string | ParsedFile, host: Parameters<typeof refusedByHost>[1]): readonly TaskSpec[] {
   const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
   const refused = tasks.flatMap((task, document) =>

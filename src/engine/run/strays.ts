@@ -1,4 +1,4 @@
-/** Containers that are to be stopped and belong to no task that anybody knows: nothing of them is recorded, and the next daemon finds what is left. */
+/** Stops containers whose task is not known. Nothing is recorded about them: if the daemon is killed, the next one finds what is left. */
 import { isSlice, removeTaskCgroupsOf, removeTaskSlicesOf } from "../cgroup/index.ts";
 import type { Images } from "../images/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
@@ -12,7 +12,7 @@ export interface StraysOptions {
   readonly runtime: ContainerRuntime;
   readonly images: Images;
   readonly networks: TaskNetworks;
-  /** Files of a task that has no container any more. */
+  /** Removes the files of a task that has no container any more. */
   readonly forget: (task: string) => void;
   readonly cgroupParent: string;
   readonly log: EngineLog;
@@ -25,7 +25,7 @@ export class Strays {
     this.#options = options;
   }
 
-  /** All of the tasks that these are of, at the same time. Never rejects: what could not be removed is told. */
+  /** Stops the containers of all these tasks at the same time. Never rejects: what could not be removed is logged. */
   async stop(containers: readonly OrphanView[]): Promise<void> {
     const tasks = new Set(containers.map(({ task }) => task));
     await Promise.all([...tasks].map((task) => this.#stopTask(task, containers)));
@@ -51,7 +51,7 @@ export class Strays {
     await images.releaseRoot(id);
   }
 
-  /** What a task has besides its containers. */
+  /** Removes what the task has besides its containers. */
   async #removeRest(task: string): Promise<void> {
     const { networks, cgroupParent, runtime, forget } = this.#options;
     await networks.release(task);

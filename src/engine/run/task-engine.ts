@@ -1,4 +1,4 @@
-/** An engine that is not open yet. */
+/** An engine that is opened on first use. */
 import { ExecutorError } from "../../executor/index.ts";
 import { Engine } from "./engine.ts";
 import { type Retry, untilDone } from "./retry.ts";
@@ -13,8 +13,8 @@ export class TaskEngine {
   #state: "new" | "opening" | "open" = "new";
 
   /**
-   * Keeps the settings, and does nothing else: no file, no process, no timer.
-   * @param wait for tests: how to let this many milliseconds pass
+   * Only keeps the settings: makes no file, process or timer.
+   * @param wait for tests: waits this many milliseconds
    */
   constructor(settings: EngineSettings, wait?: Retry["wait"]) {
     this.#settings = settings;
@@ -22,8 +22,8 @@ export class TaskEngine {
   }
 
   /**
-   * Open it (Engine.open). All callers get the same engine. A program runt that is not there, or is of another version while packages are being exchanged, is waited
-   * for: the first failure is logged. @throws StoreError in-use, not-ours, newer-schema, unreadable; the next call tries again
+   * Opens the engine (Engine.open). All callers get the same engine. If runt is missing or of another version, as while packages are upgraded, this waits until it
+   * is there; the first failure is logged. @throws StoreError in-use, not-ours, newer-schema, unreadable; the next call tries again
    */
   init(): Promise<Engine> {
     if (this.#opening === undefined) {
@@ -33,7 +33,7 @@ export class TaskEngine {
     return this.#opening;
   }
 
-  /** What it was made with, and how far it is. */
+  /** The settings, and whether the engine is open. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { log, ...settings } = this.#settings;
     return { state: this.#state, ...settings };

@@ -1,6 +1,7 @@
 /**
- * The main loop of the engine. All events that are ready make one turn: each is applied to its task, one after the other; then all changes
- * are stored in one transaction; only then the actions are carried out. A crash loses a whole turn or nothing.
+ * The main loop of the engine. All events that are ready form one turn: each is applied to its task, then all changes are stored in one transaction, and only then the
+ * actions start.
+ * A crash loses a whole turn or nothing.
  */
 import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
@@ -12,17 +13,17 @@ import type { Probe } from "./probe.ts";
 import { stopsOf } from "./unrecorded.ts";
 
 type WithoutTime<T> = T extends unknown ? Omit<T, "at"> : never;
-/** An event whose time is that of its turn. */
+/** An event that gets its time from the turn in which it is applied. */
 export type Happening = WithoutTime<TaskEvent>;
 
-/** A change that a caller waits for. It throws before it has changed anything, or not at all. Returns the facts of the host, if they change. */
+/** A change that a caller waits for. It either throws before it changes anything, or succeeds. Returns the host facts if they change. */
 export type Edit = (draft: Draft) => HostFacts | undefined;
 
-/** What an item is, besides its step. */
+/** Properties of an item in the queue. */
 export interface ItemKind {
-  /** It may be done without being stored, when nothing can be: it stops what runs, and may be repeated. */
+  /** The item only stops containers, which may be repeated. It may be carried out even if it cannot be stored. */
   readonly isStop?: boolean;
-  /** The action whose result it is. */
+  /** The action of which the item is the result. */
   readonly of?: ActionType;
 }
 
@@ -38,11 +39,11 @@ export interface TurnsOptions {
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
   readonly queue: QueuePolicy;
-  /** As they are stored, or will be. */
+  /** The current host facts, stored or about to be stored. */
   readonly facts: () => HostFacts;
-  /** Called for each action when it is stored. */
+  /** Called for each action, after it is stored. */
   readonly carryOut: (order: Order) => void;
-  /** The store cannot be written, or can be again (undefined). */
+  /** Called when a commit fails; with undefined when one succeeds again. */
   readonly onStore: (error: StoreError | undefined) => void;
   readonly probe?: Probe | undefined;
 }
@@ -60,9 +61,9 @@ export class Turns {
   #isScheduled = false;
   #isHeld = true;
   #isWritable = true;
-  /** Containers that are being stopped although that is not stored. */
+  /** Runtime ids of the containers that are being stopped although this could not be stored. */
   readonly #unrecorded = new Set<string>();
-  /** Events of tasks that are not there any more. */
+  /** Number of events for tasks that no longer exist. */
   ignored = 0;
 
   constructor(options: TurnsOptions, records: readonly TaskRecord[], succeeded: readonly Succeeded[]) {
@@ -82,13 +83,13 @@ export class Turns {
     return this.#succeeded;
   }
 
-  /** Events wait until the world has been looked at. */
+  /** Starts processing events. They are queued until the engine has examined the containers on disk. */
   release(): void {
     this.#isHeld = false;
     this.#schedule();
   }
 
-  /** `of`: the action that it is the result of. */
+  /** Queues an event. `of`: the action of which it is the result. */
   post(task: string, happening: Happening, of?: ActionType): void {
     this.#enqueue({
       ...(of === undefined ? {} : { of }),
@@ -100,14 +101,14 @@ export class Turns {
   }
 
   /**
-   * Resolves when it is stored; a stop also when it cannot be: then it is kept, and what it stops is stopped at once.
-   * @throws what `step` throws, and StoreError not-written; nothing of it is stored then
+   * Resolves when the change is stored. A stop also resolves when the store cannot be written: its containers are stopped at once, and the change is stored later.
+   * @throws what `step` throws, and StoreError not-written; nothing is stored then
    */
   edit(step: Edit, kind: ItemKind = {}): Promise<void> {
     return new Promise((resolve, reject) => this.#enqueue({ ...kind, step, resolve, reject }));
   }
 
-  /** Returns how to stop being told. */
+  /** Calls `listener` after each transaction. Returns a function that unsubscribes it. */
   onCommit(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -167,11 +168,11 @@ export class Turns {
       return;
     }
     this.#records.set(id, record);
-    // The journal is who has to be told, and it has been: it keeps the end for every later reader.
+    // The journal is the reader that must have the end of a task, and it has it now: it keeps the end for all later readers.
     if (record.known === "STOPPED" && record.sent !== "STOPPED") this.post(id, acknowledgement(record));
   }
 
-  /** False: nothing of it is stored. What has happened is kept and tried again; who has asked for something is told. */
+  /** Returns false if nothing was stored. Events of the engine are then queued again; callers get the error. */
   #commit(draft: Draft, host: HostFacts | undefined, items: readonly Item[]): boolean {
     const changed = [...draft.touched].filter(([id, record]) => record !== this.#records.get(id));
     const put = changed.flatMap(([, record]) => (record === undefined ? [] : taskRow(record)));
@@ -181,7 +182,7 @@ export class Turns {
       ...remembered.flatMap(([key, one]) => (one === undefined ? ({ kind: "succeeded", key } as const) : [])),
     ];
     const events = draft.events.map((event) => JSON.stringify(event));
-    // What writes nothing says nothing of whether it could be written.
+    // A turn without changes writes nothing, so that it does not show whether the store can be written.
     if (changed.length === 0 && remembered.length === 0 && host === undefined) return true;
     const others = [
       ...remembered.flatMap(([, one]) => (one === undefined ? [] : succeededRow(one))),
@@ -200,7 +201,7 @@ export class Turns {
     return true;
   }
 
-  /** Whether there is room again shows with something that is written, if nothing else waits. */
+  /** Writes something, so that it shows whether the store can be written again. If nothing is queued, the host facts are written. */
   #tryAgain(): void {
     if (this.#queue.length === 0) this.#queue.push({ step: () => this.#options.facts() });
     this.#schedule();
@@ -211,14 +212,14 @@ export class Turns {
     this.#isWritable = false;
     this.#retry.set(RETRY_MS);
     const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
-    // Without those that are refused: what they would have changed is not there.
+    // The refused changes must not take part in deciding what to stop.
     const kept = items.filter((item) => {
       if (item.reject === undefined || item.isStop === true) return isApplied(item, () => item.step(draft));
       item.reject(error);
       return false;
     });
     for (const { resolve } of kept) resolve?.();
-    // Whoever has asked for one has his answer.
+    // The callers of kept items have their answer already, so that only the steps are queued again.
     this.#queue = [...kept.map(({ resolve: _, reject: __, ...item }) => item), ...this.#queue];
     for (const order of stopsOf(draft, this.#unrecorded)) this.#options.carryOut(order);
   }
@@ -226,18 +227,18 @@ export class Turns {
   #tick(): void {
     const now = this.#options.clock.now();
     for (const id of this.#deadlines.passed(now)) this.post(id, { type: "tick" });
-    // It may have rung a little early.
+    // The alarm may fire before the deadline.
     if (this.#queue.length === 0) this.#deadlines.arm(now);
   }
 }
 
-/** False: it throws, and who has asked for it is told. */
+/** Returns false if `apply` threw and the error went to the caller who waits for it. */
 function isApplied({ reject, isStop }: Item, apply: () => void): boolean {
   try {
     apply();
     return true;
   } catch (error) {
-    // An event of the engine's own that cannot be applied is a defect of this program.
+    // Nobody waits for an event of the engine. One that cannot be applied is a defect of this program.
     if (reject === undefined && isStop !== true) throw error;
     reject?.(error);
     return false;

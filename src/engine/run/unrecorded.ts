@@ -1,11 +1,11 @@
-/** While the store cannot be written, the engine only stops containers, because a stop may be repeated. */
+/** While the store cannot be written, the engine only performs stops, because a stop may be repeated. */
 import type { Draft, Order } from "./draft.ts";
 
 const WHY = "it was not run: the store cannot be written";
 
-/** The stops that follow from a draft which could not be stored. `known`: runtime ids of those that were begun before; the new ones are added. */
+/** The stops that follow from a draft that could not be stored. `known`: runtime ids of stops that were already started; new ones are added. */
 export function stopsOf(draft: Draft, known: Set<string>): Order[] {
-  // What is run before a stop is run once at most, and once is not known to be none: it is left out. A stop may wait for it.
+  // A preStop command must run at most once, which cannot be guaranteed without the store. It is skipped, because a stop may wait for its result.
   for (let at = 0; at < draft.orders.length; at++) {
     const { action, record } = draft.orders[at]!;
     if (action.type !== "preStop") continue;

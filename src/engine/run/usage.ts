@@ -14,21 +14,21 @@ export interface UsageView {
   readonly container: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** Milliseconds of CLOCK_MONOTONIC, which nobody sets: what was used between two looks is over their difference. */
+  /** Milliseconds of CLOCK_MONOTONIC, which nobody can set. Divide the difference of two samples by the difference of their clocks to get a rate. */
   readonly clockMs: number;
-  /** Microseconds of processor time in all; null, here and below: the host does not count it. */
+  /** Microseconds of processor time since the start. null, here and below: the kernel does not count it. */
   readonly cpuUs: number | null;
   readonly memoryBytes: number | null;
-  /** null: it has none. */
+  /** null: there is no limit. */
   readonly memoryLimitBytes: number | null;
   readonly processes: number | null;
   readonly readBytes: number | null;
   readonly writtenBytes: number | null;
-  /** Processes that the kernel has killed for memory. */
+  /** Number of processes that the kernel's OOM killer has ended. */
   readonly oomKills: number | null;
 }
 
-/** Of each container of these tasks that runs. One that ends meanwhile is left out. */
+/** One entry for each running container of these tasks. Containers that end during the call are left out. */
 export async function usages(tasks: readonly TaskRecord[], runtime: ContainerRuntime): Promise<UsageView[]> {
   const limit = new Limit(LOOKS_AT_ONCE);
   const running = tasks.flatMap((task) =>
@@ -42,7 +42,7 @@ export async function usages(tasks: readonly TaskRecord[], runtime: ContainerRun
 function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu, memory, pids, io }: Stats): UsageView {
   return {
     ...{ task: id, group, name, container, atMs },
-    // The same clock for each daemon of a boot, as performance.now() is not.
+    // Unlike performance.now(), this clock is the same for every daemon of one boot.
     clockMs: Number(process.hrtime.bigint() / 1_000n) / 1_000,
     cpuUs: cpu.usageUs ?? null,
     memoryBytes: memory.usageBytes ?? null,

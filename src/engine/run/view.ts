@@ -1,4 +1,4 @@
-/** The public view of a task: without its environment, and without anything that a reader may not know. Pure. */
+/** The public view of a task. It has no environment and nothing else that callers with read access may not see. Pure. */
 import {
   type AgentRecord,
   agentsOf,
@@ -13,36 +13,36 @@ import {
 } from "../model/index.ts";
 import type { Paths } from "./paths.ts";
 
-/** What a container is made from. */
+/** The image of a container. */
 export interface ImageView {
-  /** As the task names it. */
+  /** The reference in the task file. */
   readonly reference: string;
-  /** As its source names the content. */
+  /** The digest under which the source has the content. */
   readonly digest: string;
   readonly via: ImageRecord["via"];
 }
 
 export interface ContainerView {
   readonly name: string;
-  /** namespacePause: it holds the namespaces that the others share, and no task file names it. */
+  /** namespacePause: the container that holds the namespaces which the others share. No task file names it. */
   readonly type: ContainerRecord["type"];
   readonly id: string;
   readonly generation: number;
   readonly desired: ContainerRecord["desired"];
   readonly known: ContainerRecord["known"];
   readonly restarts: number;
-  /** Milliseconds since the epoch; null: not yet. */
+  /** Milliseconds since the epoch; null: not started yet. */
   readonly startedMs: number | null;
   readonly stoppedMs: number | null;
   readonly exit: ContainerExit | null;
   readonly reason: string | null;
-  /** Why it does not have the limits of its spec; null: it has them, or will soon. */
+  /** Why the container does not have the limits of its spec; null: it has them, or is about to get them. */
   readonly updateError: string | null;
-  /** null: it has none, or it was not got yet. */
+  /** null: the container has no image, or it was not pulled yet. */
   readonly image: ImageView | null;
-  /** Programs that run in it beside its own; those that were begun. */
+  /** The agents that were started in the container. */
   readonly agents: readonly AgentRecord[];
-  /** File on the daemon's host. */
+  /** Path of the log on the daemon's host. */
   readonly log: string;
 }
 
@@ -55,30 +55,30 @@ export interface TaskView {
   readonly desired: TaskRecord["desired"];
   readonly known: TaskRecord["known"];
   readonly admission: TaskRecord["admission"];
-  /** What it waits for before it can begin; null when it does not wait. */
+  /** What the task waits for before it can start; null: nothing. */
   readonly waiting: readonly string[] | null;
   readonly reason: string | null;
   readonly createdMs: number;
-  /** When the first pull of an image has begun, and the last one has ended; null: none has. */
+  /** Start of the first pull and end of the last one, in milliseconds since the epoch; null: nothing was pulled. */
   readonly pulls: { readonly startedMs: number; readonly stoppedMs: number | null } | null;
-  /** Id of the task in whose place it is. */
+  /** Id of the task that this one replaces. */
   readonly replaces: string | null;
-  /** Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now. */
+  /** Addresses in the task's networks, with prefix lengths; clients use the first one. Empty: the task has no network, or none at the moment. */
   readonly addresses: readonly string[];
   readonly containers: readonly ContainerView[];
 }
 
-/** What tasks have of the host. */
+/** The capacity that tasks have taken. */
 export interface LedgerView {
   readonly cpus: { readonly capacity: number; readonly used: number };
   readonly memoryBytes: { readonly capacity: number; readonly used: number };
-  /** "8080/tcp" */
+  /** Such as "8080/tcp". */
   readonly ports: readonly string[];
-  /** Tasks that wait for room. */
+  /** Number of tasks that wait for capacity. */
   readonly waiting: number;
 }
 
-/** `overcommitted`: what is taken although the host does not have it, in words; "" when all is well. */
+/** `overcommitted`: describes capacity that is taken and that the host lacks; "" if there is none. */
 export function ledgerView(
   records: readonly TaskRecord[],
   configured: HostCapacity,

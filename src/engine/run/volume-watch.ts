@@ -1,4 +1,4 @@
-/** Scratch volumes on the disk with a limit are measured now and then: a task that has more in one than it may is stopped. */
+/** Measures scratch volumes on disk that have a size limit, at intervals. A task that exceeds a limit is stopped. */
 import { reason, type TaskRecord } from "../model/index.ts";
 import { sizeOnDisk } from "../volumes/index.ts";
 import type { EngineLog } from "./log.ts";
@@ -6,7 +6,7 @@ import type { Paths } from "./paths.ts";
 import { Repeating } from "./repeating.ts";
 import type { Turns } from "./turn.ts";
 
-/** As the kubelet does it. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
+/** The kubelet uses the same interval. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
 const INTERVAL_MS = 10_000;
 
 export interface VolumeWatchOptions {
