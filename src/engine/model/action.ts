@@ -1,4 +1,4 @@
-/** Actions that the engine carries out. The transaction that decides on an action records it as in flight; its result comes back as an event. */
+/** Actions of the engine on the host. The transaction that decides on an action records it as in flight; the result comes back as an event. */
 
 import type { HealthCheck } from "../spec/index.ts";
 import type { CheckKind } from "./checks.ts";
@@ -10,27 +10,30 @@ interface OfContainer {
 }
 
 export type Action =
-  /** Get the root file system. Result: `result` with target PULLED. */
+  /** Pulls the image of the container. Result: `result` with target PULLED. */
   | ({ readonly type: "pull" } & OfContainer)
-  /** `result` with target CREATED. */
+  /** Creates the container. Result: `result` with target CREATED. */
   | ({ readonly type: "create" } & OfContainer)
-  /** `result` with target RUNNING. */
+  /** Starts the container. Result: `result` with target RUNNING. */
   | ({ readonly type: "start" } & OfContainer)
-  /** `result` with target RESOURCES_PROVISIONED. */
+  /** Result: `result` with target RESOURCES_PROVISIONED. No accepted task needs it at present. */
   | ({ readonly type: "provision" } & OfContainer)
-  /** Until the cgroup is empty: the signal, after the time SIGKILL for all. `result` with target STOPPED. Not there: it succeeds. */
+  /**
+   * Sends `signal`, and SIGKILL to all processes after `timeoutMs`, until the cgroup is empty. Result: `result` with target STOPPED, also if the container does not
+   * exist.
+   */
   | ({ readonly type: "stop"; readonly signal: string | number; readonly timeoutMs: number } & OfContainer)
-  /** Forget it in the runtime. `removed`. Not there: it succeeds. */
+  /** Removes the container from the runtime. Result: `removed`, also if the container does not exist. */
   | ({ readonly type: "remove" } & OfContainer)
-  /** Before its stop: run inside it. Never repeated. `preStopped`, whatever has come of it. */
+  /** Runs the preStop command in the container before it is stopped. Never repeated. Result: `preStopped`, with or without success. */
   | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
-  /** Give it the limits that its spec has now. `updated`. May be repeated. */
+  /** Gives a running container the limits of the current spec. Result: `updated`. May be repeated. */
   | ({ readonly type: "update" } & OfContainer)
   | ({ readonly type: "checkHealth"; readonly kind: CheckKind; readonly check: HealthCheck } & OfContainer)
-  /** `resource` with target CREATED or REMOVED. Both may be repeated. */
+  /** Result of these two: `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }
-  /** Remove the record, because nothing of the task is left. */
+  /** Removes the record, because nothing else of the task is left. */
   | { readonly type: "forget" };
 
 export type ActionType = Action["type"];

@@ -1,9 +1,9 @@
-/** The record of a task that runs and that the store does not know: what it was asked for, and which of its containers there are. Pure. */
+/** Builds the record of a task that runs and that the store does not know, from its spec and the containers that exist. Pure. */
 import { newRecord } from "./new-record.ts";
 import type { ContainerRecord, Leftover, TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
 
-/** What is kept beside the store of each task that has containers. */
+/** The copy of a task's spec that is kept beside the store for tasks that have containers. */
 export interface TaskCard {
   readonly id: string;
   readonly group: string;
@@ -12,14 +12,14 @@ export interface TaskCard {
   readonly createdAt: Instant;
 }
 
-/** One incarnation that the runtime knows. */
+/** An incarnation of a container that the runtime knows. */
 export interface FoundIncarnation {
   readonly container: string;
   readonly generation: number;
   readonly runtimeId: string;
 }
 
-/** As if its starts were in flight: each of `found` is to be `lookedUp`. The others have not begun. */
+/** The starts of `found` count as in flight, so that each must be `lookedUp`. All other containers count as not created. */
 export function adoptedRecord(
   { id, group, spec, cgroup, createdAt }: TaskCard,
   found: readonly FoundIncarnation[],

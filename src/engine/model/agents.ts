@@ -1,9 +1,9 @@
-/** What is known of the programs that run in a container beside its own. They decide nothing: a container runs and stops without regard to them. */
+/** What is known about agents, the further programs in containers. It is only reported: containers run and stop independently of their agents. */
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";
 import type { AgentRecord, ContainerRecord, TaskRecord } from "./record.ts";
 
-/** That of an older incarnation says nothing of this one. */
+/** Ignored if the event is about an older incarnation. */
 export function applyAgent(record: TaskRecord, { container, generation, agent }: Extract<TaskEvent, { type: "agent" }>): TaskRecord {
   const found = containerOf(record, container);
   if (found?.generation !== generation) return record;
@@ -11,14 +11,14 @@ export function applyAgent(record: TaskRecord, { container, generation, agent }:
   return changeContainer(record, container, { agents: [...others, agent] });
 }
 
-/** A daemon that begins ends what runs in containers for the one before. */
+/** A new daemon ends the agents that its predecessor has started. */
 export function fencedAgents({ agents }: ContainerRecord): Pick<ContainerRecord, "agents"> {
   return agents === undefined
     ? {}
     : { agents: agents.map((one) => (one.known === "STOPPED" ? one : stopped(one, "the daemon began anew"))) };
 }
 
-/** As it is to be shown: none runs in a container that does not. */
+/** The agents as shown to users: none runs in a container that does not run. */
 export function agentsOf({ agents = [], known }: ContainerRecord): readonly AgentRecord[] {
   return known === "STOPPED" ? agents.map((one) => (one.known === "STOPPED" ? one : stopped(one, "its container has ended"))) : agents;
 }

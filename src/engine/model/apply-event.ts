@@ -1,4 +1,4 @@
-/** Applies an event to the record, before anything is decided. */
+/** Applies an event to the record, before decisions are made. */
 
 import { applyAgent, fencedAgents } from "./agents.ts";
 import { applyObservation } from "./apply-observation.ts";

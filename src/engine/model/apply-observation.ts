@@ -1,4 +1,4 @@
-/** Applies an observation of the runtime about a container: while it runs, or after a restart of the daemon. */
+/** Applies what was observed of a container in the runtime, in normal operation or after a restart of the daemon. */
 import { advance } from "./apply-result.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import { endContainer } from "./ending.ts";
@@ -9,7 +9,7 @@ import { hasReached } from "./status.ts";
 
 type Observed = Extract<TaskEvent, { type: "observed" | "lookedUp" }>;
 
-/** Ignored when it is of another incarnation. */
+/** Ignored if the event is about another incarnation. */
 export function applyObservation(record: TaskRecord, event: Observed): TaskRecord {
   const container = containerOf(record, event.container);
   if (container?.generation !== event.generation) return record;
@@ -26,7 +26,7 @@ export function applyObservation(record: TaskRecord, event: Observed): TaskRecor
         ? advanceSettled(record, container, event, "RUNNING")
         : advance(record, container, "RUNNING", observation.startedAt ?? at);
     case "exited": {
-      // A looked up container whose start was in flight has run: `applied` still says so here.
+      // endContainer reads from `applied` that a container whose start was in flight has run, so that it is cleared only afterwards.
       const ended = endContainer(record, container, observation.exit, at);
       return isSettled && containerOf(ended, container.name)!.generation === container.generation
         ? changeContainer(ended, container.name, { applied: null })
@@ -48,13 +48,13 @@ function advanceSettled(
 
 function absent(record: TaskRecord, container: ContainerRecord, { type, at }: Observed): TaskRecord {
   const isThere = hasReached(container.known, "CREATED") && container.known !== "STOPPED";
-  // An action in flight knows better than a glance from outside.
+  // The result of the action in flight is more reliable than this observation.
   if (type === "observed" && (container.applied !== null || !isThere)) return record;
   const settled: ContainerRecord = { ...container, applied: null, isUnsure: false };
   const changed = changeContainer(record, container.name, settled);
   if (!isThere) return changed;
   const why = reason("ContainerVanished", `container ${container.name} vanished: the runtime does not know it any longer`);
-  // A stop that was in flight has had its way.
+  // If a stop was in flight, it has succeeded.
   return endContainer(changed, settled, undefined, at, why);
 }
 

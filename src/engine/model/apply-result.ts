@@ -1,4 +1,4 @@
-/** Applies the result of an action of a container. */
+/** Applies the result of a container's action. */
 import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
 import { checkOf, delayChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { endContainer } from "./ending.ts";
@@ -18,7 +18,7 @@ const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, str
   RESOURCES_PROVISIONED: ["ProvisionFailed", "could not be provisioned"],
 };
 
-/** Ignored unless it is of this incarnation, and the action that is in flight. */
+/** Ignored unless the result belongs to this incarnation and to the action in flight. */
 export function applyResult(record: TaskRecord, event: Result): TaskRecord {
   const container = containerOf(record, event.container);
   if (container?.generation !== event.generation || container.applied !== event.target) return record;
@@ -31,7 +31,7 @@ export function applyResult(record: TaskRecord, event: Result): TaskRecord {
   return advance(changed, settled, event.target, event.at);
 }
 
-/** What the image says of checks of its health counts from now on, where the task says nothing. */
+/** Records the image. From now on the health check of the image applies, if the task sets none. */
 function pulled(record: TaskRecord, container: ContainerRecord, image: ImageRecord, at: Instant): TaskRecord {
   const advanced = changeContainer(advance(record, container, "PULLED", at), container.name, { image });
   const isChecked = container.health === null && checkOf(advanced, container.name, "health") !== undefined;
@@ -39,7 +39,7 @@ function pulled(record: TaskRecord, container: ContainerRecord, image: ImageReco
   return { ...next, pulls: record.pulls && { ...record.pulls, stoppedAt: at } };
 }
 
-/** Never backwards: what was observed meanwhile stays. */
+/** Never moves the status backwards: a later status that was observed in the meantime stays. */
 export function advance(record: TaskRecord, container: ContainerRecord, status: ContainerStatus, at: Instant): TaskRecord {
   if (!isFurther(status, container.known)) return record;
   const isStart = isFurther(status, "CREATED") && container.known !== "RUNNING";

@@ -1,4 +1,4 @@
-/** Applies a reboot of the host: no process of a task is left, whatever the record says. */
+/** Applies a reboot of the host: no process of the task has survived, whatever the record says. */
 import { changeContainer, leaveBehind, stopTask } from "./change-record.ts";
 import { changeChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { exitReason } from "./ending.ts";
@@ -22,7 +22,7 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
   });
   const settled: TaskRecord = {
     ...ended,
-    // Its deadlines are of a clock that is gone: the retention begins again.
+    // Deadlines of the earlier boot mean nothing on the new clock. The retention starts again.
     cleanup: null,
     resources: ended.resources.map((one) => ({ ...one, applied: null, nextTry: null })),
     leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
@@ -31,7 +31,7 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
   return record.spec.start === "always" ? startAgain(settled) : stopTask(settled, REBOOTED);
 }
 
-/** Without an exit record the exit status is unknown. */
+/** Without an exit record on disk the exit status is unknown. */
 function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, exit: ContainerExit | undefined): TaskRecord {
   const settled = {
     applied: null,
@@ -59,7 +59,7 @@ function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, 
   return wasThere ? leaveBehind(gone, container) : gone;
 }
 
-/** Everything but what has succeeded for good. */
+/** Starts all containers again, except those that have succeeded for good. */
 function startAgain(record: TaskRecord): TaskRecord {
   return {
     ...record,
@@ -90,7 +90,7 @@ function again(record: TaskRecord, container: ContainerRecord): ContainerRecord 
     ...newContainer(id, { name, type, essential, checks: { health: null, ...changeChecks(container, () => UNKNOWN_HEALTH) } }, next),
     runtimeId: runtimeId(id, name, next),
     restarts,
-    // It runs what it ran before the reboot, if that is still there.
+    // The container gets the image it had before the reboot, if that still exists.
     image,
   };
 }

@@ -1,4 +1,4 @@
-/** Small changes of a record that several files share. */
+/** Small changes of a record that several files use. */
 
 import type { Reason } from "./reason.ts";
 import type { ContainerRecord, Leftover, TaskRecord } from "./record.ts";
@@ -11,7 +11,7 @@ export function changeContainer(record: TaskRecord, name: string, change: Partia
   return { ...record, containers: record.containers.map((one) => (one.name === name ? { ...one, ...change } : one)) };
 }
 
-/** Sets the desired status to STOPPED. An earlier reason stays. */
+/** Sets the desired status to STOPPED. A reason that was set before stays. */
 export function stopTask(record: TaskRecord, reason: Reason): TaskRecord {
   return record.desired === "STOPPED" ? record : { ...record, desired: "STOPPED", reason };
 }
@@ -22,7 +22,7 @@ export function stopContainer(record: TaskRecord, name: string, reason: Reason):
   return changeContainer(record, name, { desired: "STOPPED", restartAt: null, isRestartAsked: false, reason: container.reason ?? reason });
 }
 
-/** Adds this incarnation to those that have to be removed from the runtime, which may know it. */
+/** Adds this incarnation to those that must be removed from the runtime, which may or may not know it. */
 export function leaveBehind(record: TaskRecord, { name, generation, runtimeId }: ContainerRecord): TaskRecord {
   if (record.leftovers.some((one) => one.runtimeId === runtimeId)) return record;
   const leftover: Leftover = { container: name, generation, runtimeId, isRemoving: false, failures: 0, nextTry: null };

@@ -6,7 +6,7 @@ import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 export type Change =
   | { readonly type: "task"; readonly known: TaskStatus; readonly desired: TaskRecord["desired"]; readonly reason: Reason | null }
   | { readonly type: "waiting"; readonly missing: readonly string[] }
-  /** The host has room for it. */
+  /** Capacity of the host was given to the task. */
   | { readonly type: "admitted" }
   | {
       readonly type: "container";
@@ -16,7 +16,7 @@ export type Change =
       readonly exit: ContainerExit | null;
       readonly reason: Reason | null;
     }
-  /** What its container is made from. usingCachedDigest: its source has failed, for the reason `error`, and what was there before is used. */
+  /** The image of a container was determined. usingCachedDigest: the source failed because of `error`, and the image already in the store is used. */
   | {
       readonly type: "image";
       readonly container: string;
@@ -27,13 +27,13 @@ export type Change =
       readonly error: string | null;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
-  /** A program in a container has begun, or has ended. */
+  /** An agent was started or has ended. */
   | ({ readonly type: "agent"; readonly container: string; readonly generation: number; readonly agent: string } & Omit<
       AgentRecord,
       "name"
     >)
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
-  /** Stopping has failed so often that a person has to look. */
+  /** Stopping a container has failed so often that an operator must intervene. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
 
 /** `before` undefined: the task is new. */

@@ -1,4 +1,4 @@
-/** Decides what is removed: ended incarnations while the task runs, and everything after it has been stopped for long enough. */
+/** Decides what to remove: ended incarnations while the task runs, and everything once the task has been stopped for its retention. */
 import type { Action } from "./action.ts";
 import { leaveBehind } from "./change-record.ts";
 import type { TaskRecord } from "./record.ts";
@@ -17,13 +17,13 @@ export function removeLeftovers(record: TaskRecord, now: Instant): Decision {
   };
 }
 
-/** Containers, then resources, then the record. A task that is deleted waits neither for its retention nor for its subscribers. */
+/** Removes containers first, then resources, then the record. A deleted task waits neither for its retention nor for acknowledgements. */
 export function cleanUp(record: TaskRecord, now: Instant): Decision {
   const { cleanup, isDeleteAsked, isSwept, sent, containers } = record;
   if (record.known !== "STOPPED" || cleanup === null || containers.some(({ applied }) => applied !== null)) return { record, actions: [] };
   const isReported = sent === "STOPPED" || hasPassed(cleanup.bound, now);
   if (!isDeleteAsked && !(isReported && hasPassed(cleanup.retained, now))) return { record, actions: [] };
-  // Removing what the runtime does not know succeeds: so no container needs to be remembered as never created.
+  // Removing a container that the runtime does not know succeeds, so that it need not be recorded which containers were never created.
   if (!isSwept) return removeLeftovers(containers.reduce(leaveBehind, { ...record, isSwept: true }), now);
   return record.leftovers.length > 0 ? { record, actions: [] } : removeResources(record, now);
 }

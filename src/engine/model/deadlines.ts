@@ -1,10 +1,10 @@
-/** The time at which a record has to be decided on again, if no event comes before. */
+/** Computes when a task must be decided on again if no event comes before. */
 import { CHECK_KINDS } from "./checks.ts";
 import { dependencyDeadlines } from "./dependencies.ts";
 import type { TaskRecord } from "./record.ts";
 import { type Deadline, hasPassed, type Instant } from "./time.ts";
 
-/** The next deadline of this boot. Those that have passed have been decided on; null: there is none. */
+/** The next deadline in this boot, without those that have passed, which were decided on already. null: there is none. */
 export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null {
   const all: (Deadline | null | undefined)[] = [
     ...record.containers.flatMap((one) => [

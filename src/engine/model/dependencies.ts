@@ -1,4 +1,4 @@
-/** Whether a dependency of a container holds, can still hold later, or never will. */
+/** Computes whether a dependency of a container is satisfied, may be satisfied later, or never will be. */
 import { type Dependency, dependencyTarget } from "../spec/index.ts";
 import { isStarting } from "./checks.ts";
 import type { BundleView } from "./host.ts";
@@ -7,7 +7,7 @@ import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { hasReached } from "./status.ts";
 import { after, type Deadline, hasPassed, type Instant } from "./time.ts";
 
-/** A dependency that does not hold now. `never`: why it cannot any more. */
+/** A dependency that is not satisfied. `never`: the reason why it cannot be satisfied any more. */
 export interface Unresolved {
   readonly dependency: Dependency;
   readonly never?: Reason;
@@ -18,7 +18,7 @@ export interface Place {
   readonly container: ContainerRecord;
 }
 
-/** Where a dependency of a container of `record` leads. undefined: its task is not there yet. */
+/** The container that a dependency names. undefined: the task of that container does not exist yet. */
 export function targetOf(record: TaskRecord, dependency: Dependency, peers: readonly TaskRecord[]): Place | undefined {
   const named = dependencyTarget(record.name, dependency);
   const task = named.task === record.name ? record : peers.find(({ name }) => name === named.task);
@@ -37,13 +37,13 @@ export function unresolved(record: TaskRecord, container: ContainerRecord, { pee
   });
 }
 
-/** The times at which dependencies are given up. */
+/** The times at which the container stops waiting for dependencies that have a timeout. */
 export function dependencyDeadlines(record: TaskRecord, { name, blockedSince }: ContainerRecord): Deadline[] {
   if (blockedSince === null) return [];
   return (specOf(record, name)?.dependsOn ?? []).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));
 }
 
-/** A one-shot that is remembered has been created, started, and has ended with 0. */
+/** A one-shot in `succeeded` was removed from the records; it has been created, has started and has exited with 0. */
 function hasSucceeded(record: TaskRecord, dependency: Dependency, succeeded: readonly string[]): boolean {
   return dependency.condition !== "HEALTHY" && succeeded.includes(dependencyTarget(record.name, dependency).task);
 }
@@ -64,19 +64,19 @@ function holds({ condition }: Dependency, container: ContainerRecord): boolean {
   }
 }
 
-/** Called when it does not hold. */
+/** Called for a dependency that is not satisfied. */
 function whyNever({ condition, container: name }: Dependency, { task, container }: Place): Reason | undefined {
   const failed = (text: string, cause?: Reason | null) => reason("DependencyFailed", `${name} ${text}`, cause ?? undefined);
   if (condition === "HEALTHY" && container.health === null && !mayGetHealthCheck(task, container)) return failed("has no health check");
   if (container.known === "STOPPED") return failed(`has stopped and is not ${WORDS[condition]}`, container.reason);
-  // What is being stopped ends, but does nothing else any more.
+  // A container that is being stopped will only reach SUCCESS or COMPLETE.
   const isEnding = container.desired === "STOPPED" || task.desired === "STOPPED";
   if (isEnding && condition !== "SUCCESS" && condition !== "COMPLETE")
     return failed(`is being stopped and is not ${WORDS[condition]}`, container.reason);
   return undefined;
 }
 
-/** Of its image, which was not got yet. */
+/** The image, which was not pulled yet, may define a health check. */
 function mayGetHealthCheck(task: TaskRecord, { name, image }: ContainerRecord): boolean {
   return image === null && specOf(task, name)?.image !== undefined;
 }

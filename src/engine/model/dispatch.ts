@@ -1,4 +1,4 @@
-/** Chooses the actions that may start now, and marks each as in flight in the record. */
+/** Selects the actions that can start now, and marks each as in flight in the record. */
 import type { Action } from "./action.ts";
 import { changeContainer } from "./change-record.ts";
 import { checkOf } from "./checks.ts";
@@ -14,7 +14,7 @@ import { stopsBefore } from "./stop-order.ts";
 import { hasPassed, type Instant } from "./time.ts";
 import { updateLimits } from "./update.ts";
 
-/** A record, and what has been decided on the way to it. */
+/** A record, and the actions that were decided with it. */
 export interface Decision {
   readonly record: TaskRecord;
   readonly actions: readonly Action[];
@@ -94,7 +94,7 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
   return { target, action: { type: actionTo(target), container: name, generation, runtimeId } };
 }
 
-/** The cgroup before anything; volumes, the network and the shared namespaces before it is created. */
+/** Every container needs the cgroup; to be created it also needs volumes, network and shared namespaces. */
 function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
   const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
   if (target === "PULLED") return isCreated("cgroup");

@@ -6,12 +6,12 @@ import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } fro
 import { newIncarnation, restartByPolicy, restartsAfter } from "./restart.ts";
 import type { Instant } from "./time.ts";
 
-/** The exit of a container whose end was not observed. */
+/** The exit status of a container whose end was not observed. */
 export function unknownExit(now: Instant): ContainerExit {
   return { code: null, signal: null, oomKilled: false, unknown: true, endedWallMs: now.wallMs };
 }
 
-/** Its cgroup is empty. `exit` undefined: nobody saw how it ended. `why` overrides the reason that the exit gives. */
+/** Records an end after which the cgroup is empty. `exit` undefined: it was not observed. `why` takes precedence over the reason derived from the exit status. */
 export function endContainer(
   record: TaskRecord,
   container: ContainerRecord,
@@ -19,11 +19,11 @@ export function endContainer(
   now: Instant,
   why?: Reason,
 ): TaskRecord {
-  // A stray process of it was stopped: it is not stopped again.
+  // The container had already ended, and a process that was found in it later is gone now. It need not be stopped again.
   if (container.known === "STOPPED") return mergeExit(changeContainer(record, container.name, { isUnsure: false }), container, exit);
   const hasRun = container.startedAt?.bootId !== undefined || container.applied === "RUNNING";
   const isOwnEnd = container.desired === "RUNNING" && record.desired === "RUNNING";
-  // What never ran has no exit code, whatever ended the process that waited to become it.
+  // If the program never ran there is no exit code of it, even if the process that was about to execute it had one.
   const found = hasRun ? (exit ?? unknownExit(now)) : null;
   const ended: ContainerRecord = {
     ...container,
@@ -35,7 +35,7 @@ export function endContainer(
   };
   const changed = changeContainer(record, container.name, ended);
   const policy = specOf(record, container.name)?.restart;
-  // Who was stopped for its health waits as one that has ended by itself.
+  // A container that was stopped because of a failed check waits for its restart like one that ended by itself.
   const isForHealth = isFailedByCheck(container) || (policy?.unhealthy === true && container.health?.status === "UNHEALTHY");
   if (isOwnEnd && container.isRestartAsked)
     return isForHealth && policy !== undefined ? restartByPolicy(changed, ended, policy, now) : newIncarnation(changed, ended, null);
@@ -50,7 +50,7 @@ export function endContainer(
   });
 }
 
-/** What was seen takes the place of what was unknown, and of nothing else. */
+/** An observed exit status only replaces an unknown one. */
 function mergeExit(record: TaskRecord, container: ContainerRecord, exit: ContainerExit | undefined): TaskRecord {
   if (exit === undefined || exit.unknown || container.exit?.unknown !== true) return record;
   return changeContainer(record, container.name, { exit, reason: exitReason(container.name, exit, true) });

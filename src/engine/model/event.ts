@@ -7,22 +7,22 @@ import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, TaskRecord
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
-/** Why an action failed. */
+/** Why an action has failed. */
 export interface ActionError {
   readonly message: string;
-  /** It may have had its effect (a time-out, a killed process). */
+  /** Whether the action may have had its effect nevertheless, as after a timeout or when the process was killed. */
   readonly isOutcomeUnknown: boolean;
-  /** Of a pull: whether the whole task stops, or only the container, as one that could not be created. Absent: the task. */
+  /** For a failed pull: stops the whole task, or only this container as one that could not be created. Absent: the task. */
   readonly stops?: "task" | "container";
 }
 
-/** What the runtime says of one incarnation. */
+/** The state of one incarnation in the runtime. */
 export type Observation =
-  /** It knows nothing of this id. */
+  /** The runtime does not know the id. */
   | { readonly state: "absent" }
   | { readonly state: "created" }
   | { readonly state: "running"; readonly startedAt?: Instant }
-  /** Its cgroup is empty. */
+  /** The container's cgroup is empty. */
   | { readonly state: "exited"; readonly exit: ContainerExit };
 
 interface OfContainer {
@@ -32,27 +32,27 @@ interface OfContainer {
 
 export type TaskEvent = { readonly at: Instant } & (
   | { readonly type: "admitted" }
-  /** The host has no room now. `missing` names what is short. */
+  /** The host lacks capacity at the moment. `missing` names what is short. */
   | { readonly type: "waiting"; readonly missing: readonly string[]; readonly overtaken: NonNullable<TaskRecord["waiting"]>["overtaken"] }
-  /** It can never run here. */
+  /** The task can never run on this host. */
   | { readonly type: "refused"; readonly message: string }
   /** A deadline of the record has passed, or another task of the group has changed. */
   | { readonly type: "tick" }
   | { readonly type: "stop"; readonly reason: Reason }
   | { readonly type: "restart"; readonly containers: readonly string[] }
-  /** Removed as soon as it has stopped, without retention. `reason` undefined: its user has said so. */
+  /** Removes the task as soon as it has stopped, without retention. `reason` undefined: a user asked for it. */
   | { readonly type: "delete"; readonly reason?: Reason }
-  /** Another spec, of which only limits of containers are different. */
+  /** The task gets another spec that differs only in the limits of containers. */
   | { readonly type: "respec"; readonly spec: TaskSpec; readonly digest: string }
-  /** The limits of a container were changed, or could not be. */
+  /** The result of changing the limits of a container. */
   | ({ readonly type: "updated"; readonly error?: ActionError } & OfContainer)
-  /** An action has ended: `target` is the status it leads to. */
+  /** An action has ended. `target` is the status to which it leads. */
   | ({
       readonly type: "result";
       readonly target: ContainerStatus;
       readonly error?: ActionError;
       readonly exit?: ContainerExit;
-      /** Of a pull. */
+      /** For a pull: the image. */
       readonly image?: ImageRecord;
     } & OfContainer)
   | {
@@ -60,23 +60,23 @@ export type TaskEvent = { readonly at: Instant } & (
       readonly name: string;
       readonly target: ResourceStatus;
       readonly error?: ActionError;
-      /** What the network has come to. */
+      /** For the network: its record. */
       readonly network?: NetworkRecord;
     }
   | ({ readonly type: "removed"; readonly error?: ActionError } & OfContainer)
-  /** Seen while it runs. */
+  /** A container was observed in normal operation. */
   | ({ readonly type: "observed"; readonly observation: Observation } & OfContainer)
-  /** The old daemon and all it was doing are gone. What may be repeated is decided anew; each container is `lookedUp` in the same turn. */
+  /** The earlier daemon and all its actions have ended. Repeatable actions are decided again; each container is `lookedUp` in the same turn. */
   | { readonly type: "fenced" }
-  /** After `fenced`: the truth. The action that was in flight for it is no longer. */
+  /** Follows `fenced`: the state of a container in the runtime. Its action is no longer in flight. */
   | ({ readonly type: "lookedUp"; readonly observation: Observation } & OfContainer)
   | ({ readonly type: "agent"; readonly agent: AgentRecord } & OfContainer)
-  /** `error`: what went wrong, for the log; the stop goes on. */
+  /** `error`: why the hook failed, for the log. The stop continues in any case. */
   | ({ readonly type: "preStopped"; readonly error?: string } & OfContainer)
   | ({ readonly type: "health"; readonly check: CheckKind; readonly isHealthy: boolean; readonly output: string } & OfContainer)
   /**
-   * The host has booted anew: at.bootId is the new one. `exits` are those recorded on disk, by runtime id, that were not observed: an orderly shutdown ends
-   * containers too, so they are no reason not to start the task again.
+   * The host was rebooted: at.bootId is the new boot. `exits`: exit statuses on disk, by runtime id, that were not observed. They do not prevent a restart of the
+   * task, because an orderly shutdown ends containers too.
    */
   | { readonly type: "booted"; readonly exits: Readonly<Record<string, ContainerExit>> }
   | {

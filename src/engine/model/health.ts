@@ -1,4 +1,4 @@
-/** Health checks: when the next one is due, and what its result means. They never change the known status. */
+/** Health checks: computes when the next one is due, and applies results. Checks never change the known status. */
 import { changeContainer, containerOf, stopContainer } from "./change-record.ts";
 import { CHECK_KINDS, type CheckKind, checkOf, isStarting } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
@@ -7,7 +7,7 @@ import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from
 import { runTimeMs } from "./restart.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
 
-/** What is due now. No other check is made while the start has not come through, and its own end with their success. */
+/** The checks that are due. Until postStart and startup have succeeded no other check runs; afterwards these two do not run any more. */
 export function checksDue(container: ContainerRecord, now: Instant): CheckKind[] {
   const { known, desired, postStart } = container;
   const isUp = known === "RUNNING" || known === "RESOURCES_PROVISIONED";
@@ -43,7 +43,7 @@ export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
     status,
     ...(since === undefined ? {} : { sinceWallMs: since }),
     failures,
-    // It counts only where one success is not enough.
+    // Successes are counted only if the check needs more than one.
     ...(check.successes === undefined ? {} : { successes }),
     isChecking: false,
     nextCheck: after(event.at, check.interval),
@@ -53,7 +53,10 @@ export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
   return state.status === "UNHEALTHY" ? applyUnhealthy(changed, container, event.check, state) : changed;
 }
 
-/** What is not healthy goes on, unless its policy says otherwise; what does not live or start is stopped, and started again where it may be. */
+/**
+ * After a failed startup or liveness check the container is restarted, or stopped if its policy allows no restart. An unhealthy container runs on unless its policy
+ * restarts it.
+ */
 function applyUnhealthy(record: TaskRecord, container: ContainerRecord, kind: CheckKind, { failures, output }: HealthRecord): TaskRecord {
   const { name, desired, restarts } = container;
   const policy = specOf(record, name)?.restart;

@@ -1,15 +1,15 @@
-/** The inputs of a decision about one task beside its record. */
+/** The inputs of a decision about one task, besides its record. */
 import type { TaskRecord } from "./record.ts";
 
 export interface EngineOptions {
-  /** For containers that say nothing. */
+  /** For containers that set no timeout. */
   readonly stopTimeoutMs: number;
   readonly retentionMs: number;
-  /** A stopped task whose end nobody acknowledges is removed after this. */
+  /** A stopped task whose end was not acknowledged is removed after this time. */
   readonly reportBoundMs: number;
-  /** After so many failed tries to stop a container it is an alarm, and holds back no other container any longer. */
+  /** After this many failed attempts to stop a container an alarm is raised, and other containers no longer wait for its end. */
   readonly stopTries: number;
-  /** Images are got as soon as a task is let in, whatever their containers wait for. */
+  /** Whether images are pulled as soon as a task is admitted, even if its containers still wait for dependencies. */
   readonly pullUpfront: boolean;
 }
 
@@ -23,18 +23,18 @@ export const DEFAULT_OPTIONS: EngineOptions = {
 
 export interface BundleView {
   readonly options: EngineOptions;
-  /** The other tasks of the group: one for each name, the newest. */
+  /** The other tasks of the group. Only the newest of each name. */
   readonly peers: readonly TaskRecord[];
-  /** Those that another task of their name has taken the place of. */
+  /** Tasks that were replaced by another task of their name. */
   readonly replaced: readonly TaskRecord[];
-  /** Names of tasks of the group that have succeeded for good and are no longer there. */
+  /** Names of one-shots of the group that have succeeded and were removed. */
   readonly succeeded: readonly string[];
 }
 
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
-/** The delay after this many failures in a row. */
+/** The delay in milliseconds after this many consecutive failures. */
 export function retryDelayMs(failures: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), LONGEST_RETRY_MS);
 }

@@ -1,4 +1,4 @@
-/** Tasks as data: records, events, and the pure decision between them. */
+/** Tasks as data: records, events, and the pure decisions on them. */
 export type { Action, ActionType } from "./action.ts";
 export { adoptedRecord, type FoundIncarnation, type TaskCard } from "./adopted-record.ts";
 export { agentsOf } from "./agents.ts";

@@ -1,20 +1,20 @@
-/** The share of the host that tasks use. It is computed from the records each time, so it cannot leak. */
+/** The capacity that tasks use. It is computed from the records each time, so that it cannot leak. */
 import { hostPortOf, type TaskSpec } from "../spec/index.ts";
 import { holdsNetwork } from "./network.ts";
 import type { TaskRecord } from "./record.ts";
 
 /** The capacity of the host for tasks. */
 export interface HostCapacity {
-  /** CPUs worth of time. */
+  /** Number of CPUs; may be a fraction. */
   readonly cpus: number;
   readonly memoryBytes: number;
 }
 
-/** Integers, so that sums are exact. */
+/** The values are integers, so that sums are exact. */
 export interface Demand {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
-  /** "8080/tcp" */
+  /** Such as "8080/tcp". */
   readonly ports: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Ledger {
 
 const SHARES_OF_A_CPU = 1024;
 
-/** The task's own values win over the sums of its containers; of memory the reservation counts before the limit. */
+/** Values of the task take precedence over sums of its containers. For memory, a reservation takes precedence over the limit. */
 export function demandOf({ cpus, memory, containers, ports, network }: TaskSpec): Demand {
   const sum = (value: (container: TaskSpec["containers"][number]) => number) => containers.reduce((all, one) => all + value(one), 0);
   return {
@@ -39,7 +39,7 @@ function millis(cpus: number): number {
   return Math.round(cpus * 1000);
 }
 
-/** Of all tasks that are admitted, and have not given it back. A network that is still there has its ports. */
+/** The sum over all tasks that were admitted and have not released their share. A released task keeps its ports until its network is removed. */
 export function ledgerOf(records: readonly TaskRecord[], capacity: HostCapacity): Ledger {
   const none: Demand = { cpuMillis: 0, memoryBytes: 0, ports: [] };
   return {
@@ -62,7 +62,7 @@ export function consume({ capacity, used }: Ledger, demand: Demand): Ledger {
   return { capacity, used: add(used, demand) };
 }
 
-/** Describes what is short; empty when the demand fits. */
+/** Describes what is short; empty if the demand fits. */
 export function shortages({ capacity, used }: Ledger, demand: Demand): string[] {
   const short: string[] = [];
   const cpu = capacity.cpuMillis - used.cpuMillis;
@@ -75,7 +75,7 @@ export function shortages({ capacity, used }: Ledger, demand: Demand): string[] 
   return short;
 }
 
-/** More is taken than there is: the host was configured to less while tasks ran. Empty: it is not so. */
+/** Describes what is taken beyond the capacity, which may have been configured to less while tasks ran. Empty: nothing. */
 export function overcommitments({ capacity, used }: Ledger): string[] {
   const over: string[] = [];
   if (used.cpuMillis > capacity.cpuMillis) over.push(`cpu: ${used.cpuMillis / 1000} of ${capacity.cpuMillis / 1000} are taken`);
@@ -84,7 +84,7 @@ export function overcommitments({ capacity, used }: Ledger): string[] {
   return [...over, ...twice.map((port) => `port: ${port} is taken twice`)];
 }
 
-/** What is wrong with a demand that no sum may contain. */
+/** Describes why a demand is not valid, so that it must not be added up. */
 export function ledgerError({ cpuMillis, memoryBytes }: Demand): string | undefined {
   if (!Number.isSafeInteger(cpuMillis) || cpuMillis < 0) return `cpu ${cpuMillis / 1000} cannot be accounted for`;
   if (!Number.isSafeInteger(memoryBytes) || memoryBytes < 0) return `memory ${memoryBytes} cannot be accounted for`;

@@ -1,4 +1,4 @@
-/** The network of a task among its resources: it is given back when the containers have ended, not when the task is forgotten. */
+/** The network among the resources of a task. It is released when the containers have ended, not only when the task is removed. */
 import type { Action } from "./action.ts";
 import type { ContainerRecord, ResourceRecord, TaskRecord } from "./record.ts";
 import { hasPassed, type Instant } from "./time.ts";
@@ -10,13 +10,13 @@ function networkOf({ resources }: TaskRecord): ResourceRecord | undefined {
   return resources.find(({ kind }) => kind === "network");
 }
 
-/** Something of it may be on the host. */
+/** Whether parts of the network may exist on the host. */
 export function holdsNetwork(record: TaskRecord): boolean {
   const network = networkOf(record);
   return network !== undefined && network.known !== "REMOVED" && !(network.known === "NONE" && network.applied === null);
 }
 
-/** The process that holds shared namespaces stays until the network is gone; one that cannot be removed holds nothing up. */
+/** Whether the pause container must stay because the network still exists. If removing the network has failed, the pause container does not wait for it. */
 export function isHeldByNetwork(record: TaskRecord, { type }: ContainerRecord): boolean {
   return (
     type === "namespacePause" &&
@@ -31,7 +31,7 @@ function haveEnded({ containers }: TaskRecord): boolean {
   return containers.every(({ type, known }) => type === "namespacePause" || known === "STOPPED");
 }
 
-/** Every container of the user has ended, none is to come, and nothing is being done to one. */
+/** Whether all containers of the task file have ended, none will start, and no action on them is in flight. */
 function isOver(record: TaskRecord): boolean {
   const isSettled = record.containers.every(({ type, applied }) => type === "namespacePause" || applied === null);
   return record.desired === "STOPPED" && haveEnded(record) && isSettled;

@@ -1,4 +1,4 @@
-/** The record of a task that has just been applied. */
+/** Builds the record of a task that was just applied. */
 import { hasOwnNetwork, specDigest, type TaskSpec } from "../spec/index.ts";
 import { type CheckStates, newChecks } from "./checks.ts";
 import { PAUSE_NAME, runtimeId } from "./ids.ts";
@@ -7,11 +7,11 @@ import { type ContainerRecord, type ContainerType, RECORD_VERSION, type Resource
 import type { Instant } from "./time.ts";
 
 export interface NewTask {
-  /** ids.ts, taskId */
+  /** Made by taskId (ids.ts). */
   readonly id: string;
   readonly group: string;
   readonly spec: TaskSpec;
-  /** TaskRecord.cgroup, as the engine is configured now. */
+  /** The value of TaskRecord.cgroup that follows from the engine's settings. */
   readonly cgroup: string | null;
   readonly at: Instant;
   readonly replaces?: TaskRecord["replaces"];

@@ -1,4 +1,4 @@
-/** The preStop hook of a container. It runs before any process of the task gets a signal, and at most once, whatever happens to the daemon. */
+/** The preStop hook of a container. It runs before any process of the task gets a signal, and at most once, even across restarts of the daemon. */
 import type { Action } from "./action.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";
@@ -15,7 +15,7 @@ export function runPreStops(record: TaskRecord): { readonly record: TaskRecord; 
   };
 }
 
-/** Its own has not ended; or the whole task stops, and that of another container has not. */
+/** Whether the container's stop must wait for a preStop hook: its own, or any hook of the task if the whole task stops. */
 export function isHeldByPreStop(record: TaskRecord, container: ContainerRecord): boolean {
   return isPending(record, container) || (record.desired === "STOPPED" && record.containers.some((one) => isPending(record, one)));
 }

@@ -1,6 +1,6 @@
 /**
- * Which waiting tasks may start. Strict order: the head holds back all behind it. With backfill, those that fit may overtake the head, but only so many and
- * for so long that it cannot starve.
+ * Decides which waiting tasks may start. Without backfill they start strictly in order. With backfill, tasks that fit may overtake the first one, but their number
+ * and the time are bounded, so that it cannot starve.
  */
 import type { TaskEvent } from "./event.ts";
 import { consume, type Demand, demandOf, type HostCapacity, type Ledger, ledgerError, ledgerOf, shortages } from "./ledger.ts";
@@ -9,15 +9,15 @@ import { after, hasPassed, type Instant } from "./time.ts";
 
 export interface QueuePolicy {
   readonly order: "fifo" | "backfill";
-  /** A task that is larger than the host: it waits until the host is larger, and holds nobody back; or it fails. */
+  /** A task larger than the host waits until the host is larger, without holding back others; or it is refused. */
   readonly tooLarge: "wait" | "refuse";
-  /** A task that wants a port of the host which another one has: it waits for it, or it fails. */
+  /** A task that needs a host port which another task has waits for it, or is refused. */
   readonly portTaken: "wait" | "refuse";
 }
 
 export const DEFAULT_QUEUE: QueuePolicy = { order: "fifo", tooLarge: "wait", portTaken: "wait" };
 
-/** How many may overtake the head, and for how long after the first of them has. */
+/** How many tasks may overtake the first one, and for how long after the first of them did. */
 export const MOST_OVERTAKING = 16;
 export const LONGEST_OVERTAKING_MS = 60_000;
 
@@ -27,8 +27,8 @@ export interface QueueDecision {
 }
 
 /**
- * Decides for every task that waits. `records` are all of the host, in the order in which they were applied. Call it after each change of a record that admits,
- * releases or adds one, and when the capacity changes: no task is left waiting that fits. Decisions that change nothing are left out.
+ * Decides for every waiting task. `records` are all tasks of the host, in the order in which they were applied. Must be called whenever the capacity changes, and
+ * whenever a change of a record admits, releases or adds a task, so that no task waits although it fits. Decisions that change nothing are left out.
  */
 export function schedule(records: readonly TaskRecord[], capacity: HostCapacity, policy: QueuePolicy, now: Instant): QueueDecision[] {
   const line = new Line(ledgerOf(records, capacity), portsOf(records), policy, now);
@@ -41,13 +41,13 @@ export function schedule(records: readonly TaskRecord[], capacity: HostCapacity,
   return line.decisions();
 }
 
-/** A task in whose place it is, as long as that one has not ended and has to end first. Who waits for that holds back nobody else. */
+/** The task that this one replaces, if it has to end first and has not ended. A task that waits for this holds back no other. */
 function predecessorOf({ replaces, group, name }: TaskRecord, earlier: readonly TaskRecord[]): TaskRecord | undefined {
   if (replaces?.order !== "stopFirst") return undefined;
   return earlier.find((one) => one.group === group && one.name === name && one.known !== "STOPPED");
 }
 
-/** Which running task has which port. */
+/** Maps each host port to the id of the admitted task that has it. */
 function portsOf(records: readonly TaskRecord[]): Map<string, string> {
   const admitted = records.filter(({ admission }) => admission === "admitted");
   return new Map(admitted.flatMap(({ id, spec }) => demandOf(spec).ports.map((port) => [port, id] as const)));
@@ -60,7 +60,7 @@ class Line {
   readonly #ports: Map<string, string>;
   readonly #policy: QueuePolicy;
   readonly #now: Instant;
-  /** The first that fits the host, but not now. */
+  /** The first task that fits the host in principle, but not now. */
   #head: TaskRecord | undefined;
   #overtaken: NonNullable<TaskRecord["waiting"]>["overtaken"] = null;
   readonly #decisions: QueueDecision[] = [];

@@ -1,4 +1,4 @@
-/** Reasons: a chain from the state that a user asks about to the first observation that caused it. */
+/** A reason is a chain that leads from a state to the first observation that caused it. */
 
 export type ReasonCode =
   | "StoppedByUser"
@@ -26,7 +26,7 @@ export type ReasonCode =
 
 export interface Reason {
   readonly code: ReasonCode;
-  /** For people; without the cause. */
+  /** Text for users, without the cause. */
   readonly text: string;
   readonly cause?: Reason;
 }
@@ -35,12 +35,12 @@ export function reason(code: ReasonCode, text: string, cause?: Reason): Reason {
   return cause === undefined ? { code, text } : { code, text, cause };
 }
 
-/** "task stopped <- container web exited with 1 <- ..." */
+/** Such as "task stopped <- container web exited with 1 <- ...". */
 export function renderReason({ text, cause }: Reason): string {
   return cause === undefined ? text : `${text} <- ${renderReason(cause)}`;
 }
 
-/** The end of the chain: the first cause. */
+/** The last reason of the chain, which is the first cause. */
 export function rootCause(of: Reason): Reason {
   return of.cause === undefined ? of : rootCause(of.cause);
 }

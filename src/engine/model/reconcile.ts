@@ -1,6 +1,6 @@
 /**
- * Decides about one task: how events change its record, and which actions follow. Pure: no clock, no random ids, no input or output. The engine stores the
- * record, the actions and the changes in one transaction, and only then acts.
+ * Decides about one task: how events change its record, and which actions follow. Pure: it uses no clock, no random numbers, and no input or output. The engine
+ * stores the record, the actions and the changes in one transaction before it performs the actions.
  */
 import { applyEvent } from "./apply-event.ts";
 import { type Change, changesBetween } from "./changes.ts";
@@ -19,7 +19,7 @@ export function reconcile(record: TaskRecord, event: TaskEvent, host: BundleView
   return reconcileAll(record, [event], host);
 }
 
-/** Events of one turn, in order: decided on once, after the last. `events` is not empty. */
+/** Applies the events of one turn in order, and decides once after the last. `events` must not be empty. */
 export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: BundleView): Reconciled {
   const applied = events.reduce((state, event) => settle(applyEvent(state, event), event.at, host), record);
   const now = events.at(-1)!.at;

@@ -1,6 +1,6 @@
 /**
- * The record of a task: all that the store has of it. Each container has four separate statuses: `desired` (wanted), `known` (observed), `applied` (in
- * flight), `sent` (acknowledged by subscribers).
+ * The record of a task, which is all that the store has of it. Each container has four separate statuses: `desired` (wanted), `known` (observed), `applied` (target
+ * of the action in flight) and `sent` (acknowledged by subscribers).
  */
 import type { ContainerSpec, HealthCheck, TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
@@ -10,11 +10,11 @@ import type { Deadline, Instant } from "./time.ts";
 export const RECORD_VERSION = 3;
 
 export interface ContainerExit {
-  /** 128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran. */
+  /** 128 + signal if a signal ended it. null: the end was not observed, or the container never ran. */
   readonly code: number | null;
   readonly signal: number | null;
   readonly oomKilled: boolean;
-  /** It has ended and nobody saw how. Never reported as 0. */
+  /** The container has ended, and the exit status was not observed. Such an end never counts as exit code 0. */
   readonly unknown: boolean;
   readonly endedWallMs: number;
 }
@@ -23,60 +23,60 @@ export type HealthStatus = "UNKNOWN" | "HEALTHY" | "UNHEALTHY";
 
 export interface HealthRecord {
   readonly status: HealthStatus;
-  /** When it became what it is; absent: it has not changed yet, or in a record of an earlier version. */
+  /** When the status last changed. Absent: it has not changed, or an earlier version wrote the record. */
   readonly sinceWallMs?: number;
-  /** In a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
-  /** In a row; absent where one is enough. */
+  /** Number of consecutive successes; absent if one success is enough. */
   readonly successes?: number;
   readonly isChecking: boolean;
   readonly nextCheck: Deadline | null;
-  /** The end of what the last check printed. */
+  /** The end of the last check's output. */
   readonly output: string;
 }
 
 export interface StopRecord {
-  /** How many tries have failed. */
+  /** Number of failed attempts. */
   readonly failures: number;
   readonly nextTry: Deadline | null;
 }
 
 export interface UpdateRecord {
   readonly isInFlight: boolean;
-  /** The limits have changed again while it was in flight. */
+  /** The limits have changed again since the update in flight began. */
   readonly isStale: boolean;
   readonly failures: number;
   readonly nextTry: Deadline | null;
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   readonly error: string | null;
 }
 
-/** The image of a container, by its content: what it was made from, whatever its name stands for now. */
+/** The image of a container, identified by its content, which does not change if its tag moves. */
 export interface ImageRecord {
-  /** As the task names it. */
+  /** The reference in the task file. */
   readonly reference: string;
-  /** As its source names the content: "sha256:...". */
+  /** The digest under which the source has the content: "sha256:...". */
   readonly digest: string;
-  /** Of the manifest in the store. */
+  /** Digest of the manifest in the store. */
   readonly manifest: string;
-  /** Of the configuration, where that of the manifest says less; null: it does not. */
+  /** Digest of the image configuration, if it is not the one in the manifest; null: it is. */
   readonly config: string | null;
-  /** pulled: it has come then. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed. */
+  /** pulled: it was downloaded. current: the source has nothing newer. cache: the source was not asked. usingCachedDigest: the source failed. */
   readonly via: "pulled" | "current" | "cache" | "usingCachedDigest";
-  /** Why the source has failed. */
+  /** Why the source failed. */
   readonly pullError?: string;
-  /** What it says where the task says nothing. */
+  /** The image's stop signal, for tasks that set none. */
   readonly stopSignal: string | null;
   readonly healthCheck: HealthCheck | null;
 }
 
-/** A program that runs in a container beside its own (spec.agents). */
+/** An agent: a further program that runs in a container (spec.agents). */
 export interface AgentRecord {
   readonly name: string;
   readonly known: "RUNNING" | "STOPPED";
-  /** On the host; null: it does not run. */
+  /** Process id on the host; null: it does not run. */
   readonly pid: number | null;
-  /** How often it was started again in this incarnation. */
+  /** Number of restarts in this incarnation. */
   readonly restarts: number;
   /** Why it does not run; null: it runs. */
   readonly reason: string | null;
@@ -89,54 +89,54 @@ export interface ContainerRecord {
   readonly type: ContainerType;
   readonly essential: boolean;
   readonly steady: Steady;
-  /** From 1; each restart is a new incarnation. Events of an older one are ignored. */
+  /** Counts incarnations from 1: each restart makes a new one. Events of older incarnations are ignored. */
   readonly generation: number;
-  /** Of this incarnation: derived from task, container and generation (ids.ts), so that it is known before it is created. */
+  /** Id of this incarnation in the runtime. It is derived from task, container and generation (ids.ts), so that it is known before the container is created. */
   readonly runtimeId: string;
   readonly desired: Desired;
   readonly known: ContainerStatus;
-  /** The status an action in flight leads to; null: none is. */
+  /** The status to which the action in flight leads; null: no action is in flight. */
   readonly applied: ContainerStatus | null;
   readonly sent: Readonly<{ generation: number; known: ContainerStatus }> | null;
-  /** An action failed and may have had its effect: a stop is needed whatever is known. */
+  /** An action has failed but may have had its effect: the container must be stopped, whatever `known` says. */
   readonly isUnsure: boolean;
-  /** null: it has none, or it was not got yet. It stays for all incarnations. */
+  /** null: there is none, or it was not pulled yet. All incarnations have the same image. */
   readonly image: ImageRecord | null;
   readonly startedAt: Instant | null;
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;
   readonly reason: Reason | null;
   readonly health: HealthRecord | null;
-  /** Of its hook after the start, of its start and of its life (checks.ts); absent: it has none. */
+  /** The states of its postStart hook, startup check and liveness check (checks.ts), if it has them. */
   readonly postStart?: HealthRecord;
   readonly startup?: HealthRecord;
   readonly liveness?: HealthRecord;
-  /** Of this incarnation, those that were begun; absent: none was. */
+  /** The agents of this incarnation that were started; absent: none. */
   readonly agents?: readonly AgentRecord[];
-  /** How often it was started again. */
+  /** Number of restarts. */
   readonly restarts: number;
-  /** Runs in a row that ended before restart.backoff.resetAfter: the next wait is longer with each. */
+  /** Number of consecutive runs shorter than restart.backoff.resetAfter. The delay before a restart grows with each. */
   readonly shortRuns: number;
-  /** It is started again then. */
+  /** When the container is to be started again. */
   readonly restartAt: Deadline | null;
-  /** A user asked for a new incarnation: it is stopped and then started again. */
+  /** A user has asked for a restart: the container is stopped and then started again. */
   readonly isRestartAsked: boolean;
-  /** Since when it could go on but for what it depends on. */
+  /** When it began to wait for dependencies only; null: it does not. */
   readonly blockedSince: Instant | null;
   readonly stop: StopRecord;
-  /** Whether it was told before its stop (spec.preStop). One that was in flight when the daemon died is done. */
+  /** State of the preStop hook. A hook that was running when the daemon died counts as done. */
   readonly preStop: "waiting" | "running" | "done";
-  /** It was stopped once after it had turned up running although it had stopped. */
+  /** The container was found running after it had stopped, and was then stopped once more. */
   readonly isStrayStopped: boolean;
-  /** Limits of the spec that the running container does not have yet; null: it has them. */
+  /** Limits of the spec that the running container does not have yet; null: it has all. */
   readonly update: UpdateRecord | null;
 }
 
-/** network: it is there before any container is created, and is given back as soon as all have ended. */
+/** The network is made before any container is created, and removed as soon as all containers have ended. */
 export type ResourceKind = "cgroup" | "volume" | "network";
 
 export interface ResourceRecord {
-  /** "cgroup", "volume:NAME", "network". */
+  /** Such as "cgroup", "volume:NAME", "network". */
   readonly name: string;
   readonly kind: ResourceKind;
   readonly known: ResourceStatus;
@@ -145,13 +145,13 @@ export interface ResourceRecord {
   readonly nextTry: Deadline | null;
 }
 
-/** What a task has of a network; gone with it. */
+/** What was assigned to the task by its network. */
 export interface NetworkRecord {
-  /** With the length of the prefix: "10.201.0.2/20". The first is the one to be reached at. */
+  /** With prefix lengths, such as "10.201.0.2/20". Clients use the first one. */
   readonly addresses: readonly string[];
 }
 
-/** waiting: for room on the host. admitted: its share is taken from the ledger. released: it was given back, or never taken. */
+/** waiting: for capacity. admitted: it has its share of the capacity. released: it has returned its share, or never had one. */
 export type Admission = "waiting" | "admitted" | "released";
 
 export interface TaskRecord {
@@ -159,48 +159,49 @@ export interface TaskRecord {
   readonly id: string;
   readonly group: string;
   readonly name: string;
-  /** From 1: one more for each start after a reboot. */
+  /** Counts from 1: one more for each start after a reboot. */
   readonly generation: number;
   readonly spec: TaskSpec;
   readonly digest: string;
   /**
-   * Path of its own cgroup below every hierarchy, with a random part, so that nobody else's has this name. Kept for its life, whatever the host is
-   * configured to later. null: its containers stand directly below that of the host.
+   * Path of the task's own cgroup below every hierarchy. It has a random part, so that no other cgroup has this name, and stays the same even if the engine is configured
+   * otherwise later.
+   * null: the task's containers are directly below the engine's parent cgroup.
    */
   readonly cgroup: string | null;
   readonly desired: Desired;
   readonly known: TaskStatus;
   readonly sent: TaskStatus | null;
   readonly admission: Admission;
-  /** Why it waits; null when it does not. */
+  /** Why the task waits; null: it does not wait. */
   readonly waiting: Readonly<{
     since: Instant;
     missing: readonly string[];
-    /** How many started before it although they were behind it. */
+    /** How many tasks that were behind it have started before it. */
     overtaken: Readonly<{ count: number; since: Instant }> | null;
   }> | null;
   readonly reason: Reason | null;
-  /** The boot its processes belong to. */
+  /** The boot to which its processes belong. */
   readonly bootId: string;
   readonly createdAt: Instant;
   readonly stoppedAt: Instant | null;
-  /** When it may be removed, and when it is removed even if nobody has acknowledged its end. null: it has not stopped. */
+  /** When the task may be removed, and when it is removed even without acknowledgement. null: it has not stopped. */
   readonly cleanup: Readonly<{ retained: Deadline; bound: Deadline }> | null;
-  /** Its owner does not want to look at it any longer. */
+  /** A user asked to delete it: it is removed without retention. */
   readonly isDeleteAsked: boolean;
-  /** The task in whose place it is. stopFirst: it begins when that one has ended. startFirst: that one ends when this one works. */
+  /** The task that this one replaces. stopFirst: the old task ends before the new one starts. startFirst: the old task ends when the new one works. */
   readonly replaces: Readonly<{ task: string; order: "stopFirst" | "startFirst" }> | null;
-  /** What ran before under this name, for `rollback`. */
+  /** The spec that ran before under this name, for `rollback`. */
   readonly previous: Readonly<{ spec: TaskSpec; digest: string }> | null;
-  /** When the first pull of an image has begun, and when the last one has ended; null: none has begun. */
+  /** Start of the first pull and end of the last one; null: nothing was pulled. */
   readonly pulls: Readonly<{ startedAt: Instant; stoppedAt: Instant | null }> | null;
-  /** Its containers are being removed: they are among the leftovers. */
+  /** All its containers were moved to `leftovers` to be removed. */
   readonly isSwept: boolean;
   readonly resources: readonly ResourceRecord[];
-  /** null, or absent in a record of an earlier version: it has none now. */
+  /** null: it has none at the moment. Absent in records of earlier versions. */
   readonly network?: NetworkRecord | null;
   readonly containers: readonly ContainerRecord[];
-  /** Ended incarnations that are still to be removed from the runtime. */
+  /** Ended incarnations that must still be removed from the runtime. */
   readonly leftovers: readonly Leftover[];
 }
 
@@ -213,7 +214,7 @@ export interface Leftover {
   readonly nextTry: Deadline | null;
 }
 
-/** undefined for the pause process, which no spec names. */
+/** undefined for the pause container, which no spec names. */
 export function specOf(record: TaskRecord, name: string): ContainerSpec | undefined {
   return record.spec.containers.find((container) => container.name === name);
 }

@@ -1,4 +1,4 @@
-/** Decides whether and when an ended container is started again, and makes its next incarnation. */
+/** Decides whether and when an ended container is restarted, and makes its next incarnation. */
 import type { RestartPolicy } from "../spec/index.ts";
 import { changeContainer, leaveBehind } from "./change-record.ts";
 import { changeChecks, UNKNOWN_HEALTH } from "./checks.ts";
@@ -6,12 +6,12 @@ import { runtimeId } from "./ids.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Deadline, type Instant } from "./time.ts";
 
-/** How long it ran: 0 when its start is of another boot. */
+/** How long the container has run, in milliseconds; 0 if it was started in an earlier boot. */
 export function runTimeMs({ startedAt }: ContainerRecord, now: Instant): number {
   return startedAt?.bootId === now.bootId ? Math.max(0, now.bootMs - startedAt.bootMs) : 0;
 }
 
-/** An unknown exit counts as a failure. */
+/** An unknown exit status counts as a failure. */
 export function restartsAfter(policy: RestartPolicy | undefined, container: ContainerRecord, exit: ContainerExit, now: Instant): boolean {
   if (policy?.enabled !== true) return false;
   if (exit.code !== null && policy.ignoredExitCodes.includes(exit.code)) return false;
@@ -19,19 +19,19 @@ export function restartsAfter(policy: RestartPolicy | undefined, container: Cont
   return runTimeMs(container, now) >= policy.minimumRunTime;
 }
 
-/** 1, 2, 4 ... times the initial delay, with each short run in a row. */
+/** The delay in milliseconds, which doubles with each consecutive short run. */
 export function restartDelayMs({ backoff }: RestartPolicy, shortRuns: number): number {
   return Math.min(backoff.initial * 2 ** Math.min(shortRuns, 40), backoff.maximum);
 }
 
-/** The next incarnation: the root file system is there, nothing else is. The old one is left to be removed. */
+/** Makes the next incarnation, which has an image but no container yet. The old incarnation is left to be removed. */
 export function newIncarnation(record: TaskRecord, container: ContainerRecord, restartAt: Deadline | null): TaskRecord {
   const generation = container.generation + 1;
   return changeContainer(leaveBehind(record, container), container.name, {
     generation,
     runtimeId: runtimeId(record.id, container.name, generation),
     desired: "RUNNING",
-    // One that was taken over without its record has an image that nobody remembers.
+    // A container that was adopted without its record must pull its image again, because it is not known.
     known: container.image === null && specOf(record, container.name)?.image !== undefined ? "NONE" : "PULLED",
     applied: null,
     isUnsure: false,
@@ -43,7 +43,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     stop: { failures: 0, nextTry: null },
     preStop: "waiting",
     isStrayStopped: false,
-    // It is made with the limits that the spec has then.
+    // The new incarnation is created with the current limits.
     update: null,
     ...changeChecks(container, () => UNKNOWN_HEALTH),
     ...(container.agents === undefined ? {} : { agents: [] }),

@@ -1,6 +1,6 @@
 /**
- * Applies the consequences that need no action: a stopped essential container stops its task, a stopping task stops its containers, containers that were never
- * created count as stopped as soon as they should stop, and containers that wait for something impossible stop.
+ * Applies consequences that need no action: the end of an essential container stops its task, a stopping task stops its containers, a container that was never
+ * created counts as stopped once it should stop, and a container whose dependencies can never be satisfied is stopped.
  */
 import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
 import { unresolved } from "./dependencies.ts";
@@ -11,7 +11,7 @@ import { hasReached, nextStatus } from "./status.ts";
 import { endingOf, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
 
-/** Repeats until nothing changes. It ends, because each step only moves desired statuses to STOPPED and known ones forward. */
+/** Repeats the steps until nothing changes. This terminates, because a step only sets desired statuses to STOPPED or moves known statuses forward. */
 export function settle(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
   const next = STEPS.reduce((state, step) => step(state, now, host), record);
   return isSame(record, next) ? finish(next, now, host) : settle(next, now, host);
@@ -38,12 +38,12 @@ function stopContainers(record: TaskRecord): TaskRecord {
   return record.containers.reduce((state, { name }) => stopContainer(state, name, why), record);
 }
 
-/** A chain that came from a container is not told to it again. */
+/** Containers do not repeat the whole chain if it came from one of them. */
 function rootOf(of: Reason | null): Reason | undefined {
   return of?.code === "EssentialContainerExited" ? { code: of.code, text: of.text } : (of ?? undefined);
 }
 
-/** The runtime knows nothing of it: there is nothing to stop. */
+/** The runtime does not know these containers, so that there is nothing to stop. */
 function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
   return record.containers.reduce((state, one) => {
     const isThere = hasReached(one.known, "CREATED") || one.applied !== null || one.isUnsure;
@@ -53,7 +53,7 @@ function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
   }, record);
 }
 
-/** Told apart from an image that could not be had: nobody has waited for this one. */
+/** Distinguishes a container whose pull was not finished from one whose pull has failed. */
 function whyNever(record: TaskRecord, { name, image, known, reason: why }: ContainerRecord): Reason | null {
   const isMissing = known === "NONE" && image === null && specOf(record, name)?.image !== undefined;
   if (!isMissing || why?.code === "PullFailed" || why?.code === "StoppedBeforePull") return why;
@@ -74,12 +74,12 @@ function giveUpDependents(record: TaskRecord, now: Instant, host: BundleView): T
   }, record);
 }
 
-/** It has steps to take, and none is being taken. */
+/** The container still has steps to take, and no action is in flight. */
 function isOnItsWay({ known, steady, desired, applied }: ContainerRecord): boolean {
   return desired === "RUNNING" && applied === null && nextStatus(known, steady) !== undefined;
 }
 
-/** The status of the task, and what its end means. */
+/** Updates the status of the task. When it has ended, its share of the host is released and its retention starts. */
 function finish(record: TaskRecord, now: Instant, { options }: BundleView): TaskRecord {
   const known = knownStatus(record);
   if (known !== "STOPPED") return known === record.known ? record : { ...record, known };

@@ -1,6 +1,6 @@
-/** Statuses and their order. */
+/** Statuses of containers and tasks, and their order. */
 
-/** In order: what is known of one incarnation of a container only moves forward. */
+/** In order: the known status of an incarnation only moves forward. */
 export const CONTAINER_STATUSES = ["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"] as const;
 export type ContainerStatus = (typeof CONTAINER_STATUSES)[number];
 
@@ -10,11 +10,11 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 export const RESOURCE_STATUSES = ["NONE", "CREATED", "REMOVED"] as const;
 export type ResourceStatus = (typeof RESOURCE_STATUSES)[number];
 
-/** What a container is wanted to be: where it works, or ended. */
+/** The status in which a container does its work. */
 export type Steady = "RUNNING" | "RESOURCES_PROVISIONED";
 export type Desired = "RUNNING" | "STOPPED";
 
-/** Whether a container has come as far as `status`, or further. */
+/** Whether a container has reached `status` or a later one. */
 export function hasReached(known: ContainerStatus, status: ContainerStatus): boolean {
   return CONTAINER_STATUSES.indexOf(known) >= CONTAINER_STATUSES.indexOf(status);
 }
@@ -23,13 +23,13 @@ export function isFurther(status: ContainerStatus, known: ContainerStatus): bool
   return CONTAINER_STATUSES.indexOf(status) > CONTAINER_STATUSES.indexOf(known);
 }
 
-/** What the state of a container does not allow. The types rule it out: a record that says it was not written by this program. */
+/** A transition that does not exist. The types exclude it, so that another program must have changed the record. */
 export class ImpossibleTransition extends Error {
   override readonly name = "ImpossibleTransition";
   readonly code = "impossible-transition";
 }
 
-/** The step after `known` on the way to `steady`. undefined: it is there, or has ended. @throws ImpossibleTransition */
+/** The step that follows `known` on the way to `steady`. undefined: the container is there, or has ended. @throws ImpossibleTransition */
 export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<ContainerStatus, "NONE" | "STOPPED"> | undefined {
   switch (known) {
     case "NONE":
@@ -48,7 +48,7 @@ export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<Cont
   }
 }
 
-/** The action that takes a container on to a status. @throws ImpossibleTransition: none does; to STOPPED it is a stop, from wherever it is */
+/** The action that leads to a status. A container gets to STOPPED by a stop from any status, so that it is excluded. @throws ImpossibleTransition */
 export function actionTo(status: ContainerStatus): "pull" | "create" | "start" | "provision" {
   switch (status) {
     case "PULLED":

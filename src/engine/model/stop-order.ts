@@ -1,12 +1,12 @@
-/** The order of stopping: containers stop before those that they depend on. */
+/** The order of stopping: containers stop before the containers on which they depend. */
 import { dependencyTarget } from "../spec/index.ts";
 import type { Place } from "./dependencies.ts";
 import type { BundleView } from "./host.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 
 /**
- * Who has to end before `container` may be stopped: all that depend on it, directly or through others, and are wanted to stop as well. What runs on
- * holds nothing back, nor does one that cannot be stopped. The pause process waits for every container of its task.
+ * The containers that must end before `container` may be stopped: all that depend on it, directly or indirectly, and are to stop as well. A dependent that keeps
+ * running, or that cannot be stopped, holds nothing back. The pause container waits for all containers of its task.
  */
 export function stopsBefore(record: TaskRecord, container: ContainerRecord, { peers, replaced, options }: BundleView): Place[] {
   const all = [record, ...peers, ...replaced].flatMap((task) => task.containers.map((one): Place => ({ task, container: one })));

@@ -1,15 +1,15 @@
-/** The status of a task, computed from its containers. */
+/** Computes the status of a task from its containers. */
 import type { ContainerRecord, TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, type Steady, TASK_STATUSES, type TaskStatus } from "./status.ts";
 
-/** A container that works where it should is RUNNING for its task. */
+/** A container that has reached its steady status counts as RUNNING. */
 export function taskStatusOf(known: ContainerStatus, steady: Steady): TaskStatus {
   if (known === "STOPPED") return "STOPPED";
   if (hasReached(known, steady)) return "RUNNING";
   return hasReached(known, "CREATED") ? "CREATED" : "NONE";
 }
 
-/** The least of its containers, and never less than before. It stays while the task is over and some of them run. */
+/** The lowest status of the containers, and never lower than before. A task that is over keeps its status while some of its containers still run. */
 export function knownStatus({ known, spec, containers }: TaskRecord): TaskStatus {
   const statuses = containers.map(({ known: one, steady }) => TASK_STATUSES.indexOf(taskStatusOf(one, steady)));
   const least = TASK_STATUSES[Math.min(...statuses)]!;
@@ -18,7 +18,7 @@ export function knownStatus({ known, spec, containers }: TaskRecord): TaskStatus
   return least;
 }
 
-/** Whose end is the end of the task; undefined: it goes on. Of several that had to end together, one that has failed. */
+/** The container whose end ends the task; undefined: the task goes on. If several had to end, one that has failed. */
 export function endingOf({ spec, containers }: Pick<TaskRecord, "spec" | "containers">): ContainerRecord | undefined {
   const essential = containers.filter((one) => one.essential);
   const ended = essential.filter(({ known }) => known === "STOPPED");

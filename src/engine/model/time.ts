@@ -1,9 +1,9 @@
-/** Times. Deadlines are times of one boot: a wall clock that is set changes nothing. */
+/** Times. Deadlines belong to one boot, so that setting the wall clock does not move them. */
 
 export interface Instant {
-  /** /proc/sys/kernel/random/boot_id */
+  /** Source: /proc/sys/kernel/random/boot_id. */
   readonly bootId: string;
-  /** CLOCK_BOOTTIME in milliseconds: it also counts while the host sleeps. */
+  /** CLOCK_BOOTTIME in milliseconds. It also counts while the host is suspended. */
   readonly bootMs: number;
   /** Milliseconds since the epoch. For display only. */
   readonly wallMs: number;
@@ -18,7 +18,7 @@ export function after(now: Instant, ms: number): Deadline {
   return { bootId: now.bootId, bootMs: now.bootMs + ms };
 }
 
-/** A deadline of an earlier boot has passed: nothing that it was for is still there. */
+/** A deadline of an earlier boot counts as passed, because nothing that it was set for has survived. */
 export function hasPassed({ bootId, bootMs }: Deadline, now: Instant): boolean {
   return bootId !== now.bootId || bootMs <= now.bootMs;
 }

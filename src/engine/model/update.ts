@@ -1,4 +1,4 @@
-/** Updates in place: new limits for running containers, when a new spec differs in nothing else. */
+/** Updates in place: gives running containers new limits if the new spec differs in nothing else. */
 import { type ContainerSpec, canonicalJson, type TaskSpec } from "../spec/index.ts";
 import type { Action } from "./action.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
@@ -10,7 +10,7 @@ import { after, hasPassed, type Instant } from "./time.ts";
 
 const LIMITS = ["cpus", "cpuShares", "memory", "memoryReservation", "pids"] as const satisfies readonly (keyof ContainerSpec)[];
 
-/** Whether a running task of the first spec can be made one of the second: only limits of containers and annotations are different, and no limit is taken away. */
+/** Whether a running task can get the second spec: only annotations and limits of containers differ, and no limit is removed. */
 export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
   return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && now.containers.every(keepsLimits(before));
 }
@@ -20,7 +20,7 @@ function withoutLimits(spec: TaskSpec): unknown {
   return { ...spec, annotations: undefined, containers: spec.containers.map((container) => ({ ...container, ...blank })) };
 }
 
-/** A limit that is no longer named stays as it is in the kernel. */
+/** A limit that the new spec does not set would keep its old value in the kernel, so that it cannot be removed in place. */
 function keepsLimits({ containers }: TaskSpec) {
   return (now: ContainerSpec, index: number): boolean =>
     LIMITS.every((limit) => containers[index]?.[limit] === undefined || now[limit] !== undefined);
@@ -34,13 +34,13 @@ export function applyRespec(record: TaskRecord, { spec, digest }: Extract<TaskEv
   }, next);
 }
 
-/** One at a time: of two in flight, the older one could be the last to act. */
+/** Only one update of a container is in flight at a time: of two, the older one might take effect last. */
 function due({ update }: ContainerRecord): UpdateRecord {
   const isInFlight = update?.isInFlight === true;
   return { isInFlight, isStale: isInFlight, failures: 0, nextTry: null, error: null };
 }
 
-/** It may have the limits of before. */
+/** Whether the container may have been created with the old limits. */
 function isMade({ known, applied }: ContainerRecord): boolean {
   return known !== "STOPPED" && (hasReached(known, "CREATED") || applied === "CREATED");
 }
@@ -60,7 +60,7 @@ export function applyUpdated(
   });
 }
 
-/** The limits that may be changed now: of containers that run, and that nothing else is done to. */
+/** Starts updates of containers that run and have no other action in flight. */
 export function updateLimits(record: TaskRecord, now: Instant): { readonly record: TaskRecord; readonly actions: readonly Action[] } {
   const due = record.containers.filter(
     ({ update, known, desired, applied }) =>
