@@ -1,7 +1,7 @@
 /** Computes whether a dependency of a container is satisfied, may be satisfied later, or never will be. */
 import { type Dependency, dependencyTarget } from "../spec/index.ts";
 import { isStarting } from "./checks.ts";
-import type { BundleView } from "./host.ts";
+import type { DecisionContext } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { hasReached } from "./status.ts";
@@ -26,7 +26,7 @@ export function targetOf(record: TaskRecord, dependency: Dependency, peers: read
   return task === undefined || container === undefined ? undefined : { task, container };
 }
 
-type View = Pick<BundleView, "peers" | "succeeded">;
+type View = Pick<DecisionContext, "peers" | "succeeded">;
 
 export function unresolved(record: TaskRecord, container: ContainerRecord, { peers, succeeded }: View, now: Instant): Unresolved[] {
   return (specOf(record, container.name)?.dependsOn ?? []).flatMap((dependency) => {

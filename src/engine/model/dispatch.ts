@@ -5,7 +5,7 @@ import { checkOf } from "./checks.ts";
 import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
 import { checksDue } from "./health.ts";
-import type { BundleView } from "./host.ts";
+import type { DecisionContext } from "./host.ts";
 import { isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
@@ -20,7 +20,7 @@ export interface Decision {
   readonly actions: readonly Action[];
 }
 
-export function dispatch(record: TaskRecord, now: Instant, host: BundleView): Decision {
+export function dispatch(record: TaskRecord, now: Instant, host: DecisionContext): Decision {
   const steps = [createResources, runPreStops, moveContainers, updateLimits, checkHealth, releaseNetwork, removeLeftovers, cleanUp];
   return steps.reduce<Decision>(
     (decided, step) => {
@@ -40,7 +40,7 @@ function createResources(record: TaskRecord): Decision {
   };
 }
 
-function moveContainers(record: TaskRecord, now: Instant, host: BundleView): Decision {
+function moveContainers(record: TaskRecord, now: Instant, host: DecisionContext): Decision {
   return record.containers.reduce<Decision>(
     (decided, container) => {
       if (container.applied !== null) return decided;
@@ -69,7 +69,7 @@ interface Move {
   readonly action: Action;
 }
 
-function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: BundleView): Move | undefined {
+function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: DecisionContext): Move | undefined {
   const { name, generation, runtimeId, known, stop } = container;
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
   if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
@@ -82,7 +82,7 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
   return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
 }
 
-function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: BundleView): Move | undefined {
+function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: DecisionContext): Move | undefined {
   const { name, generation, runtimeId, known, steady } = container;
   const target = nextStatus(known, steady);
   if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")

@@ -21,7 +21,7 @@ export const DEFAULT_OPTIONS: EngineOptions = {
   pullUpfront: false,
 };
 
-export interface BundleView {
+export interface DecisionContext {
   readonly options: EngineOptions;
   /** The other tasks of the group. Only the newest of each name. */
   readonly peers: readonly TaskRecord[];

@@ -7,7 +7,7 @@ export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting } from "./checks.ts";
 export { nextDeadline } from "./deadlines.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
-export { type BundleView, DEFAULT_OPTIONS, type EngineOptions, retryDelayMs } from "./host.ts";
+export { DEFAULT_OPTIONS, type DecisionContext, type EngineOptions, retryDelayMs } from "./host.ts";
 export { isTaskId, PAUSE_NAME, revisionOf, runtimeId, taskId } from "./ids.ts";
 export {
   type Demand,

@@ -6,7 +6,7 @@ import { applyEvent } from "./apply-event.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { type Decision, dispatch } from "./dispatch.ts";
 import type { TaskEvent } from "./event.ts";
-import type { BundleView } from "./host.ts";
+import type { DecisionContext } from "./host.ts";
 import type { TaskRecord } from "./record.ts";
 import { settle } from "./settle.ts";
 
@@ -15,12 +15,12 @@ export interface Reconciled extends Decision {
   readonly changes: readonly Change[];
 }
 
-export function reconcile(record: TaskRecord, event: TaskEvent, host: BundleView): Reconciled {
+export function reconcile(record: TaskRecord, event: TaskEvent, host: DecisionContext): Reconciled {
   return reconcileAll(record, [event], host);
 }
 
 /** Applies the events of one turn in order, and decides once after the last. `events` must not be empty. */
-export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: BundleView): Reconciled {
+export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: DecisionContext): Reconciled {
   const applied = events.reduce((state, event) => settle(applyEvent(state, event), event.at, host), record);
   const now = events.at(-1)!.at;
   const decided = dispatch(applied, now, host);

@@ -4,7 +4,7 @@
  */
 import { changeContainer, stopContainer, stopTask } from "./change-record.ts";
 import { unresolved } from "./dependencies.ts";
-import type { BundleView } from "./host.ts";
+import type { DecisionContext } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { hasReached, nextStatus } from "./status.ts";
@@ -12,12 +12,12 @@ import { endingOf, knownStatus } from "./task-status.ts";
 import { after, type Instant } from "./time.ts";
 
 /** Repeats the steps until nothing changes. This terminates, because a step only sets desired statuses to STOPPED or moves known statuses forward. */
-export function settle(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
+export function settle(record: TaskRecord, now: Instant, host: DecisionContext): TaskRecord {
   const next = STEPS.reduce((state, step) => step(state, now, host), record);
   return isSame(record, next) ? finish(next, now, host) : settle(next, now, host);
 }
 
-type Step = (record: TaskRecord, now: Instant, host: BundleView) => TaskRecord;
+type Step = (record: TaskRecord, now: Instant, host: DecisionContext) => TaskRecord;
 
 const STEPS: readonly Step[] = [stopForEssential, stopContainers, stopNeverCreated, giveUpDependents];
 
@@ -60,7 +60,7 @@ function whyNever(record: TaskRecord, { name, image, known, reason: why }: Conta
   return reason("StoppedBeforePull", `container ${name} was stopped before its image was there`, why ?? undefined);
 }
 
-function giveUpDependents(record: TaskRecord, now: Instant, host: BundleView): TaskRecord {
+function giveUpDependents(record: TaskRecord, now: Instant, host: DecisionContext): TaskRecord {
   if (record.admission !== "admitted") return record;
   return record.containers.filter(isOnItsWay).reduce((state, one) => {
     const open = unresolved(state, one, host, now);
@@ -80,7 +80,7 @@ function isOnItsWay({ known, steady, desired, applied }: ContainerRecord): boole
 }
 
 /** Updates the status of the task. When it has ended, its share of the host is released and its retention starts. */
-function finish(record: TaskRecord, now: Instant, { options }: BundleView): TaskRecord {
+function finish(record: TaskRecord, now: Instant, { options }: DecisionContext): TaskRecord {
   const known = knownStatus(record);
   if (known !== "STOPPED") return known === record.known ? record : { ...record, known };
   const retention = record.spec.retention ?? options.retentionMs;

@@ -1,14 +1,14 @@
 /** The order of stopping: containers stop before the containers on which they depend. */
 import { dependencyTarget } from "../spec/index.ts";
 import type { Place } from "./dependencies.ts";
-import type { BundleView } from "./host.ts";
+import type { DecisionContext } from "./host.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 
 /**
  * The containers that must end before `container` may be stopped: all that depend on it, directly or indirectly, and are to stop as well. A dependent that keeps
  * running, or that cannot be stopped, holds nothing back. The pause container waits for all containers of its task.
  */
-export function stopsBefore(record: TaskRecord, container: ContainerRecord, { peers, replaced, options }: BundleView): Place[] {
+export function stopsBefore(record: TaskRecord, container: ContainerRecord, { peers, replaced, options }: DecisionContext): Place[] {
   const all = [record, ...peers, ...replaced].flatMap((task) => task.containers.map((one): Place => ({ task, container: one })));
   const before =
     container.type === "namespacePause"

@@ -1,7 +1,7 @@
 /** The changes of one turn: copies of records that shadow the stored ones until the transaction is committed. */
 import {
   type Action,
-  type BundleView,
+  type DecisionContext,
   type EngineOptions,
   type HostCapacity,
   hasSucceeded,
@@ -159,7 +159,7 @@ export class Draft {
     }
   }
 
-  #view(record: TaskRecord): BundleView {
+  #view(record: TaskRecord): DecisionContext {
     const succeeded = this.#groups.isLinked(record.group)
       ? [...this.succeeded().values()].flatMap(({ group, name }) => (group === record.group ? [name] : []))
       : [];

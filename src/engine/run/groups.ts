@@ -1,7 +1,7 @@
 /** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
-import type { BundleView, TaskRecord } from "../model/index.ts";
+import type { DecisionContext, TaskRecord } from "../model/index.ts";
 
-type Neighbours = Pick<BundleView, "peers" | "replaced">;
+type Neighbours = Pick<DecisionContext, "peers" | "replaced">;
 
 const NONE: Neighbours = { peers: [], replaced: [] };
 
