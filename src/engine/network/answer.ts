@@ -1,4 +1,4 @@
-/** What CNI plugins print, held against the specification: https://www.cni.dev/docs/spec (1.0.0 and 0.4.0). */
+/** Parses and checks the output of CNI plugins. Source: https://www.cni.dev/docs/spec (1.0.0 and 0.4.0). */
 import { isIP } from "node:net";
 import { z } from "zod";
 
@@ -29,7 +29,7 @@ export interface Asked {
   readonly namespace: string;
 }
 
-/** The result of ADD, or what is wrong with it. */
+/** The result of ADD, or a description of what is wrong with it. */
 export function readResult(text: string, { version, interface: name, namespace }: Asked): CniResult | string {
   const { success, data, error } = cniResult.safeParse(json(text));
   if (!success) return text.trim() === "" ? "it has printed no result" : `its result is none: ${issueOf(error)}`;
@@ -42,13 +42,13 @@ export function readResult(text: string, { version, interface: name, namespace }
   return data;
 }
 
-/** What a plugin says is wrong; undefined: it says nothing of it. */
+/** The error that a plugin reports on stdout; undefined: it reports none. */
 export function readError(text: string): string | undefined {
   const { success, data } = cniError.safeParse(json(text));
   return success ? [`${data.msg} (code ${data.code})`, ...(data.details ? [data.details] : [])].join(": ") : undefined;
 }
 
-/** The versions that a plugin knows; undefined: it has not said it. */
+/** The versions that a plugin supports; undefined: its answer does not name them. */
 export function readVersions(text: string): readonly string[] | undefined {
   const { success, data } = cniVersions.safeParse(json(text));
   return success ? data.supportedVersions : undefined;

@@ -1,6 +1,6 @@
 /**
- * The networks of each task, as files. A file is written before anything is made, and again with the results. Removing and checking use it, so that a later
- * configuration, or a later version of this program, undoes exactly what was done.
+ * Stores which networks each task is attached to, one file a task. The file is written before anything is made, and again with the results. DEL and CHECK use the
+ * stored configuration, so that a new configuration or a new version of this program undoes exactly what was done.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,11 +9,11 @@ import type { CniResult } from "./answer.ts";
 
 export interface Attachment {
   readonly containerId: string;
-  /** The boot that it is of: namespaces, interfaces and rules of another one are gone. */
+  /** The boot in which it was made. After a reboot its namespace, interfaces and rules are gone. */
   readonly bootId: string;
   readonly namespace: string;
   readonly steps: readonly NetworkStep[];
-  /** One for each step, in order; null: the steps have not come to their end. */
+  /** One result for each step, in order; null: the steps were not completed. */
   readonly results: readonly CniResult[] | null;
 }
 
@@ -21,14 +21,14 @@ const SUFFIX = ".json";
 
 export class Attachments {
   readonly #directory: string;
-  /** As they are on the disk, where nobody else writes them; undefined: not read yet. */
+  /** The attachments on disk, which only this object writes; undefined: not read yet. */
   #known: Map<string, Attachment> | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** It is on the disk when this returns. Errors are those of the system calls. */
+  /** Writes the attachment and syncs it to disk. @throws the errors of the system calls */
   write(attachment: Attachment): void {
     writeDurably(this.#path(attachment.containerId), JSON.stringify(attachment));
     this.#all().set(attachment.containerId, attachment);
@@ -61,13 +61,13 @@ export class Attachments {
     return readdirSync(this.#directory).flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : []));
   }
 
-  /** One that cannot be read is of no step: what is left of it is found by its id. */
+  /** A file that cannot be read counts as an attachment without steps, whose leftovers are found by the id of the task. */
   #parsed(containerId: string): Attachment {
     try {
       const { steps, results, bootId, namespace } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
       if (Array.isArray(steps) && typeof namespace === "string") return { containerId, bootId, namespace, steps, results };
     } catch {
-      // The same as one that is no attachment.
+      // Invalid JSON is handled like a file of another format.
     }
     return { containerId, bootId: "", namespace: "", steps: [], results: null };
   }
@@ -77,7 +77,7 @@ export class Attachments {
   }
 }
 
-/** Whoever reads it finds the old text or the new one, also after a loss of power. */
+/** Replaces the file atomically: readers see the old or the new text, also after a power failure. */
 export function writeDurably(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const making = `${path}.making`;

@@ -1,4 +1,4 @@
-/** Bridges of the host. The plugin makes one for the first task of a network and never removes it, so the engine removes it after the last task. */
+/** Bridges on the host. The bridge plugin makes one for the first task of a network and never removes it, so that the engine removes it after the last task. */
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
 
@@ -12,13 +12,13 @@ export class Bridges {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Write an attachment: none of its bridges is being removed then, and none is afterwards. */
+  /** Calls `write`, which stores an attachment, while none of its bridges is being removed; afterwards the attachment prevents their removal. */
   async reserve(write: () => void): Promise<void> {
     while (this.#removing !== undefined) await this.#removing.catch(() => {});
     write();
   }
 
-  /** After an attachment is gone: those of its bridges that no other one has. @throws NetworkError */
+  /** Removes those bridges of a removed attachment that no other attachment uses. @throws NetworkError */
   async removeUnused({ steps }: Pick<Attachment, "steps">): Promise<void> {
     if (bridgesOf({ steps }).length === 0) return;
     const present = await this.#present();
@@ -33,7 +33,7 @@ export class Bridges {
     }
   }
 
-  /** Those that no attachment has. */
+  /** Those `bridges` that no attachment uses. */
   unused(bridges: readonly string[]): string[] {
     const used = new Set(this.#attachments.all().flatMap(bridgesOf));
     return bridges.filter((name) => !used.has(name));
@@ -45,7 +45,7 @@ export class Bridges {
     });
   }
 
-  /** "3: rt-0123456789: <BROADCAST,...". sysfs shows the namespace that it was mounted in, which need not be this one. */
+  /** Parses lines such as "3: rt-0123456789: <BROADCAST,...". sysfs is not used, because it shows the network namespace in which it was mounted. */
   async #present(): Promise<string[]> {
     const text = await output("ip", ["-o", "link", "show", "type", "bridge"], this.#timeoutMs);
     return text.split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);

@@ -1,17 +1,17 @@
-/** All plugins of one interface: ADD forward, DEL backwards, CHECK. */
+/** Calls all plugins of one interface: ADD in order, DEL in reverse order, CHECK in order. */
 import type { CniPlugin, NetworkStep } from "../plan/index.ts";
 import { type CniResult, readResult } from "./answer.ts";
 import { merged, NetworkError } from "./errors.ts";
 import type { CniVerb, Plugins } from "./plugin.ts";
 
-/** Whose interface it is. */
+/** The container to which the interface belongs. */
 export interface Attached {
   readonly containerId: string;
-  /** "": the namespace is gone. */
+  /** Path of the network namespace; "" if it is gone. */
   readonly namespace: string;
 }
 
-/** Each plugin gets the result of the one before it. What was done is not undone here. @throws NetworkError */
+/** Passes the result of each plugin to the next one. Does not undo anything after an error. @throws NetworkError */
 export async function add(plugins: Plugins, step: NetworkStep, to: Attached): Promise<CniResult> {
   const version = await plugins.version(step.plugins);
   let result: CniResult | undefined;
@@ -26,7 +26,7 @@ export async function add(plugins: Plugins, step: NetworkStep, to: Attached): Pr
   return result!;
 }
 
-/** Goes on after an error, and succeeds for what is gone. `result` undefined: ADD has not come to its end. @throws NetworkError, with all of them */
+/** Continues after errors, and succeeds if the interface is gone. `result` undefined: ADD was not completed. @throws NetworkError with the messages of all errors */
 export async function remove(plugins: Plugins, step: NetworkStep, result: CniResult | undefined, from: Attached): Promise<void> {
   const errors: unknown[] = [];
   for (const plugin of [...step.plugins].reverse()) {
@@ -39,7 +39,7 @@ export async function remove(plugins: Plugins, step: NetworkStep, result: CniRes
   if (errors.length > 0) throw merged(`the interface ${step.interface} could not be removed`, errors);
 }
 
-/** @throws NetworkError: something of it is not as it was made */
+/** @throws NetworkError: the interface is not as it was made */
 export async function check(plugins: Plugins, step: NetworkStep, result: CniResult, of: Attached): Promise<void> {
   for (const plugin of step.plugins) {
     try {
@@ -50,7 +50,7 @@ export async function check(plugins: Plugins, step: NetworkStep, result: CniResu
   }
 }
 
-/** portmap 1.1.1 looks for rules of both families, those of IPv4 first, also where the task has no address of IPv6. */
+/** portmap 1.1.1 also looks for IPv6 rules if the task has no IPv6 address. It checks IPv4 first, so that this error means the IPv4 rules are there. */
 function isDefectOfPortmap({ type }: CniPlugin, { ips = [] }: CniResult, error: unknown): boolean {
   const hasIpv6 = ips.some(({ address }) => address.includes(":"));
   return type === "portmap" && !hasIpv6 && /could not check ipv6/.test((error as Error).message);

@@ -1,34 +1,34 @@
-/** Programs of the host, each with a bound in time and output. */
+/** Runs programs of the host, each with a limit in time and output. */
 import { spawn } from "node:child_process";
 import { NetworkError } from "./errors.ts";
 
 export interface CommandRequest {
   readonly program: string;
   readonly args?: readonly string[];
-  /** Whole; without it that of this process, with the directories of administrators. */
+  /** The complete environment. Default: that of this process, with the directories of administration programs added to PATH. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly timeoutMs: number;
 }
 
 export interface CommandResult {
-  /** null: a signal has ended it. */
+  /** null: a signal ended the process. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
   readonly isTimedOut: boolean;
 }
 
-/** Programs of administrators are not on every PATH. */
+/** PATH, extended by the directories of administration programs, which not every user has in it. */
 export function searchPath(): string {
   return [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(":");
 }
 
-/** A larger answer is none. */
+/** In bytes. Larger output is no valid answer. */
 const LARGEST_OUTPUT = 1 << 20;
 
 /**
- * It runs in a process group of its own: whatever it has started is killed with it when the time is over. Output behind the first 1 MiB is dropped.
+ * Runs the program in a process group of its own, so that a timeout kills its children too. Output beyond 1 MiB is dropped.
  * @throws the error of spawn(2), such as ENOENT
  */
 export function runCommand({ program, args = [], env, input = "", timeoutMs }: CommandRequest): Promise<CommandResult> {
@@ -38,7 +38,7 @@ export function runCommand({ program, args = [], env, input = "", timeoutMs }: C
     const timer = setTimeout(() => {
       isTimedOut = true;
       killGroup(child.pid);
-      // Something that has left the group may still hold the pipes.
+      // A process that has left the group may still hold the pipes open.
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     }, timeoutMs);
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
@@ -50,7 +50,7 @@ export function runCommand({ program, args = [], env, input = "", timeoutMs }: C
       clearTimeout(timer);
       resolve({ status, stdout: stdout(), stderr: stderr(), isTimedOut });
     });
-    // It may end without having read all of it.
+    // The program may exit before it has read all input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
@@ -61,7 +61,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // All of it has ended.
+    // The whole group has already exited.
   }
 }
 
@@ -75,7 +75,7 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   return () => Buffer.concat(chunks).toString();
 }
 
-/** The Debian package of each program that is used. */
+/** The Debian package of each program, for messages. */
 const PACKAGE: Readonly<Record<string, string>> = {
   ip: "iproute2",
   iptables: "iptables",
@@ -86,7 +86,7 @@ const PACKAGE: Readonly<Record<string, string>> = {
   umount: "mount",
 };
 
-/** What it prints. @throws NetworkError program-missing, program-failed */
+/** Runs a program and returns its standard output. @throws NetworkError program-missing, program-failed */
 export async function output(program: string, args: readonly string[], timeoutMs: number, input = ""): Promise<string> {
   let result: CommandResult;
   try {
@@ -107,7 +107,7 @@ export async function output(program: string, args: readonly string[], timeoutMs
 
 const LONGEST_TOLD = 400;
 
-/** The end of what was printed, on one line. */
+/** The last lines of a text, joined to one line. */
 export function lastLines(text: string): string {
   const line = text.trim().replaceAll(/\s*\n\s*/g, "; ");
   return line.length > LONGEST_TOLD ? `...${line.slice(-LONGEST_TOLD)}` : line;

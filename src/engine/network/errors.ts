@@ -1,20 +1,20 @@
-/** What goes wrong with networks: a stable code, and what to do about it in the message. */
+/** Errors of networks: a stable code, and a message that says what to do. */
 
 export type NetworkErrorCode =
   /** A CNI plugin is not installed; the message names the package. */
   | "plugin-missing"
-  /** It has said what is wrong. */
+  /** A CNI plugin has reported an error. */
   | "plugin-failed"
-  /** It has not ended in time, and was killed. */
+  /** A CNI plugin did not exit in time and was killed. */
   | "plugin-timeout"
-  /** What it has printed is no answer, or not a true one. */
+  /** The output of a CNI plugin is not valid, or contradicts the facts. */
   | "plugin-answer"
   /** A program of the host is not installed; the message names the package. */
   | "program-missing"
   | "program-failed"
-  /** Another program listens on a port of the host that the task is to have. */
+  /** Another program listens on a host port of the task. */
   | "port-taken"
-  /** The host has no room for another network of this engine. */
+  /** All address ranges for networks of this engine are taken on this host. */
   | "no-subnet";
 
 export class NetworkError extends Error {
@@ -27,7 +27,7 @@ export class NetworkError extends Error {
   }
 }
 
-/** One error for several; the first gives the code. */
+/** Joins several errors to one. The code is that of the first. */
 export function merged(what: string, errors: readonly unknown[]): NetworkError {
   const messages = errors.map((error) => (error instanceof Error ? error.message : String(error)));
   const [first] = errors;

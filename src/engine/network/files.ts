@@ -1,4 +1,4 @@
-/** hosts, hostname and resolv.conf of each task: bound into its containers, so they are always written in place. */
+/** Writes hosts, hostname and resolv.conf of each task. The files are bind-mounted into containers, so that they must be written in place, not replaced. */
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { fileContents, hostsOf, type Named, NETWORK_FILES } from "../plan/index.ts";
@@ -6,7 +6,7 @@ import type { TaskSpec } from "../spec/index.ts";
 
 const HOST_RESOLV = "/etc/resolv.conf";
 
-/** `addresses` without prefixes. Errors are those of the system calls. */
+/** `addresses` have no prefix length. @throws the errors of the system calls */
 export function writeFiles(directory: string, { name, network }: TaskSpec, addresses: readonly string[]): void {
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const contents = fileContents({
@@ -17,15 +17,15 @@ export function writeFiles(directory: string, { name, network }: TaskSpec, addre
   });
   for (const file of NETWORK_FILES) {
     writeFileSync(join(directory, file), contents[file]);
-    // Every user of a container reads them, whatever the umask of this process takes away.
+    // Every user of a container must be able to read them, whatever the umask of this process.
     chmodSync(join(directory, file), 0o644);
   }
 }
 
-/** With the names of others. */
+/** Writes the hosts file, including the names of other tasks. */
 export function writeHosts(directory: string, { name, network }: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
   const text = Buffer.from(hostsOf([name, ...(network?.aliases ?? [])], addresses, peers));
-  // Never empty: somebody may read it now.
+  // Opened without O_TRUNC, because a container that reads the file at this moment must not find it empty.
   const fd = openSync(join(directory, "hosts"), "r+");
   try {
     writeSync(fd, text, 0, text.length, 0);

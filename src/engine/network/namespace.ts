@@ -1,9 +1,9 @@
-/** Network namespaces that live as long as a file: bound to it, whatever happens to the processes in them. */
+/** Network namespaces that are bound to a file, so that they exist independently of any process. */
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { output } from "./command.ts";
 
-/** Some hosts switch IPv6 off in each new namespace, which would take ::1 from loopback. */
+/** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
 const PREPARE = `set -e
 f=/proc/sys/net/ipv6/conf/all/disable_ipv6
 [ ! -e $f ] || echo 0 > $f
@@ -11,36 +11,36 @@ for a; do
   case $a in *:*) [ ! -e $f ] || ip -6 route add blackhole $a/128 ;; *) ip route add blackhole $a/32 ;; esac
 done`;
 
-/** Make one. `blocked`: addresses that nothing in it reaches. @throws NetworkError, the errors of open(2) */
+/** Makes a namespace and binds it to a file. `blocked`: addresses that cannot be reached from it. @throws NetworkError, the errors of open(2) */
 export async function pinNamespace(path: string, blocked: readonly string[], timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
   await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE, "sh", ...blocked], timeoutMs);
 }
 
-/** `rules`: as iptables-restore(8) takes them. @throws NetworkError program-missing, program-failed */
+/** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */
 export async function addRules(path: string, rules: string, timeoutMs: number): Promise<void> {
   await output("nsenter", [`--net=${path}`, "iptables-restore", "--noflush"], timeoutMs, rules);
 }
 
-/** `routing`: as `ip -batch` takes it. @throws NetworkError program-missing, program-failed */
+/** `routing`: input of `ip -batch`. @throws NetworkError program-missing, program-failed */
 export async function addRouting(path: string, routing: string, timeoutMs: number): Promise<void> {
   await output("nsenter", [`--net=${path}`, "ip", "-batch", "-"], timeoutMs, routing);
 }
 
-/** What is in it goes with it. One that is gone is removed. @throws NetworkError */
+/** Removes the namespace and everything in it. Succeeds if it does not exist. @throws NetworkError */
 export async function unpinNamespace(path: string, timeoutMs: number): Promise<void> {
-  // Whoever was killed while it was made may have left more than one mount.
+  // An attempt that was killed while it made the namespace may have left more than one mount.
   for (let left = isPinned(path); left; left = isPinned(path)) await output("umount", ["--lazy", path], timeoutMs);
   rmSync(path, { force: true });
 }
 
-/** proc(5): the fifth field of each line is the mount point, with blanks as octal numbers. */
+/** Reads /proc/self/mountinfo, where the fifth field is the mount point and blanks are octal escapes. Source: proc(5). */
 export function isPinned(path: string): boolean {
   return existsSync(path) && pinnedBelow(dirname(path)).includes(path);
 }
 
-/** Files of a directory that namespaces are bound to. */
+/** The files below a directory to which namespaces are bound. */
 export function pinnedBelow(directory: string): string[] {
   const points = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
   return [...new Set(points.map((line) => unescaped(line.split(" ")[4] ?? "")))].filter((point) => point.startsWith(`${directory}/`));

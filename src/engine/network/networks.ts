@@ -1,4 +1,4 @@
-/** Networks of this engine: each is a bridge of the host with addresses behind it. Its names and addresses are written down before it is made. */
+/** Networks of this engine. Each is a bridge on the host with a subnet. Name and subnet are stored before the bridge is made. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { freeSubnet } from "./subnet.ts";
 
 export interface NetworksOptions {
   readonly directory: string;
-  /** That no other engine of the host has. */
+  /** A key that no other engine of this host has. */
   readonly key: string;
   readonly timeoutMs: number;
 }
@@ -18,19 +18,19 @@ export interface NetworksOptions {
 export class Networks {
   readonly #options: NetworksOptions;
   readonly #known = new Map<string, Promise<BridgeNetwork>>();
-  /** One after the other: each sees the addresses of those before it. */
+  /** Serialises the choice of subnets, so that each sees the ones before it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: NetworksOptions) {
     this.#options = options;
   }
 
-  /** Begins the names of all of them. */
+  /** Prefix of the names of all networks. */
   get prefix(): string {
     return `runtd-${this.#options.key}`;
   }
 
-  /** `name`: "default", or GROUP.NAME. The same for ever. @throws NetworkError no-subnet, program-missing, program-failed */
+  /** `name`: "default", or GROUP.NAME. The same name always gives the same network. @throws NetworkError no-subnet, program-missing, program-failed */
   get(name: string): Promise<BridgeNetwork> {
     let found = this.#known.get(name);
     if (found === undefined) {
@@ -51,13 +51,13 @@ export class Networks {
     const subnet = freeSubnet(id, [...routes.split(/\s+/), ...written.map((one) => one.subnet)]);
     if (subnet === undefined)
       throw new NetworkError("no-subnet", "every address from 10.64.0.0 to 10.127.255.255 has a route on this host");
-    // A name of an interface has 15 characters at most.
+    // Names of interfaces have at most 15 characters (IFNAMSIZ).
     const network = { name: id, bridge: `rt-${createHash("sha256").update(id).digest("hex").slice(0, 10)}`, subnet };
     writeDurably(join(this.#options.directory, `${name}.json`), JSON.stringify(network));
     return network;
   }
 
-  /** All that there have ever been. */
+  /** All networks that were ever made. */
   written(): BridgeNetwork[] {
     const { directory } = this.#options;
     if (!existsSync(directory)) return [];

@@ -1,4 +1,4 @@
-/** Calling one CNI plugin, as the specification says: parameters in the environment, the configuration on stdin, the answer on stdout. */
+/** Calls one CNI plugin as the specification says: parameters in the environment, the configuration on stdin, the result on stdout. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { CniPlugin } from "../plan/index.ts";
@@ -12,12 +12,12 @@ export interface PluginCall {
   readonly verb: CniVerb;
   readonly plugin: CniPlugin;
   readonly containerId: string;
-  /** "": it is gone. */
+  /** Path of the network namespace; "" if it is gone. */
   readonly namespace: string;
   readonly interface: string;
 }
 
-/** The newest first. */
+/** Newest first. */
 const VERSIONS = ["1.0.0", "0.4.0"];
 
 const PACKAGE = "containernetworking-plugins";
@@ -27,13 +27,13 @@ export class Plugins {
   readonly #timeoutMs: number;
   readonly #versions = new Map<string, Promise<readonly string[]>>();
 
-  /** @param path directories in which plugins are looked for @param timeoutMs of one call */
+  /** @param path directories in which plugins are searched @param timeoutMs for one call, in milliseconds */
   constructor(path: readonly string[], timeoutMs: number) {
     this.#path = path;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** What it has printed. @throws NetworkError plugin-missing, plugin-failed, plugin-timeout */
+  /** Returns the plugin's standard output. @throws NetworkError plugin-missing, plugin-failed, plugin-timeout */
   async call(call: PluginCall): Promise<string> {
     const { verb, plugin, containerId, namespace } = call;
     const { status, stdout, stderr, isTimedOut } = await runCommand({
@@ -57,7 +57,7 @@ export class Plugins {
     throw new NetworkError("plugin-failed", because(`has failed its ${verb}: ${how}`));
   }
 
-  /** The newest version that all of them know, asked once each. @throws NetworkError */
+  /** The newest version that all the plugins support. Each plugin is asked once. @throws NetworkError */
   async version(plugins: readonly CniPlugin[]): Promise<string> {
     const known = await Promise.all(plugins.map(({ type }) => this.#versionsOf(type)));
     const found = VERSIONS.find((version) => known.every((versions) => versions.includes(version)));

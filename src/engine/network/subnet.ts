@@ -1,8 +1,8 @@
-/** Which addresses a network of this engine has: found once, where the host has no route of its own, and kept on the disk. Pure. */
+/** Chooses the subnet of a network: a range to which the host has no route. It is chosen once and stored on disk. Pure. */
 import { createHash } from "node:crypto";
 import { isIPv4 } from "node:net";
 
-/** Private addresses that are rarely used: 10.64.0.0 to 10.127.255.255, in networks of 4094. */
+/** Private addresses that are rarely used: 10.64.0.0 to 10.127.255.255, divided into networks of 4094 addresses. */
 const FIRST = 10 * 2 ** 24 + 64 * 2 ** 16;
 const LENGTH = 20;
 const SIZE = 2 ** (32 - LENGTH);
@@ -14,8 +14,8 @@ interface Range {
 }
 
 /**
- * The candidates begin at a place that the name gives, so that two engines do not begin at the same. undefined: none is free.
- * @param taken "10.0.0.0/8", "192.168.1.1", "default"; what is no IPv4 address is left out
+ * The search starts at a position that depends on the name, so that two engines rarely choose the same subnet. undefined: no subnet is free.
+ * @param taken such as "10.0.0.0/8" or "192.168.1.1"; other texts, such as "default", are ignored
  */
 export function freeSubnet(name: string, taken: readonly string[]): string | undefined {
   const ranges = taken.flatMap((one) => rangeOf(one) ?? []);

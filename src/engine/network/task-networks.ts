@@ -1,4 +1,4 @@
-/** The networks of tasks on this host: made, looked up, checked, given back. Everything here may be repeated after a crash at any instruction. */
+/** Makes, checks and removes the networks of tasks. Every operation can be repeated after a crash at any point. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type BridgeNetwork, type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
@@ -9,24 +9,24 @@ import { Bridges } from "./bridges.ts";
 import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
-import { type JanitorOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./janitor.ts";
 import { addRouting, addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Plugins } from "./plugin.ts";
 import { checkPort } from "./ports.ts";
 import { sweepRules } from "./rules.ts";
+import { type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
 
 export interface TaskNetworksOptions {
-  /** What is kept: names, leases, results. */
+  /** Directory for names, address leases and results. */
   readonly directory: string;
-  /** Directory of the files that namespaces are bound to; it is gone after a reboot, or what is bound to its files is. */
+  /** Directory of the files to which network namespaces are bound. After a reboot the files may remain, but nothing is bound to them. */
   readonly namespaces: string;
-  /** That no other engine of the host has: part of all names. */
+  /** A key that no other engine of this host has. It is part of all names. */
   readonly key: string;
   readonly bootId: string;
-  /** Directories of the CNI plugins; undefined: where distributions have them. */
+  /** Directories of the CNI plugins; undefined: the directories that distributions use. */
   readonly cniPath: readonly string[] | undefined;
-  /** Of one call of a plugin or a program. */
+  /** Milliseconds for one call of a plugin or program. */
   readonly timeoutMs: number | undefined;
 }
 
@@ -54,14 +54,14 @@ export class TaskNetworks {
 
   /** Where the containers of a task find its network. */
   placement(id: string): NetworkPlacement {
-    // One that is there stays where it was made, whatever this daemon was started with.
+    // An existing namespace stays at its path, even if the engine was restarted with another directory.
     const path = this.#attachments.read(id)?.namespace || join(this.#options.namespaces, id);
     return { path, files: join(this.#options.directory, "files", id) };
   }
 
   /**
-   * Make the network of a task, or find it as it was made; what is left of an attempt that did not come to its end is removed first.
-   * Returns its addresses, with prefixes. @throws NetworkError
+   * Makes the network of a task, or finds it if it exists. What is left of an incomplete attempt is removed first.
+   * Returns its addresses with prefix lengths. @throws NetworkError
    */
   async provision(id: string, group: string, spec: TaskSpec): Promise<{ readonly addresses: readonly string[] }> {
     const made = await this.#found(id);
@@ -71,7 +71,7 @@ export class TaskNetworks {
     return { addresses };
   }
 
-  /** Give it back. What is gone is given back. @throws NetworkError: something is left; it may be tried again */
+  /** Removes the network. Succeeds if it does not exist. @throws NetworkError: something is left; the call may be repeated */
   async release(id: string): Promise<void> {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
@@ -82,17 +82,17 @@ export class TaskNetworks {
     if (attachment !== undefined) await this.#bridges.removeUnused(attachment);
   }
 
-  /** Other tasks of its network, for its hosts file: containers that run see it at once. Errors are those of the system calls. */
+  /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */
   writePeers(id: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
     writeHosts(this.placement(id).files, spec, addresses.map(withoutPrefix), peers);
   }
 
-  /** Its ways to addresses of other tasks, as `ip -batch` takes them. @throws NetworkError */
+  /** Sets the routes through other tasks. `routing`: input of `ip -batch`. @throws NetworkError */
   async route(id: string, routing: string): Promise<void> {
     await addRouting(this.placement(id).path, routing, this.#timeoutMs);
   }
 
-  /** @throws NetworkError: it is not as it was made */
+  /** @throws NetworkError: the network is not as it was made */
   async check(id: string): Promise<void> {
     const attachment = this.#attachments.read(id);
     if (attachment?.results == null) throw new NetworkError("program-failed", "nothing is known of its network");
@@ -101,22 +101,22 @@ export class TaskNetworks {
   }
 
   /**
-   * Remove what is on the host of tasks that are not known. To be called when nothing is being made. Returns what could not be removed.
-   * @param isKnown by id: the task has a network, or may have one
+   * Removes everything on the host that belongs to no known task. No network may be made during the call. Returns what could not be removed.
+   * @param isKnown whether the task with this id has a network, or may have one
    */
   async tidy(isKnown: (id: string) => boolean): Promise<readonly unknown[]> {
     const { directory, namespaces } = this.#options;
-    // It has never had a network.
+    // The engine has never made a network.
     if (!existsSync(directory)) return [];
-    const options: JanitorOptions = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, timeoutMs: this.#timeoutMs };
+    const options: TidyOptions = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, timeoutMs: this.#timeoutMs };
     const errors: unknown[] = [];
     for (const id of this.#attachments.ids().filter((one) => !isKnown(one))) await this.release(id).catch((error) => errors.push(error));
-    // What could not be given back keeps its names.
+    // Names and leases are kept for tasks whose network could not be removed.
     const isKept = (id: string) => isKnown(id) || this.#attachments.ids().includes(id);
     const steps = [
       () => tidyNamespaces(options, isKept),
       async () => tidyLeases(options, isKept),
-      // Without a bridge there is no rule, and iptables need not be there.
+      // Without a bridge there are no rules, so that iptables need not be installed.
       async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
       () => tidyBridges(this.#bridges.unused(this.#networks.written().map(({ bridge }) => bridge)), this.#timeoutMs),
     ];
@@ -130,7 +130,7 @@ export class TaskNetworks {
 
   async #planOf(group: string, spec: TaskSpec): Promise<NetworkPlan> {
     const isBridged = spec.network!.mode !== "none";
-    // A task without interfaces needs no addresses, and no program that finds them.
+    // A task without interfaces needs no subnet, and none of the programs that choose one.
     const bridged = isBridged
       ? await this.#networks.get(networkName(group, spec.network?.name))
       : { name: this.#networks.prefix, bridge: "", subnet: "" };
@@ -139,7 +139,7 @@ export class TaskNetworks {
     return networkPlan(spec, { bridged, further, leases: this.#leases });
   }
 
-  /** undefined: it has to be made. */
+  /** undefined: the network must be made. */
   async #found(id: string): Promise<readonly CniResult[] | undefined> {
     const attachment = this.#attachments.read(id);
     if (attachment?.results && attachment.bootId === this.#options.bootId) {
@@ -147,7 +147,7 @@ export class TaskNetworks {
         await this.check(id);
         return attachment.results;
       } catch {
-        // It is made anew.
+        // The network is made again.
       }
     }
     await this.release(id);
@@ -155,7 +155,7 @@ export class TaskNetworks {
   }
 
   async #make(id: string, { steps, ports, blocked, rules, routing }: NetworkPlan): Promise<readonly CniResult[]> {
-    // What is missing is said before there is anything to undo.
+    // Missing plugins are reported before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
     for (const port of ports) await checkPort(port);
     const namespace = this.placement(id).path;
@@ -170,7 +170,7 @@ export class TaskNetworks {
       this.#attachments.write({ ...attachment, results });
       return results;
     } catch (error) {
-      // Each step that was begun gets its DEL, the last one first. What cannot be undone now is given back with the task.
+      // Each step that was started gets a DEL, the last one first. What cannot be undone now is removed together with the task.
       const left = await this.release(id).catch((failure: Error) => failure);
       throw left instanceof Error ? merged("it could not be made, nor undone", [error, left]) : error;
     }
@@ -198,7 +198,7 @@ export class TaskNetworks {
     const errors: unknown[] = [];
     const from = { containerId, namespace: isThere ? attachment.namespace : "" };
     for (const [index, step] of [...steps.entries()].reverse()) {
-      // Loopback goes with the namespace.
+      // The loopback interface disappears with the namespace.
       if (step.interface === "lo") continue;
       await remove(this.#plugins, step, results?.[index], from).catch((error) => errors.push(error));
     }
@@ -208,7 +208,7 @@ export class TaskNetworks {
   }
 }
 
-/** Neither a group nor a network has a dot in its name. */
+/** Names of groups and networks contain no dot. */
 function networkName(group: string, name: string | undefined): string {
   return name === undefined ? DEFAULT_NETWORK : `${group}.${name}`;
 }
@@ -221,7 +221,7 @@ export function withoutPrefix(address: string): string {
   return address.split("/")[0]!;
 }
 
-/** Those of loopback are no task's own. */
+/** The addresses of the task, without those of the loopback interface. */
 function addressesOf(results: readonly CniResult[]): string[] {
   return results.flatMap(({ ips = [] }) => ips.map(({ address }) => address)).filter((address) => !/^(127\.|::1\/)/.test(address));
 }

@@ -1,28 +1,28 @@
-/** Finds network resources of unknown tasks on the host: after a crash, with a damaged record, or after the state directory was restored. */
+/** Removes network resources on the host that belong to no known task, as after a crash, with a damaged record, or with a restored state directory. */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { output } from "./command.ts";
 import { pinnedBelow, unpinNamespace } from "./namespace.ts";
 import { type RuleOwner, sweepRules } from "./rules.ts";
 
-export interface JanitorOptions {
-  /** Directory of files that namespaces are bound to. */
+export interface TidyOptions {
+  /** Directory of the files to which namespaces are bound. */
   readonly namespaces: string;
   readonly leases: string;
-  /** Of the names of this engine's networks. */
+  /** Prefix in the names of this engine's networks. */
   readonly prefix: string;
   readonly timeoutMs: number;
 }
 
-/** Files of namespaces: those that are bound to, and those that never were or are no longer. @throws NetworkError, the errors of the system calls */
-export async function tidyNamespaces({ namespaces, timeoutMs }: JanitorOptions, isKnown: (id: string) => boolean): Promise<void> {
+/** Removes namespace files, whether or not a namespace is bound to them. @throws NetworkError, the errors of the system calls */
+export async function tidyNamespaces({ namespaces, timeoutMs }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
   const files = existsSync(namespaces) ? readdirSync(namespaces).map((name) => join(namespaces, name)) : [];
   const all = new Set([...files, ...pinnedBelow(namespaces)]);
   for (const path of all) if (!isKnown(basename(path))) await unpinNamespace(path, timeoutMs);
 }
 
-/** host-local keeps a file for each address: the id of who has it, then the interface. @throws the errors of the system calls */
-export function tidyLeases({ leases, prefix }: JanitorOptions, isKnown: (id: string) => boolean): void {
+/** host-local keeps a file for each address. Its first line is the id of the container. @throws the errors of the system calls */
+export function tidyLeases({ leases, prefix }: TidyOptions, isKnown: (id: string) => boolean): void {
   const networks = existsSync(leases) ? readdirSync(leases).filter((name) => name.startsWith(prefix)) : [];
   for (const directory of networks.map((name) => join(leases, name))) {
     for (const address of readdirSync(directory).filter((name) => /^[0-9a-f.:]+$/.test(name))) {
@@ -33,11 +33,11 @@ export function tidyLeases({ leases, prefix }: JanitorOptions, isKnown: (id: str
 }
 
 /** @throws NetworkError program-missing, program-failed */
-export async function tidyRules({ prefix, timeoutMs }: JanitorOptions, isKnown: (id: string) => boolean): Promise<void> {
+export async function tidyRules({ prefix, timeoutMs }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
   await sweepRules(({ network, id }: RuleOwner) => network.startsWith(`${prefix}-`) && !isKnown(id), timeoutMs);
 }
 
-/** Bridges that no task is behind, with what is plugged into them. @throws NetworkError program-missing, program-failed */
+/** Removes bridges that no task uses, and the interfaces attached to them. @throws NetworkError program-missing, program-failed */
 export async function tidyBridges(unused: readonly string[], timeoutMs: number): Promise<void> {
   for (const bridge of unused) {
     const links = await output("ip", ["-o", "link", "show"], timeoutMs);
