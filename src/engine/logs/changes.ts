@@ -2,13 +2,13 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
-/** Interval of polling, for hosts without inotify watches and for events that inotify does not report. */
+/** Polling interval in milliseconds, for hosts without free inotify watches and for changes that inotify does not report. */
 const LOOK_MS = 1_000;
 
 export interface LogWatch {
   /** Resolves when something has changed since the last call, or when the polling interval is over. */
   changed(): Promise<void>;
-  /** Wakes the reader for another reason than a growing file. */
+  /** Wakes the reader for a reason other than a change of the file. */
   wake(): void;
   close(): void;
 }
@@ -27,7 +27,7 @@ export function watchLog(path: string): LogWatch {
     watcher = watch(dirname(path), wake);
     watcher.on("error", () => watcher?.close());
   } catch {
-    // The directory is missing, or this user has no more watches: the timer is enough.
+    // The directory is missing, or this user has no inotify watches left. Polling still works.
   }
   return {
     async changed() {

@@ -1,4 +1,4 @@
-/** Records of a log, sent to a unix socket: whoever listens there may go and come back. */
+/** Sends records of a log to a unix socket. The receiver may disconnect and come back. */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecord } from "./record.ts";
@@ -13,7 +13,7 @@ export interface ForwardLabels {
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 800;
 
-/** Four bytes with the length, the highest first, and as many of JSON. */
+/** A frame: the length as 32-bit big-endian number, followed by that many bytes of JSON. */
 export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels: ForwardLabels): Buffer {
   const body = Buffer.from(JSON.stringify({ ...labels, time, stream, isPart, line: bytes.toString() }));
   const head = Buffer.alloc(4);
@@ -26,13 +26,13 @@ export class ForwardSocket {
   readonly #greeting: Buffer | undefined;
   #socket: Socket | undefined;
 
-  /** @param greeting what each connection begins with */
+  /** @param greeting sent first on each connection */
   constructor(path: string, greeting?: Buffer) {
     this.#path = path;
     this.#greeting = greeting;
   }
 
-  /** Resolves when the kernel has taken all of it, or `signal` is aborted; until then it is tried again. */
+  /** Tries again until the kernel has taken all bytes. Resolves then, or when `signal` is aborted. */
   async send(bytes: Buffer, signal: AbortSignal): Promise<void> {
     for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       try {
@@ -59,7 +59,7 @@ export class ForwardSocket {
         resolve(socket);
       });
       socket.once("error", reject);
-      // What it says is of no interest, and must not fill memory.
+      // Data from the receiver is discarded, so that it does not fill memory.
       socket.resume();
       socket.on("close", () => {
         if (this.#socket === socket) this.#socket = undefined;
@@ -68,7 +68,7 @@ export class ForwardSocket {
   }
 }
 
-/** A reader that does not read holds it up, and nothing else. */
+/** Waits until the bytes are written. A receiver that does not read delays only its own log. */
 function written(socket: Socket, bytes: Buffer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);

@@ -1,11 +1,11 @@
-/** The logs of a container's incarnations, BASE.GENERATION.log each: the one that is written and the one before it are kept. */
+/** The logs of a container's incarnations, BASE.GENERATION.log each. The current one and the one before it are kept. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 const LOG = /^(.*)\.(\d+)\.log$/;
 const FILE = /^(.*)\.(\d+)\.log(?:\.\d+)?$/;
 
-/** Of the incarnation before; undefined: there is none, or its log is gone. @param path of a log */
+/** Path of the previous incarnation's log; undefined: there is none. @param path log of an incarnation */
 export function previousLog(path: string): string | undefined {
   const [, base, generation] = LOG.exec(basename(path)) ?? [];
   if (base === undefined) return undefined;
@@ -13,7 +13,7 @@ export function previousLog(path: string): string | undefined {
   return existsSync(previous) ? previous : undefined;
 }
 
-/** Before the incarnation of this log begins: logs of those before the last one go, with what was rotated. */
+/** Removes the logs of older incarnations, including rotated files, before a new incarnation starts. Keeps the last one. */
 export function pruneLogs(path: string): void {
   const [, base, generation] = LOG.exec(basename(path)) ?? [];
   for (const name of readdirSync(dirname(path))) {

@@ -1,4 +1,4 @@
-/** Logs of containers: reading what the executor's log pump writes. */
+/** Reads the logs of containers, which the executor's log pump writes. */
 export { type LogWatch, watchLog } from "./changes.ts";
 export { type ForwardLabels, ForwardSocket, forwardFrame } from "./forward.ts";
 export { previousLog, pruneLogs } from "./incarnations.ts";

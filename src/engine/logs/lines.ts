@@ -1,10 +1,10 @@
-/** Reads whole lines of a file that may still grow, forwards or backwards. */
+/** Reads complete lines of a file that may still grow, forwards or backwards. */
 import { fstatSync, readSync } from "node:fs";
 
 const CHUNK = 65_536;
 const NEWLINE = 0x0a;
 
-/** Reads forwards from an offset. A line without an end is left for the next call. */
+/** Reads forwards from an offset. An incomplete last line is left for the next call. */
 export class LineReader {
   readonly #fd: number;
   #offset: number;
@@ -20,7 +20,7 @@ export class LineReader {
     return this.#offset - this.#rest.length;
   }
 
-  /** The next lines, without newlines; empty when there are none at the moment. */
+  /** The next lines, without newlines; empty if there are none at the moment. */
   next(): Buffer[] {
     this.#settle();
     const chunk = Buffer.allocUnsafe(CHUNK);
@@ -35,7 +35,7 @@ export class LineReader {
     }
   }
 
-  /** The pump has truncated the file, because a record did not fit on a full disk. */
+  /** The pump truncates the file if a record did not fit on a full disk; reading continues at the new end. */
   #settle(): void {
     const { size } = fstatSync(this.#fd);
     if (size >= this.#offset) return;
@@ -55,10 +55,10 @@ function split(bytes: Buffer): Buffer[] {
   return lines;
 }
 
-/** From the last whole line to the first, each with the offset where it begins. */
+/** Yields lines from the last complete one to the first, each with its offset. */
 export function* linesBackward(fd: number): Generator<{ readonly start: number; readonly line: Buffer }> {
   let { size: position } = fstatSync(fd);
-  // Bytes from `position` on that belong to a line whose beginning is not known yet; undefined: its end is not, either.
+  // Bytes from `position` on of a line whose beginning was not read yet; undefined: its end was not found either.
   let tail: Buffer | undefined;
   while (position > 0) {
     const from = Math.max(0, position - CHUNK);

@@ -1,4 +1,4 @@
-/** Reads a log from its beginning or near its end, also while it is written and rotated. */
+/** Reads a log from its beginning or near its end, while it is being written and rotated. */
 import { LineReader } from "./lines.ts";
 import { firstOf, placeIn, placeText } from "./place.ts";
 import { type LogRecord, note, parseRecord, recordTime } from "./record.ts";
@@ -6,26 +6,27 @@ import { closeSegments, newerThan, openSegments, type Segment } from "./segments
 import { startOfLast } from "./tail.ts";
 
 export interface ReadOptions {
-  /** The last lines only. */
+  /** Only this many lines from the end. */
   readonly tail?: number | undefined;
-  /** Records of this time and later; a time as records have it. */
+  /** Only records of this time or later, in the format of LogRecord.time. */
   readonly since?: string | undefined;
-  /** LogRecord.next of the last record that was read; `tail` does not count then. */
+  /** LogRecord.next of the last record that was read. `tail` is ignored then. */
   readonly from?: string | undefined;
-  /** Absent: it ends where the log ends now. */
+  /** Absent: reading ends at the current end of the log. */
   readonly follow?: Following | undefined;
 }
 
 export interface Following {
-  /** Whether nothing will be written any more. */
+  /** Whether nothing more will be written. */
   isOver(): boolean;
-  /** Resolves when there may be something new. */
+  /** Resolves when there may be new records. */
   changed(): Promise<void>;
 }
 
 /**
- * Yields records in batches, in the order of the files. It holds about 64 KiB, however slow the caller is. A record of runt reports what was rotated away meanwhile.
- * @param path of a log that may not be there yet
+ * Yields records in batches, in the order of the files. Buffers about 64 KiB, even if the caller is slow. If files were rotated away before they were read, a record of
+ * the stream runt says so.
+ * @param path of the log, which need not exist yet
  */
 export async function* readLog(
   path: string,
@@ -34,7 +35,7 @@ export async function* readLog(
   const log = new OpenLog(path, { tail, from }, follow !== undefined);
   try {
     for (;;) {
-      // Ask before reading: then everything that was written before the end is read.
+      // This is asked before reading, so that everything written before the end is read.
       const isOver = follow?.isOver() ?? true;
       for (let records = log.next(); records.length > 0; records = log.next()) {
         const wanted = records.filter(({ time }) => time >= since);
@@ -51,13 +52,13 @@ export async function* readLog(
 class OpenLog {
   readonly #path: string;
   readonly #grows: boolean;
-  /** The segment that is being read, and those after it. */
+  /** The segment being read, followed by the newer ones. */
   #segments: Segment[];
   #reader: LineReader | undefined;
-  /** Of the segment that is read. */
+  /** Result of `firstOf` for the segment being read. */
   #first = "";
   #isGap = false;
-  /** Whether the segment at which reading should continue is gone. */
+  /** Whether the segment in which reading should continue is gone. */
   #isLost: boolean;
 
   constructor(path: string, { tail, from }: Pick<ReadOptions, "tail" | "from">, grows: boolean) {
@@ -75,14 +76,14 @@ class OpenLog {
     closeSegments(this.#segments.splice(0));
   }
 
-  /** Empty when there is nothing more at the moment. */
+  /** Empty if there is nothing more at the moment. */
   next(): LogRecord[] {
     for (;;) {
       if (this.#isLost) return [this.#tellGap()];
       if (this.#reader === undefined && !this.#open()) return [];
       const records = this.#records();
       if (records.length > 0) return records;
-      // The pump ends with a file before it renames it: what is in there by now is all of it, and is read before the next one.
+      // The pump finishes a file before it renames it. If there is a newer file this one is complete, and its rest is read first.
       if (this.#segments.length === 1 && !this.#findNewer()) return [];
       const rest = this.#records();
       if (rest.length > 0) return rest;

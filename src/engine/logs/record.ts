@@ -1,15 +1,15 @@
-/** Records of a log, as the pump writes them: "TIME STREAM F|P BYTES" (docs/decisions/0038-log-pump.md). */
+/** Parses records of a log as the pump writes them: "TIME STREAM F|P BYTES" (docs/decisions/0038-log-pump.md). */
 
 export interface LogRecord {
-  /** RFC 3339 with nanoseconds, UTC, always 30 characters: as text they are in the order of time. */
+  /** RFC 3339 with nanoseconds in UTC, always 30 characters, so that the order of the texts is the order of the times. */
   readonly time: string;
-  /** runt: what the pump has to say, no output. */
+  /** runt: a message of the pump, not output of the container. */
   readonly stream: "stdout" | "stderr" | "runt";
-  /** The line goes on with the next record of the stream. */
+  /** Whether the line continues in the next record of the same stream. */
   readonly isPart: boolean;
-  /** Without the newline. */
+  /** The output, without its newline. */
   readonly bytes: Buffer;
-  /** Where the log goes on behind it (place.ts); absent of what is in no file. */
+  /** The position behind this record (place.ts). Absent if the record is in no file. */
   readonly next?: string;
 }
 
@@ -18,7 +18,7 @@ const TIME_LENGTH = 30;
 const HEAD_LENGTH = TIME_LENGTH + 10;
 const HEAD = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) (stdout|stderr|runt) ([FP]) /;
 
-/** @param line without its newline. What is no record is told as it is: somebody else has written into the file. */
+/** @param line without its newline. Text that is no record is returned as it is, because another program has written to the file. */
 export function parseRecord(line: Buffer): LogRecord {
   const [head, time, stream, tag] = HEAD.exec(line.toString("latin1", 0, HEAD_LENGTH)) ?? [];
   if (head === undefined) return note("", `unreadable: ${line.toString("utf8", 0, 200)}`);
@@ -29,12 +29,12 @@ export function note(time: string, text: string): LogRecord {
   return { time, stream: "runt", isPart: false, bytes: Buffer.from(text) };
 }
 
-/** The time of a record of this moment. */
+/** The time of a record that is made at `wallMs`. */
 export function recordTime(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, -1)}000000Z`;
 }
 
-/** As the pump would have written it. */
+/** Formats a record as the pump does. */
 export function renderRecord({ time, stream, isPart, bytes }: LogRecord): Buffer {
   return Buffer.concat([Buffer.from(`${time} ${stream} ${isPart ? "P" : "F"} `), bytes, Buffer.from("\n")]);
 }

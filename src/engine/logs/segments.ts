@@ -1,4 +1,4 @@
-/** The files of a log: the current one and the rotated ones. Inodes identify them, because rotation changes their names. */
+/** The files of a log: the current one and the rotated ones. They are identified by inode, because rotation changes their names. */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -12,7 +12,7 @@ function nameOf(path: string, number: number): string {
   return number === 0 ? path : `${path}.${number}`;
 }
 
-/** undefined without a regular file of this name. Links are not followed, and a FIFO does not block. */
+/** undefined if there is no regular file of this name. Links are not followed, and a FIFO does not block. */
 function openSegment(path: string): Segment | undefined {
   let fd: number;
   try {
@@ -31,12 +31,12 @@ export function closeSegments(segments: readonly Segment[]): void {
   for (const { fd } of segments) closeSync(fd);
 }
 
-/** Opens all segments, the oldest first. A rotation meanwhile shifts the names, so a segment that comes up twice is taken once. */
+/** Opens all segments, the oldest first. Rotation during the call shifts the names, so that a segment may appear twice; it is taken once. */
 export function openSegments(path: string): Segment[] {
   const segments: Segment[] = [];
   for (let number = 0; ; number++) {
     const segment = openSegment(nameOf(path, number));
-    // Only between a rename and the file that comes after it there is none of the first name.
+    // The first name is missing only for a moment during rotation, so that this does not end the search.
     if (segment === undefined && number > 0) return segments;
     if (segment === undefined) continue;
     if (segments.some(({ inode }) => inode === segment.inode)) closeSync(segment.fd);
@@ -46,11 +46,11 @@ export function openSegments(path: string): Segment[] {
 
 export interface Newer {
   readonly segments: readonly Segment[];
-  /** Files between have been rotated away. */
+  /** Whether files between the two were rotated away. */
   readonly isGap: boolean;
 }
 
-/** Those that were begun after one that is open; none while that one is written. */
+/** The segments that were started after an open one; empty while that one is still the current file. */
 export function newerThan(path: string, { inode }: Segment): Newer {
   if (statSync(path, { bigint: true, throwIfNoEntry: false })?.ino === inode) return { segments: [], isGap: false };
   const all = openSegments(path);

@@ -1,4 +1,4 @@
-/** Where the last lines of a log begin. */
+/** Finds where the last lines of a log begin. */
 import { linesBackward } from "./lines.ts";
 import { parseRecord } from "./record.ts";
 import type { Segment } from "./segments.ts";
@@ -9,11 +9,11 @@ export interface Start {
   readonly offset: number;
 }
 
-/** The position of the last `count` lines of all streams together; a line without an end counts. `count` undefined: the beginning of the log. */
+/** The position of the last `count` lines of all streams together, including an unfinished line. `count` undefined: the beginning of the log. */
 export function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
   if (count === undefined) return { segment: 0, offset: 0 };
   let lines = 0;
-  /** Streams of which a later record was seen: a part before it belongs to that one's line. */
+  /** Streams of which a later record was seen, so that a part before it belongs to the same line. */
   const seen = new Set<string>();
   let start: Start | undefined;
   for (let segment = segments.length - 1; segment >= 0; segment--) {

@@ -2,16 +2,16 @@
 import type { LogRecord } from "./record.ts";
 
 export interface TextOptions {
-  /** Each line begins with its time. */
+  /** Whether each line starts with its time. */
   readonly hasTimes: boolean;
-  /** And before that with this. */
+  /** Text in front of each line, before its time. */
   readonly prefix?: string;
 }
 
-/** Use one writer for each output: it remembers which streams are in the middle of a line. */
+/** Writes one output. It remembers which streams are in the middle of a line, so that each output needs its own. */
 export class TextWriter {
   readonly #options: TextOptions;
-  /** Streams in the middle of a line. */
+  /** Streams whose last line has not ended. */
   readonly #unended = new Set<string>();
 
   constructor(options: TextOptions) {
