@@ -1,4 +1,4 @@
-/** The cgroup of a task. It is made, with its limits, before the first container, and removed after the last one. */
+/** The cgroup of a task. It is made with its limits before the first container, and removed after the last one. */
 
 export { checkSystemd, isSlice, makeTaskSlice, parentSlice, removeTaskSlice, removeTaskSlicesOf, taskSlice } from "./slice.ts";
 export { CgroupError, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup, removeTaskCgroupsOf } from "./task-cgroup.ts";

@@ -1,6 +1,6 @@
 /**
- * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node has no
- * extended attributes. The bit means nothing to a cgroup, and mkdir(2) itself sets it. A level without it belongs to somebody else, and stays.
+ * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node cannot set extended
+ * attributes. The bit has no meaning for a cgroup, and mkdir(2) sets it. A level without the bit was made by another program, and is never removed.
  */
 import { chmodSync, mkdirSync, rmdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,18 +8,19 @@ import type { Hierarchy } from "../../executor/index.ts";
 
 const STICKY = 0o1000;
 const MODE = 0o755;
-/** Another engine may remove an empty level between two calls. */
+/** Tries to make a directory: another engine may remove an empty level between two calls. */
 const ATTEMPTS = 16;
 
-/** The levels of `path` from the top, without itself: "/a/b/c" has "/a" and "/a/b". */
+/** The levels above `path` from the top: "/a/b/c" has "/a" and "/a/b". */
 function levelsAbove(path: string): string[] {
   const parent = dirname(path);
   return parent === "/" ? [] : [...levelsAbove(parent), parent];
 }
 
 /**
- * Make the directory `path` (absolute within the hierarchy) and what is missing above it. One that is there is used. `prepare` is called for each
- * level above it, from the top. Errors are those of mkdir(2).
+ * Makes the directory `path` (absolute within the hierarchy) and the missing levels above it. Existing directories are used. `prepare` is called for each level above it,
+ * from the top.
+ * @throws the errors of mkdir(2)
  */
 export function makeDirectory({ mountpoint }: Hierarchy, path: string, prepare: (directory: string) => void): void {
   for (let attempt = 1; ; attempt++) {
@@ -44,11 +45,11 @@ function mkdirOnce(directory: string, mode: number): void {
     if (codeOf(error) === "EEXIST") return;
     throw error;
   }
-  // The umask of the process does not apply to chmod.
+  // chmod is needed because mkdir applies the umask of the process.
   chmodSync(directory, mode);
 }
 
-/** False: there are processes or cgroups in it. A directory that is gone counts as removed. */
+/** Returns false if the cgroup contains processes or cgroups. A missing directory counts as removed. */
 export function tryRemove(directory: string): boolean {
   try {
     rmdirSync(directory);
@@ -61,7 +62,7 @@ export function tryRemove(directory: string): boolean {
   }
 }
 
-/** Removes the levels above it that the engine made and that nobody uses any more. */
+/** Removes empty levels above `path` that an engine has made. */
 export function removeLevelsAbove({ mountpoint }: Hierarchy, path: string): void {
   for (const level of levelsAbove(path).reverse()) {
     const directory = `${mountpoint}${level}`;

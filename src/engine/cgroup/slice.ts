@@ -1,6 +1,6 @@
 /**
- * The cgroup of a task where systemd keeps the tree: a slice with the task's limits. systemd makes levels of the dashes in a slice's name, so those of the
- * task's are escaped, and it is one level below that of the engine. systemd.slice(5), systemd.unit(5)
+ * The cgroup of a task if systemd manages cgroups: a slice with the task's limits, one level below the engine's slice. Dashes in the names of tasks are escaped,
+ * because systemd takes a dash in a slice's name for a level. Source: systemd.slice(5), systemd.unit(5).
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { cgroupVersion, hierarchies } from "../../executor/index.ts";
 import { CgroupError } from "./task-cgroup.ts";
 
 const run = promisify(execFile);
-/** Longer than runt waits for a job of systemd's. */
+/** In milliseconds; longer than runt waits for a job of systemd. */
 const CALL_MS = 60_000;
 const SLICE = ".slice";
 const EMPTY_MS = 2_000;
@@ -21,40 +21,40 @@ export function isSlice(cgroup: string): boolean {
   return cgroup.endsWith(SLICE) && !cgroup.startsWith("/");
 }
 
-/** @throws CgroupError: this host does not have what slices need */
+/** @throws CgroupError: this host lacks what slices need */
 export function checkSystemd(): void {
-  // sd_booted(3)
+  // Source: sd_booted(3).
   if (!existsSync("/run/systemd/system")) throw new CgroupError("systemd does not run on this host: it cannot manage the cgroups of tasks");
   if (cgroupVersion() === 1) throw new CgroupError("systemd manages the cgroups of tasks on cgroup v2 only, and this host has v1");
 }
 
-/** Of the engine: "/runtd" is "runtd.slice", and "/a/b" is "a-b.slice", which systemd puts into "a.slice". */
+/** The slice of the engine: "/runtd" becomes "runtd.slice", and "/a/b" becomes "a-b.slice", which systemd puts into "a.slice". */
 export function parentSlice(parent: string): string {
   return `${parent.split("/").filter(Boolean).map(escaped).join("-")}${SLICE}`;
 }
 
-/** Directly below it. */
+/** The slice of a task, directly below the engine's slice. */
 export function taskSlice(parent: string, name: string): string {
   return `${parentSlice(parent).slice(0, -SLICE.length)}-${escaped(name)}${SLICE}`;
 }
 
-/** Make it. May be repeated: one that is there gets these limits. @param binary path of runt @throws CgroupError */
+/** Makes the slice. An existing slice gets these limits. @param binary path of the runt executable @throws CgroupError */
 export async function makeTaskSlice(binary: string, name: string, properties: readonly string[]): Promise<void> {
   await inTurn(() => call(binary, ["start", name, ...properties]));
 }
 
-/** What is gone is removed. systemd would end what is in it, so nothing may be. @throws CgroupError */
+/** Removes the slice. Succeeds if it does not exist. It must be empty, because systemd would kill the processes in it. @throws CgroupError */
 export async function removeTaskSlice(binary: string, name: string): Promise<void> {
   await inTurn(async () => {
     await unpopulated(name);
     await call(binary, ["stop", name]);
-    // That of the engine began with its first task.
+    // The engine's own slice was started together with the first task's slice.
     const above = `${name.slice(0, name.lastIndexOf("-"))}${SLICE}`;
     if (directoriesOf(above).every(isEmpty)) await call(binary, ["stop", above]);
   });
 }
 
-/** The kernel and systemd let go of it a moment after its last process. */
+/** Waits until the slice is empty: the kernel and systemd need a moment after its last process has ended. */
 async function unpopulated(name: string): Promise<void> {
   const deadline = performance.now() + EMPTY_MS;
   while (directoriesOf(name).some(isPopulated)) {
@@ -65,14 +65,14 @@ async function unpopulated(name: string): Promise<void> {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One after the other: a slice that stops takes the start of one below it along. */
+/** Serialises starts and stops: stopping a slice would cancel the start of a slice below it. */
 function inTurn(action: () => Promise<void>): Promise<void> {
   const own = last.then(action);
   last = own.catch(() => {});
   return own;
 }
 
-/** Those of a task whose record is lost: by the name that they were given. @param parent slice of the engine @throws CgroupError */
+/** Removes the slices of a task without a record, found by name. @param parent slice of the engine @throws CgroupError */
 export async function removeTaskSlicesOf(binary: string, parent: string, id: string): Promise<void> {
   const start = `${parent.slice(0, -SLICE.length)}-${escaped(`${id}-`)}`;
   const found = directoriesOf(parent).flatMap((directory) => readdirSync(directory));
@@ -80,7 +80,7 @@ export async function removeTaskSlicesOf(binary: string, parent: string, id: str
     if (name.startsWith(start) && /^[0-9a-f]{12}\.slice$/.test(name.slice(start.length))) await removeTaskSlice(binary, name);
 }
 
-/** Its cgroup, where it has one. */
+/** The cgroup directory of a slice, if it has one. */
 function directoriesOf(name: string): string[] {
   return hierarchies()
     .map(({ mountpoint }) => join(mountpoint, slicePath(name)))
@@ -95,13 +95,13 @@ function isPopulated(directory: string): boolean {
   return /^populated 1$/m.test(readFileSync(join(directory, "cgroup.events"), "utf8"));
 }
 
-/** "a-b.slice" is "a.slice/a-b.slice". */
+/** The path of a slice: "a-b.slice" is in "a.slice/a-b.slice". */
 function slicePath(name: string): string {
   const parts = name.slice(0, -SLICE.length).split("-");
   return parts.map((_, at) => `${parts.slice(0, at + 1).join("-")}${SLICE}`).join("/");
 }
 
-/** As systemd-escape(1) writes one part of a name. */
+/** Escapes one part of a name like systemd-escape(1). */
 function escaped(part: string): string {
   return part.replace(/[^\w.:]|^\./g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

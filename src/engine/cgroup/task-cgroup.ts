@@ -1,16 +1,16 @@
-/** Making and removing the cgroup of one task, in every hierarchy that containers are in. */
+/** Makes and removes the cgroup of one task, in every hierarchy that containers use. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupVersion, type Hierarchy, hierarchies } from "../../executor/index.ts";
 import { codeOf, makeDirectory, removeLevelsAbove, tryRemove } from "./levels.ts";
 import { CgroupWriteError, type LimitWrite, writeFiles } from "./write.ts";
 
-/** The message has the path and the kernel's error. */
+/** The message contains the path and the kernel's error. */
 export class CgroupError extends Error {
   override readonly name = "CgroupError";
 }
 
-/** Behind the id of the task. */
+/** The random part of a cgroup's name, which follows the id of the task. */
 const SUFFIX = /^-[0-9a-f]{12}$/;
 const REMOVE_TRIES = 20;
 const FIRST_PAUSE_MS = 5;
@@ -30,15 +30,15 @@ export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], foun
   for (const hierarchy of used) {
     const own = limits.filter(({ controller }) => hasController(hierarchy, controller));
     explained(`make the cgroup ${hierarchy.mountpoint}${path}`, () => {
-      makeDirectory(hierarchy, path, (level) => handDown(hierarchy, level, own));
+      makeDirectory(hierarchy, path, (level) => enableControllers(hierarchy, level, own));
       writeFiles(`${hierarchy.mountpoint}${path}`, own);
     });
   }
 }
 
 /**
- * Remove it, and the levels above it that an engine has made and nobody uses. What is gone is removed.
- * @throws CgroupError when somebody is still in it
+ * Removes the cgroup, and empty levels above it that an engine has made. Succeeds if it does not exist.
+ * @throws CgroupError if processes are still in it
  */
 export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
   for (const hierarchy of usedOf(found)) {
@@ -55,8 +55,8 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
 }
 
 /**
- * Those of a task whose record is lost: by the name that they were given (TaskRecord.cgroup). What is gone is removed.
- * @throws CgroupError when somebody is still in one
+ * Removes the cgroups of a task without a record, found by name (TaskRecord.cgroup). Succeeds if there are none.
+ * @throws CgroupError if processes are still in one
  */
 export async function removeTaskCgroupsOf(parent: string, id: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
   const isOwn = (name: string) => name.startsWith(`${id}-`) && SUFFIX.test(name.slice(id.length));
@@ -64,13 +64,13 @@ export async function removeTaskCgroupsOf(parent: string, id: string, found: rea
   for (const name of new Set(names)) await removeTaskCgroup(`${parent}/${name}`, found);
 }
 
-/** The levels down to `path` that an engine has made and nobody uses: after a container that stood directly below it. @throws CgroupError */
+/** Removes empty levels down to `path` that an engine has made, after a container directly below it has ended. @throws CgroupError */
 export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
   for (const hierarchy of usedOf(found))
     explained(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
 }
 
-/** v1: every hierarchy, as the runtime uses them. v2: the one. @throws CgroupError: there is none */
+/** The hierarchies that the runtime uses: all of v1, or the one of v2. @throws CgroupError: there is none */
 function usedOf(found: readonly Hierarchy[]): Hierarchy[] {
   const version = cgroupVersion(found);
   const used = found.filter((one) => one.version === version);
@@ -82,8 +82,8 @@ function hasController({ version, controllers, mountpoint }: Hierarchy, name: st
   return version === 1 ? controllers.includes(name) : listed(`${mountpoint}/cgroup.controllers`).includes(name);
 }
 
-/** v2: a limit has a file only if the levels above delegate its controller. */
-function handDown({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
+/** On v2, enables the controllers of the limits for the children of a level: without that the files of the limits do not exist. */
+function enableControllers({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
   if (version === 1) return;
   const enabled = listed(`${level}/cgroup.subtree_control`);
   const missing = [...new Set(limits.map(({ controller }) => controller))].filter((name) => !enabled.includes(name));

@@ -1,13 +1,13 @@
-/** Writes values to files of one cgroup. It goes by the descriptor of the directory, so a later directory of the same name is never written to. */
+/** Writes files of one cgroup. It keeps a descriptor of the directory, so that it never writes to a new cgroup of the same name. */
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 
 /** A limit in the format of the kernel. */
 export interface LimitWrite {
-  /** "memory", as the hierarchies of v1 and cgroup.controllers of v2 name it. */
+  /** Such as "memory", as in the hierarchies of v1 and in cgroup.controllers of v2. */
   readonly controller: string;
   readonly file: string;
   readonly value: string;
-  /** A kernel without this controller or file behaves as the value asks, so their absence is no error. */
+  /** A kernel without this controller or file already behaves as the value asks, so that its absence is no error. */
   readonly isOptional?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function writeFiles(directory: string, writes: readonly LimitWrite[]): vo
 
 function write(directory: number, path: string, { file, value, isOptional = false }: LimitWrite): void {
   try {
-    // No O_CREAT: the file of a missing controller does not exist, and must not be made.
+    // Without O_CREAT, because the file of a missing controller does not exist and must not be created.
     const fd = openSync(`/proc/self/fd/${directory}/${file}`, O_WRONLY | O_NOFOLLOW);
     try {
       writeSync(fd, value);
