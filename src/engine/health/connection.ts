@@ -1,4 +1,4 @@
-/** A connection that begins in the network namespace of a container, as a stream of this process. */
+/** Opens a connection from inside a container's network namespace, as a stream of this process. */
 import { spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import type { TcpCheck } from "../spec/index.ts";
@@ -6,7 +6,7 @@ import type { Checked, Probe } from "./probe.ts";
 
 const LONGEST_TEXT = 4096;
 
-/** What `work` says of it; that it failed, or took too long, is a failed check. @throws the error of spawn(2) */
+/** Returns the result of `work`. If it fails or takes too long, the check has failed. @throws the error of spawn(2) */
 export async function overConnection(
   { port, address }: TcpCheck,
   { program, namespace, timeoutMs }: Probe,

@@ -1,9 +1,9 @@
-/** Messages of grpc.health.v1 as bytes. Pure. Sources: "gRPC over HTTP2" (length-prefixed messages), Protocol Buffers, "Encoding". */
+/** Encodes and decodes messages of grpc.health.v1. Pure. Sources: "gRPC over HTTP2" (length-prefixed messages), Protocol Buffers, "Encoding". */
 import type { Checked } from "./probe.ts";
 
 export interface GrpcReply {
   readonly httpStatus: number | undefined;
-  /** Of the trailers, or of the headers when there is nothing else. */
+  /** From the trailers, or from the headers if the response has no trailers. */
   readonly grpcStatus: string | undefined;
   readonly grpcMessage: string | undefined;
   readonly body: Buffer;
@@ -15,7 +15,7 @@ export function requestBytes(service: string): Buffer {
   return prefixed(name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]));
 }
 
-/** One byte: not compressed; four: the length. */
+/** Prefixes a message with one byte for "not compressed" and four bytes for its length. */
 function prefixed(message: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
@@ -42,7 +42,7 @@ export function readReply({ httpStatus, grpcStatus, grpcMessage, body }: GrpcRep
   return { isHealthy: status === 1, output: STATUS[status] ?? `status ${status}` };
 }
 
-/** HealthCheckResponse { ServingStatus status = 1; }: absent it is 0. undefined: it has another form. */
+/** HealthCheckResponse { ServingStatus status = 1; }. A missing field means 0. undefined: the message has another form. */
 function statusIn(body: Buffer): number | undefined {
   if (body.length < 5 || body[0] !== 0 || body.readUInt32BE(1) !== body.length - 5) return undefined;
   const message = body.subarray(5);

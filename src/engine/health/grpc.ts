@@ -1,4 +1,4 @@
-/** The health check of gRPC (grpc/grpc, "GRPC Health Checking Protocol"): one call of grpc.health.v1.Health/Check over HTTP/2 without TLS. */
+/** The gRPC health check (grpc/grpc, "GRPC Health Checking Protocol"): one call of grpc.health.v1.Health/Check over HTTP/2 without TLS. */
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { GrpcCheck } from "../spec/index.ts";
@@ -6,14 +6,14 @@ import { overConnection } from "./connection.ts";
 import { type GrpcReply, readReply, requestBytes } from "./grpc-message.ts";
 import type { Checked, Probe } from "./probe.ts";
 
-/** Healthy: SERVING was answered in time. @throws the error of spawn(2) */
+/** Healthy: the server answered SERVING in time. @throws the error of spawn(2) */
 export function probeGrpc(check: GrpcCheck, probe: Probe): Promise<Checked> {
   const { port, address, service } = check;
   const authority = `${address.includes(":") ? `[${address}]` : address}:${port}`;
   return overConnection(check, probe, async (connection) => readReply(await call(connection, authority, service)));
 }
 
-/** A reply is a few bytes. */
+/** In bytes. A valid reply has only a few. */
 const LARGEST_REPLY = 65_536;
 
 function call(connection: Duplex, authority: string, service: string): Promise<GrpcReply> {

@@ -1,7 +1,7 @@
-/** One request of HTTP/1.1, and the first line of its answer (RFC 9112). Pure. */
+/** Formats an HTTP/1.1 request, and parses the response (RFC 9112). Pure. */
 import type { HttpCheck } from "../spec/index.ts";
 
-/** The request asks the server to close the connection, which then marks the end of the answer. */
+/** The request asks the server to close the connection, which then marks the end of the response. */
 export function requestText({ port, path, address, headers }: HttpCheck): string {
   const host = address.includes(":") ? `[${address}]` : address;
   const all = { host: `${host}:${port}`, "user-agent": "runtd", accept: "*/*", ...lowerCase(headers), connection: "close" };
@@ -16,11 +16,11 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 export interface HttpAnswer {
   readonly status: number;
   readonly line: string;
-  /** The bytes behind the headers, as they were sent. */
+  /** The bytes that follow the headers, not decoded. */
   readonly body: string;
 }
 
-/** undefined: the text is no answer of HTTP/1. */
+/** undefined: the text is no HTTP/1 response. */
 export function readAnswer(text: string): HttpAnswer | undefined {
   const [head = "", ...body] = text.split("\r\n\r\n");
   const [line = ""] = head.split("\r\n");

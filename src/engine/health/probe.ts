@@ -1,4 +1,4 @@
-/** Health checks over the network. The connection is made in the container's network namespace, so loopback is the container's. */
+/** Health checks over the network. The connection is made from inside the container's network namespace, so that loopback is the container's. */
 import { type CommandResult, lastLines, runCommand } from "../network/index.ts";
 import type { HttpCheck, TcpCheck } from "../spec/index.ts";
 import { readAnswer, requestText } from "./http.ts";
@@ -6,7 +6,7 @@ import { readAnswer, requestText } from "./http.ts";
 export interface Probe {
   /** Path of runt-pause, which makes the connection. */
   readonly program: string;
-  /** File of the network namespace. */
+  /** Path of the network namespace. */
   readonly namespace: string;
   readonly timeoutMs: number;
 }
@@ -16,7 +16,7 @@ export interface Checked {
   readonly output: string;
 }
 
-/** Longest part of an answer's body that is kept as the explanation of a failure. */
+/** Longest part of a response body, in bytes, that is kept to explain a failure. */
 const LONGEST_BODY = 512;
 
 /** Healthy: the connection was made in time. @throws the error of spawn(2) */
@@ -25,13 +25,13 @@ export async function probeTcp({ port, address }: TcpCheck, probe: Probe): Promi
   return { isHealthy: result.status === 0, output: result.status === 0 ? "" : explained(result, probe) };
 }
 
-/** Healthy: an answer with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
+/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
   const result = await run("connect", check, probe, requestText(check));
   return result.stdout === "" ? { isHealthy: false, output: explained(result, probe) } : judged(result.stdout);
 }
 
-/** What an answer means. */
+/** Turns a response into the result of a check. */
 export function judged(text: string): Checked {
   const answer = readAnswer(text);
   if (answer === undefined) return { isHealthy: false, output: text === "" ? CLOSED : `no answer of HTTP/1: ${lastLines(text)}` };
