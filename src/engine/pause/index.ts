@@ -1,3 +1,3 @@
-/** The program that holds the namespaces which containers share, and the root file system that it runs in. */
+/** The pause program, which holds the namespaces that containers share, and its root file system. */
 export { locatePause, PauseNotFoundError } from "./locate.ts";
 export { makePauseRoot, PAUSE_PROGRAM } from "./root.ts";

@@ -1,4 +1,4 @@
-/** Where runt-pause is: in the package (x86-64), or where the runtime that is used was installed. */
+/** Finds runt-pause: in the package (x86-64), or where the runtime is installed. */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,9 +15,9 @@ export class PauseNotFoundError extends Error {
   }
 }
 
-/** @param runtime path of the program runt. @throws PauseNotFoundError */
+/** @param runtime path of the runt executable. @throws PauseNotFoundError */
 export function locatePause(runtime: string): string {
-  // From dist/engine/pause and from src/engine/pause alike.
+  // The relative path is the same from dist/engine/pause and from src/engine/pause.
   const packaged = process.arch === "x64" ? [fileURLToPath(new URL(`../../../bin/${NAME}`, import.meta.url))] : [];
   const beside = dirname(runtime);
   const tried = [...packaged, join(beside, NAME), join(beside, "../libexec/runt", NAME)];

@@ -1,14 +1,14 @@
-/** A root file system with one file. Its name is a hash of the file, so a newer program gets another directory, and running ones keep theirs. */
+/** Makes a root file system that contains one file. Its name is a hash of the file, so that a newer program gets a directory of its own while older ones still run. */
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Its path in there. */
+/** Path of the program inside the root file system. */
 export const PAUSE_PROGRAM = "/pause";
 
 /**
- * @param directory where the root file systems of all its versions are; made if absent
- * @param program the file that is copied: the one on the host is not to be reached from a container
+ * @param directory parent of the root file systems of all versions; created if missing
+ * @param program path of the program, which is copied so that containers cannot reach the host's file
  * @returns path of the root file system
  */
 export function makePauseRoot(directory: string, program: string): string {
@@ -21,11 +21,11 @@ export function makePauseRoot(directory: string, program: string): string {
   try {
     mkdirSync(join(making, "root"));
     writeFileSync(file, content);
-    // Nobody runs it, whatever the umask of this process takes away.
+    // Everyone must be able to execute it, whatever the umask of this process.
     for (const path of [file, join(making, "root")]) chmodSync(path, 0o755);
     renameSync(join(making, "root"), root);
   } catch (error) {
-    // Another process was faster.
+    // Another process has made it first.
     if (!existsSync(root)) throw error;
   } finally {
     rmSync(making, { recursive: true, force: true });
