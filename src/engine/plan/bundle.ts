@@ -2,7 +2,7 @@
 import type { OciObject } from "../../executor/index.ts";
 import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 
-/** Each with its place in config.json; empty: both say the same. What neither knows, the runtime says when the container is made. */
+/** Each problem names its place in config.json; empty: there is no contradiction. Fields that neither the task file nor this check knows are left to the runtime. */
 export function bundleProblems(task: TaskSpec, { mounts, metadata }: ContainerSpec, config: OciObject): string[] {
   const namespaces = namespacesOf(task);
   const linux = fieldsOf(config["linux"]);
@@ -24,7 +24,7 @@ export function bundleProblems(task: TaskSpec, { mounts, metadata }: ContainerSp
   ];
 }
 
-/** The task file says whose namespaces they are, and config.json has to agree: what ports and peers a program sees is no accident. */
+/** Namespaces are decided by the task file, and config.json must agree, because ports and other processes that a program sees depend on them. */
 function namespaceProblem(name: Namespace, mode: TaskSpec["namespaces"][Namespace], entries: readonly OciObject[]): string | undefined {
   const entry = entries.find(({ type }) => type === name);
   const says = entry === undefined ? "host" : "path" in entry ? "path" : "private";

@@ -1,11 +1,12 @@
-/** A file of variables: a line each, as NAME=VALUE. Nothing is expanded. Pure. */
+/** Parses an env file: one NAME=VALUE per line, without expansion of variables. Pure. */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
- * Lines without anything and those that begin with # say nothing. A value in '...' is as it stands; in "..." \n, \r, \t are what they usually are and \ before
- * another character is that character; without quotes it ends where white space and # follow it. @throws Error, which names the line, and nothing of its value
+ * Ignores empty lines and lines that start with #. A value in '...' is taken literally. In "...", \n, \r and \t have their usual meaning, and \ before any other
+ * character stands for that character. A value without quotes ends before white space that is followed by #. @throws Error with the number of the line, but nothing
+ * of its value
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found: Record<string, string> = {};
@@ -26,7 +27,7 @@ export function parseEnvFile(text: string): Record<string, string> {
   return found;
 }
 
-/** undefined: its quotes are wrong. */
+/** undefined: the quotes are not valid. */
 function valueIn(text: string): string | undefined {
   if (text.startsWith("'")) return /^'([^']*)'\s*(?:#.*)?$/.exec(text)?.[1];
   if (!text.startsWith('"')) return text.replace(/(?:^|\s+)#.*$/, "").trimEnd();

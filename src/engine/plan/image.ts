@@ -1,4 +1,4 @@
-/** Merges the image's configuration of the process with the task's, with Docker's precedence. Pure. */
+/** Merges the process configuration of the image with that of the task, with the same precedence as Docker. Pure. */
 import type { ContainerSpec, ImageConfig } from "../spec/index.ts";
 
 export interface ImageProcess {
@@ -9,7 +9,7 @@ export interface ImageProcess {
   readonly user: string;
 }
 
-/** A command of the task takes the place of entrypoint and arguments, arguments that of the image's arguments. undefined: neither names a program. */
+/** The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. undefined: neither of them names a program. */
 export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, image: ImageConfig): ImageProcess | undefined {
   const own = args.length > 0 ? args : image.cmd;
   const [cmd, ...rest] = command === undefined ? [...image.entrypoint, ...own] : [command, ...args];
@@ -17,7 +17,7 @@ export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, i
   return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: user ?? image.user ?? "0" };
 }
 
-/** The last variable of a name wins. */
+/** If a variable occurs twice, the last one wins. */
 function environmentOf({ env }: ImageConfig): Record<string, string> {
   return Object.fromEntries(
     env.flatMap((line) => {
@@ -29,7 +29,7 @@ function environmentOf({ env }: ImageConfig): Record<string, string> {
 
 const MOST_VOLUMES = 100;
 
-/** Paths that the image wants as volumes, and that the task does not mount itself. */
+/** Paths that the image declares as volumes and on which the task mounts nothing. */
 export function imageVolumes({ mounts }: ContainerSpec, { volumes }: ImageConfig): readonly string[] {
   const taken = new Set(["/", ...mounts.map(({ target }) => normal(target))]);
   return [...new Set(volumes.map(normal))].filter((path) => !taken.has(path)).slice(0, MOST_VOLUMES);

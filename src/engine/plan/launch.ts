@@ -16,44 +16,44 @@ import { defaultSeccomp } from "./seccomp.ts";
 import { sharesOf } from "./task-limits.ts";
 
 export interface Placement {
-  /** Absolute path of the cgroup below which the task's containers are. */
+  /** Absolute path of the parent cgroup of the task's containers. */
   readonly cgroupParent: string;
-  /** The log of both output streams. */
+  /** Path of the log for both output streams. */
   readonly log: string;
-  /** Path of a scratch volume of the task. */
+  /** Returns the path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
-  /** What its env files say. */
+  /** The variables of its env files. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Secrets that are variables. */
+  /** The secrets that become environment variables. */
   readonly secretEnv?: Readonly<Record<string, string>>;
-  /** Paths of the files with its secrets, in their order. */
+  /** Paths of the files with its secrets, in the order of the spec. */
   readonly secrets?: readonly string[];
-  /** The directory with what it is told about itself; absent: there is none. */
+  /** Directory with the container's metadata file; absent: there is none. */
   readonly metadata?: string;
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
-  /** Its image, whose root file system is ready. */
+  /** The container's image, whose root file system is ready. */
   readonly image?: ImagePlacement;
-  /** What its seccomp file says. */
+  /** The content of its seccomp file. */
   readonly seccomp?: OciObject;
-  /** Of the host, as Node names it. */
+  /** Architecture of the host, as in Node's process.arch. */
   readonly architecture: string;
-  /** Id of the process that holds the namespaces which the task's containers share. */
+  /** Runtime id of the pause container, which holds the namespaces that the task's containers share. */
   readonly pause?: string;
-  /** What the engine has made of a network for the task. */
+  /** The network that the engine has made for the task. */
   readonly network?: NetworkPlacement;
 }
 
 export interface ImagePlacement {
   readonly config: ImageConfig;
-  /** Absolute. */
+  /** Absolute path. */
   readonly rootfs: string;
-  /** Directories of the host for paths that the image wants as volumes. */
+  /** Directories of the host that back the volumes which the image declares. */
   readonly volumes: readonly { readonly target: string; readonly source: string }[];
 }
 
-/** @throws Error: an image without a program, and none is named */
+/** @throws Error: neither the image nor the task names a program */
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
   const { cgroupParent, log, annotations, config, pause, network } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
@@ -75,7 +75,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }])),
     ...(network === undefined ? {} : { network: { path: network.path } }),
   };
-  // Of the others config.json says the same as the task file (plan/bundle.ts).
+  // For all other namespaces config.json agrees with the task file (plan/bundle.ts).
   if (config !== undefined) return { ...common, config, bundle: container.bundle!, namespaces: joined };
   const capabilities = capabilitiesOf(container);
   const seccomp = seccompOf(container, placement, capabilities);
@@ -93,7 +93,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   };
 }
 
-/** Whether somebody can write to its standard input. */
+/** Whether standard input of the container can be written to. */
 export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
 }
@@ -113,7 +113,7 @@ function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMo
   return namespacesOf(task)[name] === "host" ? "host" : "private";
 }
 
-/** In a network of the task each of its containers has the task's name, unless it says another. */
+/** In a network of the task, containers that set no hostname have the name of the task. */
 function hostnameOf(task: TaskSpec, { hostname }: ContainerSpec, network: NetworkPlacement | undefined): { readonly hostname?: string } {
   if (hostname !== undefined) return { hostname };
   return network === undefined || task.namespaces.uts !== "private" ? {} : { hostname: task.name };
@@ -129,7 +129,7 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
   return [...new Set([...kept, ...add])];
 }
 
-/** What `update` changes while it runs. A container without a limit of memory has that of its task, so that what a program reads of its own limit is true. */
+/** The limits that `update` changes. A container without a memory limit gets that of its task, so that a program that reads its own limit sees the effective one. */
 export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
   const { cpus, memoryReservation, pids } = container;
   const memory = container.memory ?? task.memory;
@@ -151,7 +151,7 @@ function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<Lo
   return { ...(maxSize === undefined ? {} : { maxBytes: maxSize }), ...(maxFiles === undefined ? {} : { files: maxFiles }) };
 }
 
-/** A file or directory of the host; undefined: a volume that the engine makes. */
+/** Path of a file or directory of the host; undefined: the mount is a volume that the engine makes. */
 export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: MountSpec): string | undefined {
   const base = volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
   return base === undefined || subPath === undefined ? base : `${base}/${subPath}`;
@@ -175,7 +175,7 @@ function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount 
 
 function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {
   const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
-  // What is confined was opened and bound by the engine: nobody can put something else in its place.
+  // With `hostPaths`, the engine has already opened the source and bound it, so that nobody can replace it in the meantime.
   const source = (task.hostPaths === undefined ? sourceOf(task, mount) : undefined) ?? made();
   const options = ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", mount.readOnly ? "rro" : "rw"];
   return { destination: mount.target, source, type: "bind", options };

@@ -2,20 +2,20 @@
 import { specOf, type TaskRecord } from "../model/index.ts";
 
 export interface Metadata {
-  /** INITIAL until it was started: what is known only then is null. */
+  /** INITIAL until the container was started. Values that are known only afterwards are null until then. */
   readonly status: "INITIAL" | "READY";
   readonly task: { readonly id: string; readonly group: string; readonly name: string; readonly specDigest: string };
   readonly container: {
     readonly name: string;
     readonly id: string;
-    /** Which start of the container this is, from 1. */
+    /** Number of the incarnation, from 1. */
     readonly generation: number;
     /** RFC 3339. */
     readonly startedAt: string | null;
   };
-  /** Of the task's own network, with the length of the prefix; empty: it has none. */
+  /** Addresses of the task's own network, with prefix lengths; empty: it has none. */
   readonly addresses: readonly string[];
-  /** Ports of the host that the task listens on. */
+  /** Host ports of the task. */
   readonly ports: readonly { readonly port: number; readonly protocol: "tcp" | "udp" }[];
 }
 
@@ -25,7 +25,7 @@ export interface Incarnation {
   readonly runtimeId: string;
 }
 
-/** @param startedMs milliseconds since the epoch; undefined: not yet */
+/** @param startedMs milliseconds since the epoch; undefined: not started yet */
 export function metadataOf(
   { id, group, name, digest, spec, network }: TaskRecord,
   one: Incarnation,

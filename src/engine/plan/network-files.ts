@@ -2,18 +2,18 @@
 import type { Mount, OciObject } from "../../executor/index.ts";
 import type { ContainerSpec, NetworkSpec } from "../spec/index.ts";
 
-/** Names of the files, which are below /etc in the containers. */
+/** Names of the files, which are mounted below /etc in the containers. */
 export const NETWORK_FILES = ["hosts", "hostname", "resolv.conf"] as const;
 export type NetworkFile = (typeof NETWORK_FILES)[number];
 
 export interface NetworkPlacement {
-  /** File that the namespace is bound to. */
+  /** Path to which the network namespace is bound. */
   readonly path: string;
   /** Directory of the files. */
   readonly files: string;
 }
 
-/** Something else that the user mounts there stays. */
+/** A path on which the user mounts something else is left alone. */
 export function fileMounts(network: NetworkPlacement | undefined, { mounts }: ContainerSpec, config: OciObject | undefined): Mount[] {
   if (network === undefined) return [];
   const configured = Array.isArray(config?.["mounts"])
@@ -34,12 +34,12 @@ export interface Named {
 }
 
 export interface FileContents {
-  /** Of the task: its own first. */
+  /** The task's names; its own name is the first. */
   readonly names: readonly string[];
-  /** Without the length of the prefix; the first is the task's own name. */
+  /** Without prefix lengths. The first is the address of the task's own name. */
   readonly addresses: readonly string[];
   readonly dns: NetworkSpec["dns"];
-  /** resolv.conf of the host. */
+  /** Content of resolv.conf of the host. */
   readonly hostResolv: string;
 }
 
@@ -51,7 +51,7 @@ export function fileContents({ names, addresses, dns, hostResolv }: FileContents
   };
 }
 
-/** `peers`: other tasks of its network. */
+/** `peers`: names and addresses of other tasks in its networks. */
 export function hostsOf(names: readonly string[], addresses: readonly string[], peers: readonly Named[]): string {
   const own = addresses.length === 0 ? ["127.0.0.1"] : addresses;
   const entries = [
@@ -71,7 +71,7 @@ function resolvText({ servers, search, options }: NonNullable<NetworkSpec["dns"]
   ].join("");
 }
 
-/** Without servers on the host's loopback: that of the task is another one. */
+/** Removes name servers on the host's loopback interface, which cannot be reached from the task's namespace. */
 function reachable(resolv: string): string {
   const lines = resolv.split("\n").filter((line) => /^\s*(nameserver|search|domain|options)\s/.test(line));
   const kept = lines.filter((line) => !/^\s*nameserver\s+(127\.|::1(\s|$))/.test(line));

@@ -1,12 +1,12 @@
 /** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
 import { hostPortOf, type InterfaceSpec, type NetworkSpec, type TaskSpec } from "../spec/index.ts";
 
-/** A plugin with its configuration; `cniVersion`, `name` and `prevResult` are added when it is called. */
+/** The configuration of a plugin. `cniVersion`, `name` and `prevResult` are added when it is called. */
 export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** One attachment: plugins that work on one interface, in order. */
+/** One attachment: the plugins that configure one interface, in order. */
 export interface NetworkStep {
-  /** Name of the network. Leases and rules are kept under it. */
+  /** Name of the network, which identifies its address leases and firewall rules. */
   readonly name: string;
   readonly interface: string;
   readonly plugins: readonly CniPlugin[];
@@ -23,33 +23,33 @@ export interface HostPort {
 
 export interface NetworkPlan {
   readonly steps: readonly NetworkStep[];
-  /** Ports that nobody else on the host may listen on. */
+  /** Host ports on which no other program may listen. */
   readonly ports: readonly HostPort[];
-  /** Addresses that nothing in the task reaches. */
+  /** Addresses that cannot be reached from the task. */
   readonly blocked: readonly string[];
-  /** Rules inside the namespace, as iptables-restore(8) takes them; "": none. They go with it. */
+  /** Rules for iptables-restore(8) inside the namespace; "": none. They disappear with the namespace. */
   readonly rules: string;
-  /** Rules and routes inside the namespace, as `ip -batch` takes them; "": none. They go with it. */
+  /** Routing rules and routes for `ip -batch` inside the namespace; "": none. They disappear with the namespace. */
   readonly routing: string;
 }
 
-/** A network of this engine: behind a bridge of the host. */
+/** A network of this engine, which is a bridge on the host. */
 export interface BridgeNetwork {
   readonly name: string;
   readonly bridge: string;
-  /** "10.201.0.0/20" */
+  /** Such as "10.201.0.0/20". */
   readonly subnet: string;
 }
 
 export interface NetworkPlaces {
   readonly bridged: BridgeNetwork;
-  /** Of NetworkSpec.further, in order. */
+  /** The networks of NetworkSpec.further, in order. */
   readonly further?: readonly BridgeNetwork[];
-  /** Directory of leases. */
+  /** Directory of the address leases. */
   readonly leases: string;
 }
 
-/** Addresses of cloud metadata services, which give out secrets of the machine. */
+/** Addresses of the metadata services of clouds, which give out credentials of the machine. */
 const METADATA = ["169.254.169.254", "fd00:ec2::254"];
 
 /** @throws Error: the task has no network of its own */
@@ -67,11 +67,13 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
   };
 }
 
-/** Only this task knows them. */
+/** Mark and routing table are local to the task's namespace. */
 const MARK = "0x1/0x1";
 const TABLE = 100;
 
-/** The proxy gets a connection as it was made: nothing of it is rewritten. Source: the kernel's Documentation/networking/tproxy.rst. */
+/**
+ * Rules for a transparent proxy, which sees the original destination because the packets are not rewritten. Source: the kernel's Documentation/networking/tproxy.rst.
+ */
 function transparentRules(proxy: NetworkSpec["proxy"]): string {
   if (proxy?.transparent === undefined) return "";
   const { port, addresses } = proxy.transparent;
@@ -79,18 +81,18 @@ function transparentRules(proxy: NetworkSpec["proxy"]): string {
   return ["*mangle", ...lines, "COMMIT", ""].join("\n");
 }
 
-/** What is marked is for this host, whatever its address is. */
+/** Delivers marked packets locally, whatever their destination is. */
 function transparentRouting(proxy: NetworkSpec["proxy"]): string[] {
   if (proxy?.transparent === undefined) return [];
   return [`rule add fwmark ${MARK} lookup ${TABLE}`, `route add local 0.0.0.0/0 dev lo table ${TABLE}`];
 }
 
-/** Ways of a task to addresses that another one has taken over. @param gateway of that task; undefined: it does not run, and nothing leaves by another way */
+/** Routes through another task. @param gateway address of that task; undefined: it does not run, and the addresses must not be reached by any other route */
 export function viaRoutes(addresses: readonly string[], gateway?: string): string[] {
   return addresses.map((range) => (gateway === undefined ? `route replace unreachable ${range}` : `route replace ${range} via ${gateway}`));
 }
 
-/** Redirects connections to the proxy, except its own, which would loop. Sources: iptables-extensions(8), REDIRECT and owner. */
+/** Redirects connections to the proxy, except those of the proxy itself, which would loop. Source: iptables-extensions(8), REDIRECT and owner. */
 function redirects(proxy: NetworkSpec["proxy"]): string {
   if (proxy === undefined) return "";
   const { user, egress, ingress } = proxy;
@@ -137,7 +139,7 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
   return { type: "static", addresses: entries, routes };
 }
 
-/** The last interfaces of every task that has more than loopback: by the first of them the host reaches it. */
+/** The interfaces on bridges, which every task has unless it only has loopback. The host reaches the task through the first of them. */
 function bridged({ mode, interfaces: others, ports }: NetworkSpec, { bridged: own, further = [], leases }: NetworkPlaces): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
@@ -166,7 +168,7 @@ function bridgePlugin({ bridge, subnet }: BridgeNetwork, leases: string, isWayOu
   return { type: "bridge", bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam };
 }
 
-/** "8080/tcp" */
+/** Such as "8080/tcp". */
 export function portName({ port, protocol }: HostPort): string {
   return hostPortOf({ container: port, protocol });
 }

@@ -1,21 +1,21 @@
-/** The launch command of the process that holds the shared namespaces of a task. Pure. */
+/** Builds the launch command of the pause container, which holds the shared namespaces of a task. Pure. */
 import type { ConfigLaunch } from "../../executor/index.ts";
 import { NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 
 export interface PausePlacement {
-  /** Absolute directory that has nothing but the program in it. */
+  /** Absolute path of a directory that contains only the program. */
   readonly rootfs: string;
-  /** Path of the program in there. */
+  /** Path of the program inside the root file system. */
   readonly program: string;
   readonly cgroupParent: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Whether the host has IPv6: some hosts switch it off in each new network namespace, which would take ::1 from loopback. */
+  /** Whether the host has IPv6. Some hosts disable it in new network namespaces, which would remove ::1 from the loopback interface. */
   readonly hasIpv6: boolean;
-  /** File of the network that the engine has made for the task. */
+  /** Path of the network namespace that the engine has made for the task. */
   readonly network?: string;
 }
 
-/** user_namespaces(7): nobody. It needs no rights: what it holds was made for it. */
+/** The overflow user id, user_namespaces(7). The pause program needs no privileges, because its namespaces are made for it. */
 const NOBODY = 65_534;
 
 export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLaunch {

@@ -1,13 +1,13 @@
-/** Features that this engine is configured not to provide. They are refused by name, before anything happens. */
+/** Refuses fields of a task that this engine is configured not to support, before anything is done. */
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface Refused {
-  /** JSON pointer within the task. */
+  /** JSON pointer into the task. */
   readonly pointer: string;
   readonly message: string;
 }
 
-/** One refusal for each field; empty when the engine provides all of them. */
+/** One refusal for each such field; empty: the engine supports the task. */
 export function refusedByHost({ cpus, memory, pids }: TaskSpec, { hasTaskLimits }: { readonly hasTaskLimits: boolean }): Refused[] {
   if (hasTaskLimits) return [];
   return Object.entries({ cpus, memory, pids })

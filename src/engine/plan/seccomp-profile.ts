@@ -1,9 +1,9 @@
 /**
- * What a program may ask the kernel for when its task file says nothing of seccomp: data, after the pages of each call in man-pages(2) and
- * capabilities(7). What is in no list does not exist for it (ENOSYS): also what a later kernel brings.
+ * The system calls that a container without a seccomp setting may make. The lists are derived from the page of each call in man-pages(2) and from capabilities(7). A
+ * call that is in no list, such as one of a newer kernel, fails with ENOSYS.
  */
 
-/** Calls that are harmless for other processes: always allowed. */
+/** Always allowed, because they cannot harm other processes. */
 export const ALLOWED = `
   _llseek _newselect accept accept4 access adjtimex alarm arch_prctl arm_fadvise64_64 arm_sync_file_range bind breakpoint brk cacheflush
   cachestat capget capset chdir chmod chown chown32 chroot clock_adjtime clock_adjtime64 clock_getres clock_getres_time64 clock_gettime
@@ -40,7 +40,7 @@ export const ALLOWED = `
   .trim()
   .split(/\s+/);
 
-/** Refused with EPERM, but for a program with one of these capabilities: the kernel would ask for one, too, or gives it in a new user namespace. */
+/** Fail with EPERM unless the container has one of these capabilities. Most of them the kernel would refuse as well, but grants them in a new user namespace. */
 export const PRIVILEGED: Readonly<Record<string, readonly string[]>> = {
   CAP_SYS_ADMIN: [
     ...["bpf", "fanotify_init", "fsconfig", "fsmount", "fsopen", "fspick", "mount", "mount_setattr", "move_mount", "open_tree"],
@@ -60,10 +60,10 @@ export const PRIVILEGED: Readonly<Record<string, readonly string[]>> = {
   CAP_SYSLOG: ["syslog"],
 };
 
-/** Refused with EPERM whatever it may: keys have no namespace, and a handler of page faults holds the kernel up where it likes. */
+/** Always fail with EPERM: keys have no namespace, and a handler of page faults can stop the kernel at any point. */
 export const NEVER = ["add_key", "keyctl", "request_key", "userfaultfd"];
 
-/** Names of Node's `process.arch`: what runs on it. A program of another architecture is killed. */
+/** By name in Node's process.arch: the architectures whose programs may run. Programs of other architectures are killed. */
 export const ARCHITECTURES: Readonly<Record<string, readonly string[]>> = {
   x64: ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86"],
   arm64: ["SCMP_ARCH_AARCH64", "SCMP_ARCH_ARM"],

@@ -1,18 +1,21 @@
-/** The default filter of system calls, as linux.seccomp of an OCI configuration. Pure. */
+/** Builds the default seccomp filter, as linux.seccomp of an OCI configuration. Pure. */
 import type { OciObject } from "../../executor/index.ts";
 import { ALLOWED, ARCHITECTURES, NEVER, PRIVILEGED } from "./seccomp-profile.ts";
 
 /** errno(3) */
 const EPERM = 1;
 const ENOSYS = 38;
-/** clone(2): every namespace but that of time, whose bit means something else there. */
+/** Flags of clone(2) for all namespaces except time, whose bit has another meaning there. */
 const CLONE_NAMESPACES = 0x7e02_0000;
-/** vsock(7): it leads to the hypervisor, past every network namespace. */
+/** vsock(7) reaches the hypervisor and bypasses network namespaces. */
 const AF_VSOCK = 40;
-/** personality(2): PER_LINUX and PER_LINUX32, either as Linux 2.6; and the question which it is. Others make memory predictable or executable. */
+/**
+ * Values of personality(2): PER_LINUX and PER_LINUX32, each also with the version number 2.6, and the query of the current value. Other values make addresses predictable
+ * or memory executable.
+ */
 const PERSONALITIES = [0, 8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
-/** @param capabilities those of the container. @param architecture as Node calls it; one that is not known has its own calls only */
+/** @param capabilities of the container. @param architecture as in Node's process.arch; for an unknown one only native calls are allowed */
 export function defaultSeccomp(capabilities: readonly string[], architecture: string): OciObject {
   const granted = new Set(capabilities.flatMap((name) => PRIVILEGED[name] ?? []));
   const refused = new Set(Object.values(PRIVILEGED).flat());
@@ -31,7 +34,7 @@ export function defaultSeccomp(capabilities: readonly string[], architecture: st
   };
 }
 
-/** Its flags are in memory with clone3, where no filter sees them: libraries take clone when there is none. */
+/** clone3 passes its flags in memory, where seccomp cannot see them. It fails with ENOSYS, so that libraries use clone. */
 function cloneRules(): OciObject[] {
   return [allow(["clone"], { value: CLONE_NAMESPACES, valueTwo: 0, op: "SCMP_CMP_MASKED_EQ" })];
 }

@@ -1,12 +1,12 @@
-/** What the slice of a task is limited to, as properties of the unit in GVariant text (systemd.resource-control(5)). Pure. */
+/** The limits of a task's slice, as unit properties in GVariant text (systemd.resource-control(5)). Pure. */
 import { cpuWeight } from "../../shared/linux/index.ts";
 import type { TaskResources } from "./task-limits.ts";
 
 const SECOND_US = 1_000_000;
-/** systemd counts CPU time in whole percents of one CPU. */
+/** systemd stores CPU time in whole percents of one CPU: microseconds per second for one percent. */
 const PERCENT_US = 10_000;
 
-/** The accounting makes systemd hand the controllers down to the containers. A task with a limit of memory does not use swap beyond it. */
+/** Accounting is switched on so that systemd enables the controllers for the containers. A task with a memory limit may not use swap in addition. */
 export function sliceProperties({ cpu, memory, pids }: TaskResources, task: string): string[] {
   const number = (name: string, value: number | bigint) => `${name}=uint64 ${value}`;
   const quota = (perSecond: number) => Math.ceil(perSecond / PERCENT_US) * PERCENT_US;

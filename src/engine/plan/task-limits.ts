@@ -1,23 +1,23 @@
-/** Limits of the cgroup of a task. Pure. */
+/** The limits of a task's cgroup. Pure. */
 import { cpuWeight } from "../../shared/linux/index.ts";
 import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
 
-/** Microseconds: 100 ms, as the limits of single containers have it. */
+/** In microseconds: 100 ms, the same period as in limits of containers. */
 const CPU_PERIOD = 100_000;
-/** The kernel's bounds for cpu.shares (kernel/sched/sched.h). */
+/** Bounds of cpu.shares. Source: kernel/sched/sched.h. */
 const SHARES = { least: 2, most: 262_144, unsaid: 1024 } as const;
 
-/** The limits of a task, as linux.resources of an OCI configuration names them. */
+/** The limits of a task, named as in linux.resources of an OCI configuration. */
 export interface TaskResources {
   readonly cpu: { readonly quota: number; readonly period: number } | { readonly shares: number };
   readonly memory?: { readonly limit: number };
   readonly pids?: { readonly limit: number };
 }
 
-/** A limit of CPUs is one of time; without it the task has the weight that its containers have together. */
+/** `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. */
 export function taskResources({ cpus, memory, pids, containers, namespaces }: TaskSpec): TaskResources {
   const shares = containers.reduce((sum, one) => sum + (sharesOf(one) ?? SHARES.unsaid), 0);
-  // The process that holds the shared namespaces is none of the user's.
+  // The pause container is not counted as one of the user's processes.
   const own = Object.values(namespaces).includes("shared") ? 1 : 0;
   return {
     cpu: cpus === undefined ? { shares: Math.min(SHARES.most, shares) } : { quota: Math.trunc(cpus * CPU_PERIOD), period: CPU_PERIOD },
@@ -26,7 +26,7 @@ export function taskResources({ cpus, memory, pids, containers, namespaces }: Ta
   };
 }
 
-/** What the kernel gets for cpuShares; undefined: the container says nothing of it. */
+/** The value that the kernel gets for cpuShares; undefined: the container does not set it. */
 export function sharesOf({ cpuShares }: ContainerSpec): number | undefined {
   return cpuShares === undefined ? undefined : Math.min(SHARES.most, Math.max(SHARES.least, cpuShares));
 }
@@ -39,8 +39,8 @@ export interface FileWrite {
 }
 
 /**
- * In the order in which they are written. A task with a limit of memory does not use swap beyond it. Where nothing divides CPU time between cgroups, a weight
- * asks for nothing.
+ * The writes, in order. A task with a memory limit may not use swap in addition. A weight is optional: on a host without its controller no CPU time is divided between
+ * cgroups.
  */
 export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
   const write = (controller: string, file: string, value: number | bigint | string, isOptional = false): FileWrite => ({
