@@ -1,4 +1,4 @@
-/** Secrets as files of one incarnation: in memory, in a directory of its own, which goes with it. */
+/** Writes the secrets of one incarnation to files in a tmpfs of its own, which is removed with it. */
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
@@ -6,30 +6,33 @@ import { readSecret } from "./read.ts";
 import { SecretError, type SecretSource } from "./source.ts";
 
 export interface SecretFile {
-  /** Of the secret. */
+  /** Name of the secret. */
   readonly name: string;
   readonly source: SecretSource;
   readonly mode: number;
   readonly uid: number;
 }
 
-/** Bytes of all of one incarnation. */
+/** Size limit in bytes for all secrets of one incarnation. */
 const MOST = 64 << 20;
 
 export class SecretFiles {
   readonly #directory: string;
 
-  /** @param directory absolute; made if absent */
+  /** @param directory absolute; created if missing */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Of its files, in their order. */
+  /** Paths of the files, in the order of the secrets. */
   paths(id: string, count: number): string[] {
     return Array.from({ length: count }, (_, at) => join(this.#directory, id, String(at)));
   }
 
-  /** They are read anew. May be repeated while nothing runs there. @throws SecretError; the reason of `signal`; Error: it cannot be mounted */
+  /**
+   * Reads the secrets from their sources and writes the files. May be repeated while no container uses them. @throws SecretError; the reason of `signal`; Error: the
+   * tmpfs cannot be mounted
+   */
   async make(id: string, files: readonly SecretFile[], signal: AbortSignal): Promise<void> {
     await this.release(id);
     if (files.length === 0) return;
@@ -47,7 +50,7 @@ export class SecretFiles {
     }
   }
 
-  /** What is gone is released. @throws Error: it is in use */
+  /** Removes the files. Succeeds if there are none. @throws Error: they are in use */
   async release(id: string): Promise<void> {
     const directory = join(this.#directory, id);
     if (!existsSync(directory)) return;
@@ -55,14 +58,14 @@ export class SecretFiles {
     rmdirSync(directory);
   }
 
-  /** At the start: those of other incarnations than these go. */
+  /** Removes the files of all incarnations except these. Called at the start. */
   async sweep(ids: ReadonlySet<string>): Promise<void> {
     if (!existsSync(this.#directory)) return;
     for (const id of readdirSync(this.#directory)) if (!ids.has(id)) await this.release(id);
   }
 }
 
-/** A file of `make` as the value of a variable. @throws SecretError: it is no text */
+/** The content of a file as value of an environment variable. @throws SecretError: it is no text */
 export function readVariable(path: string, name: string): string {
   const bytes = readFileSync(path);
   const text = bytes.toString();

@@ -1,4 +1,4 @@
-/** Secrets: had from where they are when they are needed, in memory only, and hidden in what others say. */
+/** Secrets: read from their sources when they are needed, kept only in memory, and removed from messages. */
 export { readVariable, type SecretFile, SecretFiles } from "./files.ts";
 export { asMemoryFile } from "./memory-file.ts";
 export { readSecret } from "./read.ts";

@@ -1,16 +1,16 @@
-/** A secret for a program that wants a file: one in memory, without a name. Whoever has its descriptor may open it as /proc/self/fd/N. */
+/** Passes a secret to a program that expects a file: as an unnamed file in memory, which the holder of the descriptor opens as /proc/self/fd/N. */
 import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { SecretError } from "./source.ts";
 
-/** open(2): Node has no name for it. */
+/** Flag of open(2), which Node does not export. */
 const O_TMPFILE = 0o20200000;
-/** statfs(2) */
+/** Magic number of tmpfs, statfs(2). */
 const TMPFS = 0x01021994;
 const RAMFS = 0x858458f6;
 const PLACES = ["/dev/shm", "/run"];
 
-/** Calls `action` with the descriptor, which is closed when that has ended. @throws SecretError: the host has no memory for it; what `action` throws */
+/** Calls `action` with the descriptor, and closes it when the promise settles. @throws SecretError: the host has no usable tmpfs; what `action` throws */
 export async function asMemoryFile<T>(bytes: Uint8Array, action: (descriptor: number) => Promise<T>): Promise<T> {
   const place = PLACES.find(isInMemory);
   if (place === undefined) throw new SecretError(`none of ${PLACES.join(", ")} is in memory (tmpfs)`);
@@ -35,7 +35,7 @@ function openNameless(place: string): number {
   try {
     return openSync(place, O_TMPFILE | constants.O_RDWR, 0o600);
   } catch (error) {
-    // ramfs knows no files without a name.
+    // ramfs supports no unnamed files.
     if ((error as NodeJS.ErrnoException).code !== "EOPNOTSUPP") throw error;
   }
   const directory = mkdtempSync(join(place, "runt-"));

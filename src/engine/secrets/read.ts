@@ -1,14 +1,14 @@
-/** A secret from its source. Nothing of it is in an error. */
+/** Reads a secret from its source. Errors contain nothing of the secret. */
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { SecretError, type SecretSource } from "./source.ts";
 
-/** No larger one is taken. */
+/** In bytes; larger secrets are refused. */
 const LARGEST = 1 << 20;
 const PROGRAM_MS = 30_000;
 
-/** `signal` ends it. @throws SecretError: it is not to be had; the reason of `signal` */
+/** `signal` cancels the read. @throws SecretError: the secret cannot be read; the reason of `signal` */
 export async function readSecret(source: SecretSource, signal: AbortSignal): Promise<Buffer> {
   signal.throwIfAborted();
   return "file" in source ? readSecretFile(source.file) : programOutput(source.exec, signal);
@@ -16,7 +16,7 @@ export async function readSecret(source: SecretSource, signal: AbortSignal): Pro
 
 async function readSecretFile(path: string): Promise<Buffer> {
   try {
-    // What is no file could be waited for without an end.
+    // O_NONBLOCK prevents opening a FIFO or device from blocking forever.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
       const found = await file.stat();
@@ -32,7 +32,10 @@ async function readSecretFile(path: string): Promise<Buffer> {
   }
 }
 
-/** In a process group of its own: what it has started is ended with it. What it says on stderr is not told: it may be a part of the secret. */
+/**
+ * Runs the program in a process group of its own, so that its children are killed with it. Its standard error is not reported, because it may contain parts of the
+ * secret.
+ */
 function programOutput([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true, cwd: "/" });

@@ -1,10 +1,10 @@
-/** What others say may have a secret in it: a registry that shows what it was sent. Pure. */
+/** Removes secrets from the messages of other programs: a registry may send back what it was sent. Pure. */
 
 const HIDDEN = "[hidden]";
-/** Shorter ones are in any text. */
+/** In characters. Shorter secrets would match anywhere. */
 const SHORTEST = 4;
 
-/** Each of them, and what base64 makes of it, is hidden in the text. */
+/** Replaces each secret, also in base64, in the text. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter(({ length }) => length >= SHORTEST)
