@@ -1,32 +1,32 @@
-/** YAML or JSON text -> its documents as values, or what is wrong with the text itself, with line and column. */
+/** Parses YAML or JSON text into documents, or reports syntax errors with line and column. */
 import { isScalar, LineCounter, parseAllDocuments, type ScalarTag, visit } from "yaml";
 import { duplicates } from "./check/names.ts";
 import { type Finding, type Problem, pointerOf } from "./finding.ts";
 import { offsetOf, type Position, positionOf } from "./position.ts";
 
-/** A larger file is refused before it is read as YAML. */
+/** In bytes. A larger file is refused before it is parsed. */
 export const LARGEST_FILE = 256 * 1024;
-/** Of one file. Who has more has given the wrong file. */
+/** For one file. A file with more findings is probably not a task file. */
 export const MOST_FINDINGS = 1000;
-/** How many nodes aliases may multiply to (yaml's maxAliasCount): a few lines could stand for gigabytes. */
+/** Limit for the expansion of YAML aliases (maxAliasCount of the library yaml): a few lines could expand to gigabytes. */
 const MOST_ALIASES = 100;
 
 export interface ReadDocument {
   readonly value: unknown;
-  /** The text itself is wrong: then there is no value. */
+  /** Syntax errors; if there are any, there is no value. */
   readonly findings: readonly Finding[];
-  /** Where something that is wrong with the value stands. */
+  /** Converts a problem of the value to a finding with its position in the text. */
   place(problem: Problem): Finding;
 }
 
 export interface ReadOptions {
-  /** Whether "<<" takes the fields of another map, as YAML 1.1 has it. */
+  /** Whether the key "<<" merges another map, as in YAML 1.1. */
   readonly merge?: boolean;
 }
 
 type Document = ReturnType<typeof documentsOf>[number];
 
-/** Reads nothing but `text`. A file that is too large, or empty, is one document with that finding; `what` it should have in it. */
+/** Uses only `text`. A file that is too large or empty gives one document with that finding. @param what describes the expected content */
 export function readDocuments(text: string, what: string, { merge = false }: ReadOptions = {}): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
   const lines = new LineCounter();
@@ -34,13 +34,13 @@ export function readDocuments(text: string, what: string, { merge = false }: Rea
     const documents = documentsOf(text, lines, merge);
     return documents.length === 0 ? refused(`the file has no ${what} in it`) : documents.map((one, index) => read(one, index, lines));
   } catch (error) {
-    // The parser of yaml calls itself for each level.
+    // The YAML parser is recursive, so that deep nesting exceeds the call stack.
     if (error instanceof RangeError) return refused("the values are nested too deeply");
     throw error;
   }
 }
 
-/** "0644" is a mode, as Kubernetes and Compose read it (YAML 1.1); YAML 1.2 would take it as six hundred and forty-four. */
+/** Parses "0644" as octal, like Kubernetes and Compose (YAML 1.1). YAML 1.2 would read it as decimal. */
 const OCTAL: ScalarTag = {
   tag: "tag:yaml.org,2002:int",
   default: true,
@@ -72,7 +72,7 @@ function read(document: Document, index: number, lines: LineCounter): ReadDocume
     line,
     column,
   });
-  // A tag that nobody knows is a warning to yaml: the value would silently be something else.
+  // The library only warns about an unknown tag, but the value would silently have another type.
   const bad = [...document.errors, ...document.warnings].map(({ message, pos }) => ({ message, offset: pos[0] }));
   const wrong = [...bad, ...repeatedKeys(document)].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
@@ -85,7 +85,7 @@ function read(document: Document, index: number, lines: LineCounter): ReadDocume
   }
 }
 
-/** yaml would compare each key with each other one. */
+/** Duplicate keys are detected here, because the library compares each key with every other one. */
 function repeatedKeys(document: Document): { message: string; offset: number }[] {
   const found: { message: string; offset: number }[] = [];
   visit(document, {

@@ -1,4 +1,4 @@
-/** The text of a task: its schema, its checks, its digest. Pure. */
+/** The text of tasks: schema, checks and digest. Pure. */
 export { checkGroup, dependencyTarget } from "./check/group.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
 export { hostPortOf } from "./check/network.ts";

@@ -1,4 +1,4 @@
-/** The JSON Schema of a task as it is written, for editors. */
+/** The JSON Schema of a task file, for editors. */
 import { z } from "zod";
 import { task } from "./schema/task.ts";
 

@@ -1,7 +1,4 @@
-/**
- * The text of a file of tasks -> TaskSpecs, or every finding with line and column. YAML or JSON; each document of the file is one task, and all of them
- * are one group.
- */
+/** Parses a task file (YAML or JSON) into TaskSpecs, or reports all findings with line and column. Each document of the file is one task; together they form a group. */
 import { checkGroup } from "./check/group.ts";
 import { checkTask } from "./check/task.ts";
 import { MOST_FINDINGS, type ReadDocument, readDocuments } from "./documents.ts";
@@ -10,17 +7,17 @@ import { type TaskSpec, task } from "./schema/task.ts";
 import { shapeProblems } from "./shape.ts";
 
 export interface ParsedFile {
-  /** Empty when there are findings. */
+  /** Empty if there are findings. */
   readonly tasks: readonly TaskSpec[];
   readonly findings: readonly Finding[];
 }
 
-/** Reads nothing but `text`. Every finding of the file is there, up to 1000, in the order of its lines. */
+/** Uses only `text`. Reports all findings of the file in the order of lines, up to 1000. */
 export function parseTasks(text: string): ParsedFile {
   return tasksIn(readDocuments(text, "task"));
 }
 
-/** The same, of what has been read. */
+/** Like parseTasks, for documents that are already parsed. */
 export function tasksIn(documents: readonly ReadDocument[]): ParsedFile {
   const read = documents.map(readTask);
   const findings = read.flatMap((one) => one.findings);
@@ -31,7 +28,7 @@ export function tasksIn(documents: readonly ReadDocument[]): ParsedFile {
   return parsedFile(tasks, findings);
 }
 
-/** All of a file or nothing: findings in the order of its lines, and no more than anybody reads. */
+/** Returns either tasks or findings, which are sorted by line and limited in number. */
 export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[]): ParsedFile {
   const findings = found.slice(0, MOST_FINDINGS).sort((a, b) => a.line - b.line || a.column - b.column);
   return { tasks: findings.length === 0 ? tasks : [], findings };

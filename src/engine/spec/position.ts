@@ -1,13 +1,13 @@
-/** Where in the text a part of a document stands. */
+/** Finds the position of a part of a document in its text. */
 import { isMap, isPair, isScalar, isSeq, type Node } from "yaml";
 
 export interface Position {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** Of the node at `path`; of the key, when the last part of the path is one. What is not there (a missing field) stands where its nearest parent does. */
+/** The position of the node at `path`, or of the key if the last part of the path is a key. For a missing field, the position of its nearest parent. */
 export function positionOf(root: unknown, path: readonly (string | number)[], at: (offset: number) => Position): Position {
   let node = root;
   let offset = offsetOf(root) ?? 0;

@@ -1,4 +1,4 @@
-/** Whether the source of an image is asked; what each word means stands in the schema of a container. Imports nothing, because the client has the words, too. */
+/** When the registry is asked for an image. The schema of a container explains the values. This file has no imports, because the client uses it without the schemas. */
 
 export const PULL_POLICIES = ["always", "once", "prefer-cached", "default", "never"] as const;
 

@@ -1,12 +1,12 @@
-/** Fields of a container that exclude or need each other. */
+/** Checks fields of a container that exclude each other or need each other. */
 
 import { CAPABILITIES, signalNumber } from "../../../shared/linux/index.ts";
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec, VolumeSpec } from "../schema/task.ts";
 
-/** What the config.json of a bundle says already: each with the value that means "not given". */
-const SAID_BY_BUNDLE = {
+/** Fields that the config.json of a bundle already sets, with the value that means "not given". */
+const SET_BY_BUNDLE = {
   command: undefined,
   args: [],
   env: {},
@@ -21,7 +21,7 @@ const SAID_BY_BUNDLE = {
   groups: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
-/** A file system takes some of it for itself. */
+/** In bytes: the file system itself needs some of the space. */
 const LEAST_IMAGE = 1 << 20;
 
 export function checkCombinations(spec: TaskSpec): Problem[] {
@@ -65,7 +65,7 @@ function source(container: ContainerSpec): Problem[] {
   const ofPull = (["pullPolicy", "pullCredentials"] as const).find((field) => container[field] !== undefined);
   if (image === undefined && ofPull !== undefined) return [wrong("without an image there is nothing to pull", ofPull)];
   if (bundle === undefined) return rootfs !== undefined && command === undefined ? [wrong("with a rootfs it needs a command")] : [];
-  return Object.entries(SAID_BY_BUNDLE)
+  return Object.entries(SET_BY_BUNDLE)
     .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))
     .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
 }
@@ -77,7 +77,7 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
     const volume = volumes.find((one) => one.name === name);
     if (volume?.files !== undefined && !readOnly)
       return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
-    // Whoever writes to a scratch volume could put a link in the place of a part of it.
+    // A container that can write to a scratch volume could replace a directory in it by a link.
     const isScratch = volume !== undefined && volume.files === undefined && volume.host === undefined;
     return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
   });
@@ -117,7 +117,7 @@ function sources({ host, hostType, files, medium, size, group, kept }: VolumeSpe
   return hostType !== undefined && host === undefined ? [{ message: "needs host", path: ["hostType"] }] : [];
 }
 
-/** What is mounted of the host is opened once, by the engine: it has to be a volume, and all of it. */
+/** With `hostPaths`, the engine opens and binds each path of the host once, so that it must be a whole volume. */
 function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
   if (hostPaths === undefined) return [];
   const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
@@ -135,14 +135,14 @@ function wrongIn(container: number, message: string, ...path: (string | number)[
   return { code: "combination", message, path: ["containers", container, ...path] };
 }
 
-/** They are set once, by who holds the namespace: it has to be that of all containers. */
+/** Sysctls are set once for a namespace, so that all containers must share it. */
 function parameters({ sysctls = {}, namespaces, network }: TaskSpec): Problem[] {
   return Object.keys(sysctls).flatMap((name): Problem[] => {
     const isNet = name.startsWith("net.");
     const isShared = isNet
       ? namespaces.network === "shared" || (network !== undefined && network.mode !== "host")
       : namespaces.ipc === "shared";
-    // Something has to hold a network of the engine: a namespace that is shared.
+    // A network of the engine needs a shared namespace that holds it.
     const hasHolder = Object.values(namespaces).includes("shared");
     if (isShared && hasHolder) return [];
     const message = `needs a ${isNet ? "network" : "namespaces.ipc: shared"} that the containers share, and a namespace that one process holds for them`;
@@ -155,7 +155,7 @@ function metadata({ metadata: directory, mounts: others }: ContainerSpec): Probl
   return [{ code: "combination", message: `a mount has the target ${directory}, too`, path: ["metadata"] }];
 }
 
-/** What is dropped cannot be kept, sent or shown as well; one log has one reader that it waits for. */
+/** Dropped output cannot be stored, forwarded or shown, and a log can be forwarded to only one receiver. */
 function logOf({ log: { driver, ...rest } = {}, tty }: ContainerSpec): Problem[] {
   const wrong = (message: string, field: string): Problem => ({ code: "combination", message, path: ["log", field] });
   if (driver === "journald" && rest.forward !== undefined) return [wrong("goes to the journal already: give one", "forward")];
@@ -182,7 +182,7 @@ function health(container: ContainerSpec): Problem[] {
   ];
 }
 
-/** The kernel knows capabilities by number: an unknown name would be dropped silently. */
+/** The kernel knows capabilities by number, so that an unknown name would be dropped silently. */
 function capabilities({ capabilities: given }: ContainerSpec): Problem[] {
   return (["add", "drop"] as const).flatMap((list) =>
     (given?.[list] ?? []).flatMap((name, at): Problem[] =>

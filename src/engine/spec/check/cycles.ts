@@ -1,14 +1,14 @@
-/** Cycles of a directed graph. */
+/** Finds cycles in a directed graph. */
 
 /**
- * One cycle for each place where a walk in depth comes back to its own way: members in order, each once, beginning with the one that is first in the
- * graph. Empty exactly when the graph has none.
+ * Returns one cycle for each back edge of a depth-first search. Each cycle lists its members in order, starting with the one that is first in the graph. Empty if
+ * and only if the graph has no cycle.
  */
 export function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const done = new Set<string>();
   const cycles: string[][] = [];
   for (const start of graph.keys()) {
-    // Its own stack: a chain of containers may be longer than the one of the engine.
+    // An explicit stack, because a chain of containers may be longer than the call stack of the JavaScript engine.
     const way: { node: string; next: number }[] = done.has(start) ? [] : [{ node: start, next: 0 }];
     const onWay = new Set(way.map(({ node }) => node));
     while (way.length > 0) {

@@ -1,4 +1,4 @@
-/** Dependencies, over all tasks of a group: each names a container that is there, none waits for itself, and each can come true. */
+/** Checks dependencies over all tasks of a group: each must name an existing container, none may be part of a cycle, and each must be satisfiable. */
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec, Dependency } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
@@ -10,7 +10,7 @@ export interface GroupProblem extends Problem {
   readonly task: number;
 }
 
-/** A dependency with both its ends. */
+/** A dependency, with both containers. */
 interface Edge {
   readonly task: number;
   readonly path: readonly (string | number)[];
@@ -35,7 +35,7 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
   ];
 }
 
-/** "container" is of the same task; "task/container" of that one. */
+/** "container" belongs to the same task, "task/container" to another one. */
 export function dependencyTarget(owner: string, { container }: Dependency): Readonly<{ task: string; container: string }> {
   const slash = container.indexOf("/");
   return slash < 0 ? { task: owner, container } : { task: container.slice(0, slash), container: container.slice(slash + 1) };

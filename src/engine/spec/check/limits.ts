@@ -1,9 +1,9 @@
-/** Limits that contradict each other, or that the kernel cannot keep. */
+/** Checks limits that contradict each other, or that the kernel refuses. */
 import type { Problem } from "../finding.ts";
 import type { TaskSpec } from "../schema/task.ts";
 
 const MIB = 1024 * 1024;
-/** The kernel takes no quota below 1000 microseconds; of a period of 100 ms that is a hundredth of a CPU. Source: kernel/sched/core.c. */
+/** The kernel accepts no quota below 1000 microseconds, which is a hundredth of a CPU with a period of 100 ms. Source: kernel/sched/core.c. */
 const LEAST_CPUS = 0.01;
 
 export function checkLimits({ containers, memory, cpus, pids }: TaskSpec): Problem[] {

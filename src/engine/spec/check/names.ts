@@ -2,7 +2,7 @@
 import type { Problem } from "../finding.ts";
 import type { TaskSpec } from "../schema/task.ts";
 
-/** Annotations below it are the engine's own: an adopted container is recognised by them. */
+/** Prefix of the engine's own annotations, by which it recognises containers that it adopts. */
 export const RESERVED_ANNOTATIONS = "org.runt.";
 
 export function checkNames({ containers, volumes, ports }: TaskSpec): Problem[] {
@@ -45,7 +45,7 @@ function duplicate(path: Problem["path"], name: string): Problem {
   return { code: "duplicate-name", message: `${name} is there twice`, path };
 }
 
-/** Indices of what has been there before. */
+/** Indices of values that occurred before. */
 export function duplicates(names: readonly string[]): number[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {

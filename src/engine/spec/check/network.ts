@@ -1,4 +1,4 @@
-/** Checks which fields exclude a network. */
+/** Checks fields of a network that exclude each other. */
 import type { Problem } from "../finding.ts";
 import type { PortMapping } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
@@ -51,7 +51,7 @@ export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[
   return problems;
 }
 
-/** "8080/tcp": two addresses of the host do not make two ports of it. */
+/** Such as "8080/tcp". The host address is not part of it: a port may be used only once, even on different addresses. */
 export function hostPortOf({ container, host = container, protocol }: Pick<PortMapping, "container" | "host" | "protocol">): string {
   return `${host}/${protocol}`;
 }

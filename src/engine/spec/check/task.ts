@@ -1,4 +1,4 @@
-/** All checks of one task that need nothing but its spec. Each check is in the file of its subject. */
+/** All checks of a single task. They need only its spec. Each check is in the file of its subject. */
 import type { Problem } from "../finding.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { checkCombinations } from "./combinations.ts";

@@ -1,4 +1,4 @@
-/** The configuration of an image (opencontainers/image-spec, config.md; HealthCheck is Docker's), as far as it says something about the process. Pure. */
+/** Parses the process settings in the configuration of an image (opencontainers/image-spec, config.md; HealthCheck is an extension of Docker). Pure. */
 import { z } from "zod";
 import type { HealthCheck } from "../schema/container.ts";
 
@@ -46,9 +46,9 @@ const config = z.object({
 
 export interface ImageConfig {
   readonly os: string;
-  /** As Go names it: amd64, arm64. */
+  /** As in Go's GOARCH, such as amd64 or arm64. */
   readonly architecture: string;
-  /** "NAME=value" */
+  /** Entries of the form "NAME=value". */
   readonly env: readonly string[];
   readonly entrypoint: readonly string[];
   readonly cmd: readonly string[];
@@ -58,15 +58,15 @@ export interface ImageConfig {
   /** Absolute paths. */
   readonly volumes: readonly string[];
   readonly healthCheck: HealthCheck | null;
-  /** Of the unpacked layers, the lowest first. */
+  /** Digests of the uncompressed layers, the lowest first. */
   readonly diffIds: readonly string[];
 }
 
-/** What Docker takes when an image says nothing of it. */
+/** Docker's defaults for fields that a HealthCheck does not set. */
 const HEALTH = { interval: 30_000, timeout: 30_000, retries: 3 } as const;
 const MOST_RETRIES = 100;
 
-/** @throws z.ZodError: it is no configuration of an image */
+/** @throws z.ZodError: the value is no image configuration */
 export function parseImageConfig(value: unknown): ImageConfig {
   const { os, architecture, rootfs, config: found } = config.parse(value);
   const { Env, Entrypoint, Cmd, User, WorkingDir, StopSignal, Volumes, Healthcheck } = found ?? process.parse({});
@@ -82,7 +82,7 @@ export function parseImageConfig(value: unknown): ImageConfig {
 
 type Found = NonNullable<z.output<typeof process>["Healthcheck"]>;
 
-/** NONE and an empty test switch it off. */
+/** NONE or an empty test disables the check. */
 function healthCheckOf({ Test: [kind, ...rest], Interval, Timeout, StartPeriod, Retries }: Found): HealthCheck | null {
   const command = kind === "CMD" ? rest : kind === "CMD-SHELL" ? ["/bin/sh", "-c", rest.join(" ")] : [];
   if (command.length === 0) return null;

@@ -107,7 +107,7 @@ export const mount = z.strictObject({
   readOnly: z.boolean().default(false),
 });
 
-/** A smaller log could not hold two of the longest records. */
+/** In bytes. A smaller log could not hold two records of maximum length. */
 const LEAST_LOG = 65_536;
 
 export const LOG_DRIVERS = ["file", "journald", "none"] as const;
@@ -168,7 +168,7 @@ const imageReference = z
 
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
-/** A container as its author writes it, before defaults are added. */
+/** A container as written in a task file, before defaults are added. */
 const fields = z.strictObject({
   name: containerName,
   bundle: absolutePath.optional().describe("A directory with an OCI config.json. It says everything about the process."),
@@ -265,11 +265,11 @@ const fields = z.strictObject({
     .describe("A directory in it, with the file metadata.json that tells it about itself: task, container, start, ports. Absent: none."),
 });
 
-/** Where no image can say it, it is said here: so the record of a task has every default. */
-const SAID_WITHOUT_IMAGE = { cwd: "/", user: "0", stopSignal: "SIGTERM" } as const;
+/** Defaults for containers without an image, so that a record contains all defaults. With an image, its configuration provides them. */
+const DEFAULTS_WITHOUT_IMAGE = { cwd: "/", user: "0", stopSignal: "SIGTERM" } as const;
 
 export const container = fields.transform(
-  (one) => (one.image === undefined ? { ...SAID_WITHOUT_IMAGE, ...one } : one) as z.output<typeof fields>,
+  (one) => (one.image === undefined ? { ...DEFAULTS_WITHOUT_IMAGE, ...one } : one) as z.output<typeof fields>,
 );
 
 export type Condition = (typeof CONDITIONS)[number];

@@ -1,14 +1,14 @@
-/** Durations, sizes and names as people write them. Each schema turns them into the one form the engine works with. */
+/** Durations, sizes and names in task files. Each schema converts them to the form that the engine uses. */
 import { z } from "zod";
 
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Ten years. A longer time is a mistake of the unit. */
+/** Ten years in milliseconds. A longer time is a mistake of the unit. */
 const LONGEST_MS = 3650 * 86_400_000;
 
-/** Milliseconds; written as "500ms", "10s", "1h30m", or a number of seconds. */
+/** Milliseconds, written as "500ms", "10s", "1h30m", or a number of seconds. */
 export const duration = z
   .union([z.string().regex(DURATION, 'write a duration like "500ms", "10s", "1h30m" or a number of seconds'), z.number().nonnegative()])
   .transform((value) => (typeof value === "number" ? Math.round(value * 1000) : durationMs(value)))
@@ -23,7 +23,7 @@ function durationMs(text: string): number {
 const SIZE = /^(\d+(?:\.\d+)?)(?:([KMGT])(i?)B?|B)?$/;
 const POWER: Readonly<Record<string, number>> = { K: 1, M: 2, G: 3, T: 4 };
 
-/** Bytes; written as a number of bytes, "64Mi" or "64MiB" (powers of 1024), "64M" or "64MB" (powers of 1000). */
+/** Bytes, written as a number, as "64Mi" or "64MiB" (powers of 1024), or as "64M" or "64MB" (powers of 1000). */
 export const size = z
   .union([z.string().regex(SIZE, 'write a size like "64Mi", "1.5Gi", "500M" or a number of bytes'), z.number()])
   .transform((value) => (typeof value === "number" ? value : sizeBytes(value)))
@@ -47,17 +47,17 @@ export const containerName = z
   .max(255, "is longer than 255 characters")
   .regex(/^[^/\p{Cc}]+$/u, "has a slash or a control character");
 
-/** "/a/b": absolute, without "..". */
+/** Such as "/a/b": absolute, without "..". */
 export const absolutePath = z
   .string()
   .max(4095, "is longer than 4095 characters")
   .refine((path) => path.startsWith("/") && !path.includes("\0"), "is no absolute path")
   .refine((path) => !path.split("/").includes(".."), 'has ".." in it');
 
-/** Longest component of a path. */
+/** Maximum length of a path component, in bytes (NAME_MAX). */
 const LONGEST_NAME = 255;
 
-/** "a/b": a relative path that cannot leave its directory. */
+/** Such as "a/b": relative, without "..", so that it stays below its directory. */
 export const relativePath = z
   .string()
   .max(4000)
@@ -67,5 +67,5 @@ export const relativePath = z
   )
   .refine((path) => !path.includes("\0"), "has a NUL character in it");
 
-/** An argument or a value: the kernel would cut it at a NUL. */
+/** An argument or value. A NUL is refused, because the kernel would end the text there. */
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");

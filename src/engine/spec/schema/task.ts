@@ -1,4 +1,4 @@
-/** A task: containers that share limits, volumes and a life. */
+/** A task: containers that share limits, volumes and a lifetime. */
 import { z } from "zod";
 import { container } from "./container.ts";
 import { network } from "./network.ts";
@@ -6,7 +6,7 @@ import { absolutePath, duration, name, relativePath, size, text } from "./quanti
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
 
-/** private: each container has its own. shared: those of the task have one. host: that of the host. */
+/** private: each container has its own namespace. shared: the containers of the task share one. host: they use that of the host. */
 const namespaceMode = z.enum(["private", "shared", "host"]).default("private");
 
 export const volumeFile = z.strictObject({
@@ -110,5 +110,5 @@ export const task = z.strictObject({
 export type Namespace = (typeof NAMESPACES)[number];
 export type VolumeSpec = z.output<typeof volume>;
 export type TaskSpec = z.output<typeof task>;
-/** A task as its author writes it, without defaults. */
+/** A task as written in a task file, without defaults. */
 export type TaskInput = z.input<typeof task>;
