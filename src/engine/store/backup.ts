@@ -1,4 +1,4 @@
-/** Makes a copy of the database beside it, and verifies the copy by reading it again. */
+/** Copies the database, and verifies the copy by reading it. */
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
@@ -6,9 +6,9 @@ import { StoreError } from "./errors.ts";
 import { faultsOf } from "./rows.ts";
 
 /**
- * Copy it to `target`, in whose place the copy comes only when it is whole and on the disk: the one that was there before stays until then.
- * `known`: what is wrong with the database already, and may be wrong with its copy (rows.ts, faultsOf).
- * @throws StoreError not-written: the disk is full, or the copy is not what was written
+ * Copies the database to `target`. An existing copy is replaced only after the new one is verified and synced to disk.
+ * @param known faults of the database itself, which its copy may have too (rows.ts, faultsOf)
+ * @throws StoreError not-written: the disk is full, or the copy differs from what was written
  */
 export function backUp(database: DatabaseSyncInstance, target: string, known: readonly string[] = []): void {
   const temporary = `${target}.new`;
@@ -26,7 +26,7 @@ export function backUp(database: DatabaseSyncInstance, target: string, known: re
   }
 }
 
-/** A failure is not reported here: what prevents the removal also makes the next copy fail, and that is reported. */
+/** An error is not reported here: its cause also makes the next copy fail, which is reported. */
 function removed(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** The state directory: made if absent, and refused if somebody else could have written what is in it. */
+/** The state directory. It is created if missing, and refused if another user could have written its contents. */
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { StoreError } from "./errors.ts";
@@ -6,13 +6,13 @@ import { StoreError } from "./errors.ts";
 const OTHERS_MAY_WRITE = 0o022;
 
 /**
- * Path of the database in `directory` (absolute; made with mode 0700 if absent).
- * @throws StoreError not-ours: it, or the database, is another user's, is writable for others, or is no directory (file)
+ * Path of the database in `directory` (absolute; created with mode 0700 if missing).
+ * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type
  */
 export function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // Links are not followed: the target could change between this check and the next use.
+  // Links are refused, because their target could change between this check and the next use.
   mustBeOurs(directory, lstatSync(directory), (found) => found.isDirectory());
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });

@@ -1,17 +1,17 @@
 /** Errors of the store: a stable code, and details. */
 
 export type StoreErrorCode =
-  /** Another daemon has this state directory. */
+  /** Another daemon uses this state directory. */
   | "in-use"
-  /** The directory or its file belongs to another user, or others may write into it. */
+  /** The directory or the database belongs to another user, or others may write to it. */
   | "not-ours"
-  /** The file was written by a newer version of this program. */
+  /** A newer version of this program has written the database. */
   | "newer-schema"
   /** The version of the schema is unknown, or there is no store to convert. */
   | "unknown-schema"
-  /** The file is no database, or its structure is damaged. */
+  /** The file is not a database, or its structure is damaged. */
   | "unreadable"
-  /** It could not be written: the disk is full or read-only, or there was an I/O error. Nothing of this transaction is in it. */
+  /** The disk is full or read-only, or there was an I/O error. Nothing of the transaction is stored. */
   | "not-written";
 
 export class StoreError extends Error {
@@ -26,7 +26,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Result codes of SQLite: https://www.sqlite.org/rescode.html */
+/** Source: result codes of SQLite, https://www.sqlite.org/rescode.html. */
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_FULL = 13;

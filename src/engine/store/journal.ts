@@ -1,4 +1,4 @@
-/** The journal of events: each has a sequence number that is never given twice. It is bounded by count and by age; older numbers are gone. */
+/** The journal of events. Each has a sequence number, which is never given twice. The journal is bounded by number and age of entries; the oldest are dropped. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { checksumOf } from "./checksum.ts";
 
@@ -8,7 +8,7 @@ export interface JournalEntry {
   readonly content: string;
 }
 
-/** Entries after a sequence number, and whether some of them are missing at the beginning. */
+/** Entries that follow a sequence number. */
 export interface JournalPage {
   readonly entries: readonly JournalEntry[];
   /** Whether entries after the requested number were dropped or are damaged. */
@@ -18,7 +18,7 @@ export interface JournalPage {
 export interface JournalBounds {
   /** Minimum number of entries that are kept, if they are young enough. */
   readonly count: number;
-  /** Milliseconds of the wall clock. */
+  /** Maximum age in milliseconds of the wall clock. */
   readonly ageMs: number;
 }
 
@@ -29,7 +29,7 @@ interface Row {
 }
 
 const NAME = "journal";
-/** How far the journal may exceed its bound before old entries are dropped, so that this does not happen at each commit. */
+/** Number of entries by which the journal may exceed its bound, so that not every commit has to drop entries. */
 const SLACK = 256;
 
 export class Journal {
@@ -44,12 +44,12 @@ export class Journal {
     this.#last = row?.seq ?? 0;
   }
 
-  /** The last number that was assigned; 0: none yet. */
+  /** The last number that was assigned; 0: none. */
   get last(): number {
     return this.#last;
   }
 
-  /** Within a transaction of the caller's, who calls `committed` after it. Returns the numbers, in order. */
+  /** Must be called in a transaction; the caller calls `committed` after it. Returns the numbers, in order. */
   append(contents: readonly string[]): number[] {
     const insert = this.#database.prepare("INSERT INTO journal (sequence, content, checksum, wall_ms) VALUES (?, ?, ?, ?)");
     const sequences = contents.map((content, index) => {
@@ -62,12 +62,12 @@ export class Journal {
     return sequences;
   }
 
-  /** Drops what is beyond the bounds, within a transaction of the caller. */
+  /** Drops entries beyond the bounds. Must be called in a transaction. */
   dropOld(): void {
     this.#drop(this.#last);
   }
 
-  /** Drops only from the beginning up to the first young entry, so a clock that was set makes no gap. */
+  /** Drops entries from the beginning up to the first young one, so that a changed clock makes no gap in the middle. */
   #drop(last: number): void {
     const { count, ageMs } = this.#bounds;
     const young = this.#database
@@ -81,7 +81,7 @@ export class Journal {
     this.#last = sequences.at(-1) ?? this.#last;
   }
 
-  /** At most `limit` entries with a number above `after`, ascending. */
+  /** At most `limit` entries with numbers above `after`, ascending. */
   read(after: number, limit: number): JournalPage {
     const rows = this.#database
       .prepare("SELECT sequence, content, checksum FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?")

@@ -1,4 +1,4 @@
-/** Opens the database file. A transaction that has returned survives a power cut, and no second process can open the file. */
+/** Opens the database. A committed transaction survives a power failure, and no second process can open the file. */
 import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
@@ -13,17 +13,17 @@ export interface OpenDatabase {
 }
 
 export interface Migration {
-  /** Of the database. */
+  /** Path of the database. */
   readonly path: string;
   readonly from: number;
   readonly to: number;
-  /** Path of the copy from before the migration; undefined when nothing has changed. */
+  /** Path of the copy made before the migration; undefined if nothing was changed. */
   readonly copy: string | undefined;
 }
 
 /**
  * @param directory absolute path of the state directory
- * @throws StoreError in-use, not-ours, newer-schema, unreadable; not-written: the copy before a migration, or the migration, could not be written
+ * @throws StoreError in-use, not-ours, newer-schema, unreadable; not-written: the migration, or the copy made before it, could not be written
  */
 export function openDatabase(directory: string): OpenDatabase {
   const opened = openAs(directory);
@@ -37,8 +37,8 @@ export function openDatabase(directory: string): OpenDatabase {
 }
 
 /**
- * Bring the store of a daemon that does not run to another version of its schema, for an older program. What was there before is kept beside it.
- * @param to 1 or more, at most that of this program
+ * Converts the store of a stopped daemon to another version of the schema, for an older program. A copy of the old database is kept beside it.
+ * @param to 1 or more, at most the version of this program
  * @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written; unknown-schema: there is no such version, or no store
  */
 export function migrateStore(directory: string, to: number): Migration {
@@ -87,7 +87,7 @@ function fileAt(path: string): DatabaseSyncInstance {
   }
 }
 
-/** A copy that was read again first, also of what is damaged: the daemon puts that aside when it has opened the store. */
+/** The copy is verified, and may contain the damaged rows of the original: the daemon moves those to the quarantine after it has opened the store. */
 function moveTo({ database, path }: OpenDatabase, to: number): Migration {
   const from = versionOf(database);
   const copy = from === 0 || from === to ? undefined : `${path}.version-${from}`;
@@ -101,15 +101,15 @@ function moveTo({ database, path }: OpenDatabase, to: number): Migration {
 }
 
 /**
- * Close it, and let another process open it. The library keeps prepared statements, and with them the lock, until they are collected: the lock is given
- * up by leaving the mode that holds it.
+ * Closes the database and releases its lock. The library keeps prepared statements, and with them the lock, until they are garbage-collected, so that the lock is
+ * released by leaving the exclusive locking mode first.
  */
 export function closeDatabase(database: DatabaseSyncInstance): void {
   if (!database.isOpen) return;
   try {
     database.exec("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema");
   } catch {
-    // What cannot be read or written holds no lock worth keeping: the next one to open it says what is wrong.
+    // The lock of a database that cannot be read or written protects nothing. The next process that opens it reports the error.
   }
   database.close();
 }

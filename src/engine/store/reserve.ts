@@ -1,4 +1,4 @@
-/** Reserves space on the disk. When the disk is full the space is released, so that the store can still record what happens. */
+/** Reserves space on the disk in a file. If the disk is full, the file is removed, so that the store can still record what happens. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 
 const SIZE = 4 * 1024 * 1024;
@@ -11,13 +11,13 @@ export class Reserve {
     this.#path = path;
   }
 
-  /** Makes the reserve if it is missing. False: the disk has no room for it now. */
+  /** Makes the file if it is missing. Returns false if the disk has no space for it. */
   keep(): boolean {
     if (existsSync(this.#path)) return true;
     let fd: number | undefined;
     try {
       fd = openSync(this.#path, "wx", 0o600);
-      // The bytes are written: a sparse file would reserve nothing.
+      // The file is filled with data, because a sparse file reserves no space.
       for (let written = 0; written < SIZE; ) written += writeSync(fd, Buffer.alloc(CHUNK, 0x72));
       fsyncSync(fd);
       return true;
@@ -29,7 +29,7 @@ export class Reserve {
     }
   }
 
-  /** False: the reserve was released before. */
+  /** Returns false if there is no reserve. */
   release(): boolean {
     if (!existsSync(this.#path)) return false;
     rmSync(this.#path, { force: true });

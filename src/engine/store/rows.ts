@@ -1,4 +1,4 @@
-/** Checks that a database holds what was written. */
+/** Verifies the contents of a database. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { checksumOf } from "./checksum.ts";
 
@@ -13,7 +13,7 @@ export function isSound({ kind, key, content, checksum }: Row): boolean {
   return checksum === checksumOf(kind, key, content);
 }
 
-/** Describes what is wrong; empty when the structure is sound and every record has its checksum. */
+/** Describes what is wrong; empty if the structure is intact and every record matches its checksum. */
 export function faultsOf(database: DatabaseSyncInstance): string[] {
   const checks = database.prepare("PRAGMA quick_check").all() as { quick_check: string }[];
   const rows = database.prepare("SELECT kind, key, content, checksum FROM records").all() as unknown as Row[];

@@ -1,14 +1,14 @@
-/** The tables, and migrations from each version to the next one and back. */
+/** The tables, and the migrations between neighbouring versions in both directions. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { StoreError } from "./errors.ts";
 
 interface Step {
   readonly up: string;
-  /** The way back, for an older program. Data that it does not know is lost. */
+  /** The migration back, for an older program. Data that the older version does not have is lost. */
   readonly down: string;
 }
 
-/** Step N leads from version N to N + 1. A step that has been released is never changed. */
+/** Step N leads from version N to N + 1. A released step must not be changed. */
 const STEPS: readonly Step[] = [
   {
     up: `CREATE TABLE records (
@@ -32,7 +32,7 @@ const STEPS: readonly Step[] = [
     down: "DROP TABLE records; DROP TABLE journal; DROP TABLE quarantine;",
   },
   {
-    // When it was written, so that old entries go. Those that are there begin to age with the migration.
+    // The time of writing, by which old entries are dropped. The age of existing entries starts with the migration.
     up: `ALTER TABLE journal ADD COLUMN wall_ms INTEGER NOT NULL DEFAULT 0;
      UPDATE journal SET wall_ms = CAST(unixepoch('subsec') * 1000 AS INTEGER);`,
     down: "ALTER TABLE journal DROP COLUMN wall_ms;",
@@ -40,7 +40,7 @@ const STEPS: readonly Step[] = [
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
-/** The oldest version: no migration leads below it. */
+/** The oldest version to which a store can be migrated. */
 export const FIRST_VERSION = 1;
 
 /** 0: there are no tables yet. */
@@ -58,7 +58,7 @@ export function mustBeKnown(version: number, path: string): void {
   );
 }
 
-/** Bring the tables to a version, up or down, in one transaction. @throws what SQLite throws: then nothing has changed */
+/** Migrates the tables up or down in one transaction. @throws the errors of SQLite: then nothing was changed */
 export function migrate(database: DatabaseSyncInstance, to: number): void {
   const from = versionOf(database);
   if (from === to) return;

@@ -1,4 +1,4 @@
-/** The store of one engine: records and the journal, on disk. Contents are JSON of the caller. */
+/** The store of one engine, which keeps records and the journal on disk. Contents are JSON of the caller. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
 import { checksumOf } from "./checksum.ts";
@@ -8,7 +8,7 @@ import { closeDatabase, openDatabase } from "./open.ts";
 import { Reserve } from "./reserve.ts";
 import { isSound, type Row } from "./rows.ts";
 
-/** task: a record of the model. host: facts of the daemon. succeeded: a one-shot that is not run again. */
+/** task: a record of the model. host: facts about the daemon. succeeded: a one-shot that is not run again. */
 export type RecordKind = "task" | "host" | "succeeded";
 
 export interface StoredRecord {
@@ -21,22 +21,22 @@ export interface StoredRecord {
 export interface Change {
   readonly put?: readonly StoredRecord[];
   readonly remove?: readonly Pick<StoredRecord, "kind" | "key">[];
-  /** JSON of each event, in order. */
+  /** One JSON text for each event, in order. */
   readonly events?: readonly string[];
 }
 
 export interface Contents {
   readonly records: readonly StoredRecord[];
-  /** Rows with a wrong checksum. They were moved to the quarantine; all other rows stay. */
+  /** Rows with a wrong checksum. They were moved to the quarantine table; all other rows are kept. */
   readonly damaged: readonly Pick<StoredRecord, "kind" | "key">[];
 }
 
 export interface StoreOptions {
-  /** Absolute; made if absent. */
+  /** Absolute path; created if missing. */
   readonly directory: string;
-  /** Minimum number of events that are kept, if they are young enough; default 10,000. */
+  /** At least this many of the newest events are kept, unless they are older than `journalAgeMs`. Default: 10,000. */
   readonly journalKept?: number;
-  /** Older events go, in milliseconds; default seven days. */
+  /** Milliseconds after which events are dropped. Default: seven days. */
   readonly journalAgeMs?: number;
 }
 
@@ -49,7 +49,7 @@ export class Store {
   readonly #journal: Journal;
   readonly #reserve: Reserve;
 
-  /** A store of an older version is migrated, and what it was is at `path`.version-N. @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written */
+  /** Migrates a store of an older version, after copying it to `path`.version-N. @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written */
   constructor({ directory, journalKept = JOURNAL_KEPT, journalAgeMs = JOURNAL_AGE_MS }: StoreOptions) {
     const { database, path } = openDatabase(directory);
     this.#database = database;
@@ -59,7 +59,7 @@ export class Store {
     this.#reserve.keep();
   }
 
-  /** Every record; damaged rows are moved into the quarantine. @throws StoreError not-written, unreadable */
+  /** Reads all records. Damaged rows are moved to the quarantine table. @throws StoreError not-written, unreadable */
   load(): Contents {
     const rows = this.#guarded(
       "unreadable",
@@ -83,26 +83,26 @@ export class Store {
   }
 
   /**
-   * All of it or nothing, on the disk when it returns. Returns the sequence numbers of the events.
-   * @throws StoreError not-written: nothing of it is in the store
+   * Stores the whole change and syncs it to disk. Returns the sequence numbers of the events.
+   * @throws StoreError not-written: nothing was stored
    */
   commit(change: Change): readonly number[] {
     try {
       return this.#commit(change);
     } catch (error) {
-      // The reserve is released once, so that this can be written.
+      // On a full disk the reserve is released, and the commit is tried once more.
       if (!(error instanceof StoreError && isFull(error.cause) && this.#reserve.release())) throw error;
       return this.#commit(change);
     }
   }
 
-  /** Makes the reserve again; false: the disk has no room for it now. */
+  /** Makes the reserve again. Returns false if the disk has no space for it. */
   keepReserve(): boolean {
     return this.#reserve.keep();
   }
 
   /**
-   * The copy that was verified last is at `path`.backup. Old events go, and the reserve is kept anew, if it was given back.
+   * Makes and verifies a copy at `path`.backup. Also drops old events, and makes the reserve again if it was released.
    * @throws StoreError not-written
    */
   backUp(): void {
@@ -125,17 +125,17 @@ export class Store {
     return sequences;
   }
 
-  /** The last sequence number; 0: no event yet. */
+  /** The last sequence number; 0: there was no event yet. */
   get lastSequence(): number {
     return this.#journal.last;
   }
 
-  /** At most `limit` events after a sequence number, ascending. */
+  /** At most `limit` events with a sequence number above `after`, ascending. */
   events(after: number, limit: number): JournalPage {
     return this.#guarded("unreadable", () => this.#journal.read(after, limit));
   }
 
-  /** Everything is in the one file then, and another process may open it. */
+  /** Closes the database, which then consists of one file. Another process may open it. */
   close(): void {
     closeDatabase(this.#database);
   }
@@ -148,7 +148,7 @@ export class Store {
         this.#database.exec("COMMIT");
         return result;
       } catch (error) {
-        // After some errors (a full disk) SQLite has rolled back itself.
+        // After some errors, such as a full disk, SQLite has rolled back by itself.
         if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
         throw error;
       }
