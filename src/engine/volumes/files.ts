@@ -1,4 +1,4 @@
-/** Volumes whose files come from the task file. */
+/** Volumes whose files are given in the task file. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,15 +9,15 @@ export interface VolumeFile {
   readonly mode: number;
 }
 
-/** Mode of directories: everybody may list them; the modes of the files protect their contents. */
+/** Mode of directories: everyone may list them, and the modes of the files protect their contents. */
 const DIRECTORY_MODE = 0o755;
 
 const GROUP_READS = 0o040;
 
 /**
- * May be repeated: no container is there yet that could have changed anything.
- * @param files by their paths below `path`, none of which has "..". @param group that may read them, besides whom their modes let; undefined: they are
- * root's. Errors are those of the system calls.
+ * May be repeated until a container runs that could have changed the files.
+ * @param files by their paths below `path`, which contain no ".."
+ * @param group that may read all files, whatever their modes; undefined: they belong to root's group. @throws the errors of the system calls
  */
 export function makeFiles(path: string, files: Readonly<Record<string, VolumeFile>>, group?: number): void {
   makeDirectory(path);
@@ -27,7 +27,7 @@ export function makeFiles(path: string, files: Readonly<Record<string, VolumeFil
     const file = join(path, name);
     writeFileSync(file, Buffer.from(content, encoding));
     if (group !== undefined) chownSync(file, 0, group);
-    // Whatever the umask of this process takes away.
+    // chmod, because the umask of the process applies to new files.
     chmodSync(file, group === undefined ? mode : mode | GROUP_READS);
   }
 }

@@ -1,4 +1,4 @@
-/** Scratch volumes with a size on the disk: a file system of their own, in a file. Programs that want more get ENOSPC, and nobody else does. */
+/** Scratch volumes on disk with a fixed size. Each is a file system in a file of its own, so that only programs that exceed its size get ENOSPC. */
 import { execFile } from "node:child_process";
 import { rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,8 +8,8 @@ import { isMounted } from "./mounted.ts";
 const run = promisify(execFile);
 
 /**
- * Its file is beside the place where it is mounted, and has the whole size on the disk: what a program may write is there. May be repeated; what a crash has left is made
- * anew. @throws Error: what the programs say, or the package of one that is missing
+ * Makes and mounts the file system. The file is beside the mount point, and its space is allocated at once, so that all of it can be used. May be repeated: what a
+ * crash has left is made again. @throws Error: the messages of the programs, or the package of a missing one
  */
 export async function mountImage(path: string, bytes: number): Promise<void> {
   if (isMounted(path)) return;
@@ -17,7 +17,7 @@ export async function mountImage(path: string, bytes: number): Promise<void> {
   rmSync(file, { force: true });
   try {
     await program("fallocate", "util-linux", "--length", String(bytes), file);
-    // Nothing of it outlives the task: a journal would only take its room.
+    // A journal would only take space, because the contents need not survive the task.
     await program("mke2fs", "e2fsprogs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-E", "nodiscard", file);
     await program("mount", "mount", "-t", "ext4", "-o", "loop,nosuid,nodev", file, path);
     rmdirSync(join(path, "lost+found"));
@@ -27,13 +27,13 @@ export async function mountImage(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** What is in it is gone, and its room is free. May be repeated. @throws Error: what umount(8) says */
+/** Unmounts the file system and removes its file. May be repeated. @throws Error: the message of umount(8) */
 export async function unmountImage(path: string): Promise<void> {
   while (isMounted(path)) await program("umount", "mount", path);
   rmSync(imageOf(path), { force: true });
 }
 
-/** No volume has such a name. */
+/** Path of the file; no volume can have this name. */
 function imageOf(path: string): string {
   return join(dirname(path), `.${path.slice(path.lastIndexOf("/") + 1)}.image`);
 }

@@ -1,4 +1,4 @@
-/** Directories of the host in containers: volumes, which are removed with their task, and sources of mounts. */
+/** Directories and files that are mounted in containers: volumes, which are removed with their task, and sources on the host. */
 export { makeFiles } from "./files.ts";
 export { mountImage, unmountImage } from "./image.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";

@@ -1,13 +1,13 @@
-/** Whether something is mounted at a path, in the mount namespace of this process. */
+/** Finds out what is mounted, in the mount namespace of this process. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 
-/** The numbers of devices do not say it: a directory may be bound from the same file system. */
+/** Reads mountinfo. Device numbers are not enough, because a bind mount may be from the same file system. */
 export function isMounted(path: string): boolean {
   return mountPoints().includes(realPath(path));
 }
 
-/** Everything that is mounted below a directory is no longer, the deepest first. @throws Error: what umount(8) says; then something is still there */
+/** Unmounts everything below a directory, the deepest mount first. @throws Error: the message of umount(8); then something is still mounted */
 export function unmountBelow(directory: string): void {
   const real = realPath(directory);
   const below = () => mountPoints().filter((path) => path.startsWith(`${real}/`));
@@ -16,7 +16,7 @@ export function unmountBelow(directory: string): void {
   if (left !== undefined) throw new Error(`${left} is still mounted`);
 }
 
-/** The kernel names mounts without symbolic links on the way. What is not there is not a link either. */
+/** The kernel lists mount points without symbolic links. A missing path is no link. */
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
@@ -27,7 +27,7 @@ function mountPoints(): string[] {
     .map((line) => unescaped(line.split(" ")[4] ?? ""));
 }
 
-/** proc_pid_mountinfo(5) writes white space and backslashes as octal numbers. */
+/** White space and backslashes are octal escapes. Source: proc_pid_mountinfo(5). */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -1,31 +1,31 @@
-/** Scratch volumes: directories of the engine that containers may write to. */
+/** Scratch volumes: directories to which the containers of a task may write. */
 import { chmodSync, chownSync, constants, mkdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Any user of any container of the task. Nobody else gets there: the directories above are the engine's own. */
+/** Every user of every container of the task may write. Other users of the host cannot reach the directory, because its parents are closed to them. */
 const MODE = 0o777;
 
-/** What is made in it has its group, too. */
+/** New files in the directory get its group. */
 const SETGID = 0o2000;
 
-/** May be repeated. @param group whose it is; undefined: root's. Errors are those of the system calls. */
+/** May be repeated. @param group owner group of the directory; undefined: root's. @throws the errors of the system calls */
 export function makeScratch(path: string, group?: number): void {
   mkdirSync(path, { recursive: true });
   giveScratch(path, group);
 }
 
-/** The directory itself, whatever is mounted there. */
+/** Sets owner group and mode of the directory, or of the root of what is mounted on it. */
 export function giveScratch(path: string, group: number | undefined): void {
   if (group !== undefined) chownSync(path, 0, group);
-  // Whatever the umask of this process takes away. After chown(2), which may take setgid away.
+  // chmod, because the umask applies to mkdir, and after chown(2), which may clear setgid.
   chmodSync(path, group === undefined ? MODE : MODE | SETGID);
 }
 
 /**
- * Remove it with all that is in it. Containers have chosen the names: they may be no text, lie deeper than a path can be long, and be links to anywhere. So
- * each directory is opened by its parent's descriptor, and what is below it is moved up to the top before it goes.
- * What is gone is removed. Errors are those of the system calls.
+ * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, and be links to anywhere. So
+ * each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
+ * Succeeds if it does not exist. @throws the errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
   const top = await openDirectory(path);
@@ -45,7 +45,7 @@ export async function removeScratch(path: string): Promise<void> {
   await rmdir(path);
 }
 
-/** Names that no file of a container has by chance. */
+/** Generates names that a container's files cannot have by chance. */
 class Names {
   readonly #prefix = `${process.pid}-${process.hrtime.bigint()}-`;
   #count = 0;
@@ -67,13 +67,13 @@ async function removeEntry(path: Buffer, top: number, moved: Names): Promise<voi
   } finally {
     await directory.close();
   }
-  // What was moved in meanwhile, of a listing that had begun before, is seen with the next pass.
+  // Entries that were moved in after their listing had started are found by the next pass.
   await rmdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOTEMPTY") throw error;
   });
 }
 
-/** False when it is a directory. */
+/** Returns false if the path is a directory. */
 async function tryUnlink(path: Buffer): Promise<boolean> {
   try {
     await unlink(path);
@@ -86,7 +86,7 @@ async function tryUnlink(path: Buffer): Promise<boolean> {
   }
 }
 
-/** undefined when it is gone. */
+/** undefined if it no longer exists. */
 async function openDirectory(path: string | Buffer) {
   try {
     return await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -97,7 +97,7 @@ async function openDirectory(path: string | Buffer) {
 }
 
 async function list(fd: number) {
-  // The types of Node know no listing by bytes.
+  // Node's types lack listings of names as bytes.
   return (await opendir(`/proc/self/fd/${fd}`, { encoding: "buffer" as BufferEncoding })) as unknown as AsyncIterable<{
     readonly name: Buffer;
   }>;

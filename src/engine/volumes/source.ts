@@ -1,7 +1,7 @@
 /** Checks the source of a mount before it is passed to the runtime. */
 import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from "node:fs";
 
-/** open(2): a place, without opening what is there; Node does not name it. The number is that of x86-64 and arm64. */
+/** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
 const O_PATH = 0o10_000_000;
 const { O_NOFOLLOW } = constants;
 
@@ -14,15 +14,15 @@ const IS: Readonly<Record<SourceType, (stats: Stats) => boolean>> = {
 };
 
 /**
- * It is there, and no part of its path is a symbolic link: a container that may write to a directory could put one there, and the next container would
- * get what it leads to on the host. The runtime opens the path anew in its own mount namespace, and is told not to follow its last part either.
- * @param path absolute. @param type what it has to be. @throws Error, which names the part that is missing, a link, or something else
+ * Checks that the source exists and that no component of its path is a symbolic link. A container that can write to a directory could place a link there, and the
+ * next container would get its target on the host. The runtime opens the path again in its own mount namespace, and does not follow its last component.
+ * @param path absolute. @param type the required type. @throws Error that names the component that is missing, a link, or of another type
  */
 export function checkSource(path: string, type?: SourceType): void {
   closeSync(openSource(path, type));
 }
 
-/** The same, and a descriptor of it (O_PATH), for the caller to close. @param onPart is called with a descriptor of each part of the way, from / on */
+/** Like checkSource, but returns an O_PATH descriptor, which the caller closes. @param onPart called with a descriptor of each component, starting with / */
 export function openSource(path: string, type?: SourceType, onPart: (fd: number) => void = () => {}): number {
   let fd = openSync("/", O_PATH);
   let name = "";
@@ -55,7 +55,7 @@ function openPart(directory: number, part: string, name: string): number {
   }
 }
 
-/** For who has written the path: what to write instead. */
+/** Tells the author of the path what to write instead. */
 function leadsTo(path: string): string {
   try {
     return ` (${path} leads to ${realpathSync(path)})`;

@@ -1,4 +1,4 @@
-/** Mounts a directory or file of the host whose path an untrusted user has chosen: the path is opened component by component, checked, and bound from the open descriptor. */
+/** Mounts a path of the host that an untrusted user has chosen. The path is opened component by component, checked, and bind-mounted from the open descriptor. */
 import { execFile } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -10,13 +10,13 @@ const run = promisify(execFile);
 export interface Confined {
   readonly path: string;
   readonly type: SourceType | undefined;
-  /** It has to be one of these directories, or below one. */
+  /** The path must be one of these directories, or below one. */
   readonly allowed: readonly string[];
-  /** Of the engine: neither on the way to it, nor below it. */
+  /** Directories of the engine. The path must be neither above nor below one of them. */
   readonly own: readonly string[];
 }
 
-/** May be repeated. @param target where nothing is yet. @throws Error, which names the path and what is wrong with it */
+/** May be repeated. @param target mount point, on which nothing is mounted yet. @throws Error that names the path and what is wrong with it */
 export async function bindWithin({ path, type, allowed, own }: Confined, target: string): Promise<void> {
   if (isMounted(target)) return;
   const way: string[] = [];
@@ -30,14 +30,14 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
     }
     if (fstatSync(fd).isDirectory()) mkdirSync(target, { recursive: true });
     else writeFileSync(target, "", { mode: 0o600 });
-    // The descriptor is mounted, even if the path leads elsewhere by now.
+    // The descriptor is mounted, so that replacing the path in the meantime has no effect.
     await run("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
   } finally {
     closeSync(fd);
   }
 }
 
-/** What it was bound from stays as it is. May be repeated. @throws Error: what umount(8) says, or that something is there that was not bound */
+/** Unmounts the path; its source stays as it is. May be repeated. @throws Error: the message of umount(8), or that the target has content of its own */
 export async function unbind(target: string): Promise<void> {
   while (isMounted(target)) await run("umount", [target]);
   const found = statSync(target, { throwIfNoEntry: false });
@@ -51,7 +51,7 @@ function identity(fd: number): string {
   return `${dev}:${ino}`;
 }
 
-/** "" when it is not there: nothing is below it. */
+/** "" if the directory does not exist, so that no path is below it. */
 function identityAt(directory: string): string {
   try {
     const fd = openSource(directory);
@@ -65,7 +65,7 @@ function identityAt(directory: string): string {
   }
 }
 
-/** Each directory above it, and itself: who has one of them has it. */
+/** The directory and all its parents: whoever has one of them can reach it. */
 function waysTo(directory: string): string[] {
   const parts = directory.split("/").filter(Boolean);
   return ["/", ...parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`)].flatMap((path) => {
