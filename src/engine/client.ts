@@ -1,3 +1,3 @@
-/** What a client of the daemon has of the engine before it needs the rest: a program that starts often loads neither zod nor the executor for it. */
+/** The part of the engine that the client runtctl needs at once. It is separate so that a command does not load zod and the executor. */
 export { type LogRecord, parseRecord, TextWriter } from "./logs/index.ts";
 export { PULL_POLICIES } from "./spec/pull-policy.ts";

@@ -1,4 +1,4 @@
-/** The task engine: it drives groups of containers on one host to their desired state, through any crash. */
+/** The task engine: it drives groups of containers on one host to their desired state, and recovers after any crash. */
 export {
   type ExecHandle,
   ExecutorError,
