@@ -7,7 +7,7 @@ import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } f
 import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
-  /** A path, or "-" for the standard input. */
+  /** A path, or "-" for standard input. */
   readonly file: string;
   readonly group: string;
 }
@@ -16,11 +16,11 @@ export interface Configuration {
   /** Directory of the store, the executors and the logs. */
   readonly stateDir: string;
   readonly isStateDirGiven: boolean;
-  /** With `--once`: run this file to its end, without a daemon. */
+  /** For `--once`: run the tasks of this file to their end, without a daemon. */
   readonly once: OnceOptions | undefined;
   /** Directory of the two sockets. */
   readonly runDir: string;
-  /** Path of the program runt; undefined: the package, RUNT_BINARY and PATH are searched. */
+  /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly runtime: string | undefined;
   /** Path of the cgroup that is the parent of all tasks. */
   readonly cgroupParent: string;
@@ -40,7 +40,7 @@ export interface Configuration {
   readonly volumeCheckMs: number | undefined;
   /** undefined: the engine's default. */
   readonly journalSocket: string | undefined;
-  /** undefined: interLink may not ask. */
+  /** undefined: interLink is disabled. */
   readonly interlink: InterlinkConfiguration | undefined;
   readonly images: ImageSettings;
   readonly options: Partial<EngineOptions>;
@@ -121,7 +121,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
 
 export const STATE_DIR = "/var/lib/runtd";
 
-/** undefined: the caller asked for the usage text. @throws Error with what is wrong with the arguments */
+/** undefined: the user asked for the usage text. @throws Error: the arguments are wrong */
 export function configurationOf(args: readonly string[]): Configuration | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -192,7 +192,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   };
 }
 
-/** @throws Error when a path is not absolute */
+/** @throws Error: a path is not absolute */
 function directoriesOf(name: string, value: string | undefined): string[] | undefined {
   const all = value?.split(":");
   const relative = all?.find((path) => !isAbsolute(path));
@@ -208,7 +208,7 @@ function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?
 
 export function socketsOf({ runDir }: Configuration) {
   return {
-    /** Everyone who may connect has the rights of root. */
+    /** Whoever may connect has the same rights as root, because tasks can mount any directory. */
     admin: { path: join(runDir, "admin.sock"), mode: 0o600, group: undefined },
     read: { path: join(runDir, "read.sock"), mode: 0o660, group: "runtd-read" },
   } as const;

@@ -1,12 +1,12 @@
-/** What this host has, and how much of it is free, as the kernel says it. */
+/** Measures the resources of this host and how much of them is free. Source: statfs(2), proc(5). */
 import { readFileSync, statfsSync } from "node:fs";
 import { hostname, networkInterfaces, release, totalmem } from "node:os";
 import type { HostFacts } from "../pod/index.ts";
 import { VERSION } from "./version.ts";
 
 /**
- * Looked up at once: Node closes the connection of a client that has closed its half before it was answered.
- * @param stateDir whose file system counts, which the store waits for as well. @throws the error of statfs(2)
+ * Synchronous, because Node closes the connection of a client that half-closes it before the response is ready.
+ * @param stateDir directory on the file system to measure, which the store uses. @throws the error of statfs(2)
  */
 export function hostFacts(stateDir: string): HostFacts {
   const disk = statfsSync(stateDir);
@@ -26,7 +26,7 @@ export function hostFacts(stateDir: string): HostFacts {
   };
 }
 
-/** Those of IPv4 first; neither loopback nor of a link. */
+/** IPv4 addresses first, without loopback and link-local addresses. */
 export function hostAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
   const outside = all.filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
@@ -35,13 +35,13 @@ export function hostAddresses(): string[] {
   );
 }
 
-/** Bytes; undefined: it does not say. Source: proc(5), /proc/meminfo. */
+/** In bytes; undefined: the text has no such line. Source: proc(5), /proc/meminfo. */
 export function availableMemory(text: string): number | undefined {
   const kibibytes = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
-/** Threads and processes. Source: proc(5), /proc/loadavg. */
+/** The number of threads and processes. Source: proc(5), /proc/loadavg. */
 export function processesIn(text: string): number | undefined {
   const found = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);

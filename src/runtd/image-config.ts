@@ -1,4 +1,4 @@
-/** The options of the command line about images. */
+/** Command line options about images. */
 import { type ImageSettings, PULL_POLICIES, type SecretSource } from "../engine/index.ts";
 import { countOf, durationOf, oneOf, sizeOf } from "./values.ts";
 
@@ -48,7 +48,7 @@ export function imageSettingsOf(values: Values): ImageSettings {
   };
 }
 
-/** @throws Error, when it is none */
+/** @throws Error: the value is no percentage */
 function percentOf(name: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const [, digits] = /^(\d{1,3})%?$/.exec(value) ?? [];
@@ -58,7 +58,7 @@ function percentOf(name: string, value: string | undefined): number | undefined 
 
 const CREDENTIALS = /^([A-Za-z0-9][A-Za-z0-9_-]*)=(file|exec):(\/.+)$/;
 
-/** "NAME=file:PATH", "NAME=exec:PROGRAM" */
+/** Parses "NAME=file:PATH" or "NAME=exec:PROGRAM". */
 function credentialsOf(text: string): [name: string, source: SecretSource] {
   const [, name, kind, path] = CREDENTIALS.exec(text) ?? [];
   if (name === undefined || path === undefined)

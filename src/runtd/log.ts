@@ -1,4 +1,4 @@
-/** One line of JSON for each event, on stderr, where journald takes it. */
+/** Writes one line of JSON for each event to stderr, where journald reads it. */
 
 export type LogLevel = "info" | "error";
 

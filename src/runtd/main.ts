@@ -4,7 +4,7 @@ import { type Configuration, configurationOf, USAGE } from "./config.ts";
 import { factsOf, log } from "./log.ts";
 import { type MigrateOptions, migrateOptionsOf, runMigrate } from "./migrate.ts";
 
-/** sysexits(3) */
+/** Source: sysexits(3). */
 const USAGE_STATUS = 64;
 
 const [verb, ...rest] = process.argv.slice(2);
@@ -28,7 +28,7 @@ if (migration !== undefined) {
 else {
   try {
     if (configuration.once === undefined) await (await import("./serve.ts")).serve(configuration);
-    // Monitors of other tasks may keep the event loop alive. Nobody needs to wait for them.
+    // Monitors of other tasks may keep the event loop alive; they need not be waited for.
     else process.exit(await (await import("./once.ts")).runOnce(configuration, configuration.once));
   } catch (error) {
     log("error", "not-started", factsOf(error));

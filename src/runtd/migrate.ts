@@ -8,7 +8,7 @@ export interface MigrateOptions {
   readonly to: number;
 }
 
-/** Parses the arguments after `migrate`. @throws Error with what is wrong with the arguments */
+/** Parses the arguments after `migrate`. @throws Error: the arguments are wrong */
 export function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -19,7 +19,7 @@ export function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   return { stateDir: values["state-dir"], to: Number(values.to) };
 }
 
-/** Returns a line for the user that says what was done. @throws StoreError like migrateStore */
+/** Returns a line for the user that says what was done. @throws StoreError, as migrateStore */
 export function runMigrate({ stateDir, to }: MigrateOptions): string {
   const { path, from, copy } = migrateStore(stateDir, to);
   return copy === undefined ? `${path} is of version ${to}` : `${path}: from version ${from} to ${to}; what was there before is in ${copy}`;

@@ -1,15 +1,16 @@
-/** Sends sd_notify(3) messages to systemd. A child process of the program runt sends them, because Node has no unix datagrams. */
+/** Sends sd_notify(3) messages to systemd. The runt executable sends them in a child process, because Node has no unix datagram sockets. */
 import { spawn } from "node:child_process";
 import { log } from "./log.ts";
 
-/** Longer than runt waits for an answer. */
+/** In milliseconds; longer than runt waits for an answer. */
 const TIMEOUT_MS = 40_000;
-/** Script of the messenger: it waits for the path of the program, or ends with its parent. */
+/** Shell script of the child process: it waits for the path of runt on stdin, and ends if its parent ends. */
 const WHEN_TOLD = 'read -r runt && exec "$runt" "$@"';
 
 /**
- * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one. So the messenger is started first, and waits
- * in the service's cgroup. Returns the function that sends the message with the program runt at a path. Without NOTIFY_SOCKET it does nothing; failures are logged.
+ * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one. Therefore the child process is started first, and
+ * waits in the cgroup of the service. Returns the function that sends the message with the runt executable at a path. Does nothing without NOTIFY_SOCKET; failures
+ * are logged.
  */
 export function managerMessage(assignments: readonly string[]): (runtime: string) => Promise<void> {
   if (!process.env["NOTIFY_SOCKET"]) return () => Promise.resolve();
@@ -23,7 +24,7 @@ export function managerMessage(assignments: readonly string[]): (runtime: string
     messenger.once("error", (error) => fail(error.message));
     messenger.once("exit", (code, signal) => (code === 0 ? resolve() : fail(`runt service notify: ${signal ?? code}`)));
   });
-  // The messenger has ended. The handler above logs that.
+  // The child process has ended, which the handler above logs.
   messenger.stdin.on("error", () => {});
   return (runtime) => {
     messenger.stdin.end(`${runtime}\n`);

@@ -10,13 +10,14 @@ import { readFile } from "./read-file.ts";
 
 const STDIN = 0;
 const FAILED = 1;
-/** Exit status for a container whose own status is unknown. */
+/** Exit status if that of the container is unknown. */
 const UNKNOWN = 255;
 const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Returns an exit status: of the first failed task, the status of the essential container that ended it. 128 + signal when a signal ended this
- * process; 1 when no task was started. @throws like Engine.open
+ * Returns an exit status: for the first failed task, the status of the essential container that ended it; 128 + signal if a signal ended this process; 1 if no task was
+ * started.
+ * @throws as Engine.open
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
@@ -63,7 +64,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   };
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
-    // Other tasks of the group do not count. A task that succeeded earlier may have been removed.
+    // Other tasks of the group do not count. A task that has succeeded earlier may have been removed.
     const ours = (await engine.apply(readFile(text, engine), group)).filter(({ change }) => change !== "absent");
     ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {
@@ -73,7 +74,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
     if (findings.length === 0) process.stderr.write(`runtd: ${error.message}\n`);
     return FAILED;
   }
-  // The signal may have come while the tasks were being recorded.
+  // The signal may have arrived while the tasks were being recorded.
   if (endedBy !== undefined) await deleteAll();
   const outputs = new OutputCopy(engine, ids, group);
   const ended = await untilStopped(engine, ids, group);
@@ -89,7 +90,7 @@ interface Ended {
   readonly essential: ReadonlySet<string>;
 }
 
-/** The stopped tasks, in the order of the file, without those that were deleted meanwhile. */
+/** The stopped tasks in the order of the file, without those that were deleted in the meantime. */
 async function untilStopped(engine: Engine, ids: readonly string[], group: string): Promise<readonly Ended[]> {
   const stopped = new Map<string, Ended>();
   await until(engine, () => {
@@ -111,7 +112,7 @@ function essentialIn(engine: Engine, id: string, group: string): ReadonlySet<str
   return new Set(containers.filter(({ essential }) => essential).map(({ name }) => name));
 }
 
-/** The essential container that ended first, and so ended the task. */
+/** The status of the essential container that ended first, and thereby the task. */
 function statusOf({ task, essential }: Ended): number {
   const ends = task.containers
     .filter(({ name, stoppedMs, exit }) => essential.has(name) && stoppedMs !== null && exit !== null)

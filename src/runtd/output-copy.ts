@@ -5,7 +5,7 @@ import { factsOf, log } from "./log.ts";
 export class OutputCopy {
   readonly #copies: Promise<unknown>;
 
-  /** With one container the output is unchanged; with several, each line begins with the container's name. */
+  /** The output of a single container is unchanged. With several containers, each line begins with the name of its container. */
   constructor(engine: Engine, ids: readonly string[], group: string) {
     const containers = ids.flatMap((id) => ownContainers(engine.get(id, group)).map(({ name }) => ({ id, name })));
     const copies = containers.map(async ({ id, name }) => {
@@ -13,7 +13,7 @@ export class OutputCopy {
         const records = engine.logs(id, group, { container: name, follow: true, previous: false });
         await copy(records, containers.length === 1 ? "" : `${name} | `);
       } catch (error) {
-        // What is dropped is what its author wants to have dropped.
+        // With the log driver none, the output is not wanted.
         if (!(error instanceof EngineError && error.code === "no-log")) log("error", "output-lost", factsOf(error));
       }
     });
@@ -26,14 +26,14 @@ export class OutputCopy {
   }
 }
 
-/** All containers except the one that only holds shared namespaces, which prints nothing. */
+/** The containers of the task file, without the pause container, which prints nothing. */
 function ownContainers({ containers }: TaskView): readonly ContainerView[] {
   return containers.filter(({ type }) => type === "normal");
 }
 
 async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string): Promise<void> {
   const text = new TextWriter({ hasTimes: false, prefix });
-  // Incomplete lines by stream: other containers may print before the rest of a line comes.
+  // Beginnings of lines by stream: other containers may print before the rest of a line arrives.
   const begun = new Map<string, Buffer[]>();
   for await (const some of records) {
     for (const record of some) {
@@ -48,7 +48,7 @@ async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string
   for (const parts of begun.values()) await print(Buffer.concat([...parts, Buffer.from("\n")]));
 }
 
-/** Waits for a slow reader before it reads more of the file. */
+/** Waits for a slow reader, so that the rest of the log stays in its file. */
 async function print(bytes: Buffer): Promise<void> {
   if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once("drain", resolve));
 }

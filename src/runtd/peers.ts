@@ -1,4 +1,7 @@
-/** Credentials of the peer of a connection, for the journal. The program runt reads them (SO_PEERCRED), because Node cannot; once for each connection. */
+/**
+ * Reads the credentials of a connection's peer, for the journal. The runt executable reads them (SO_PEERCRED), because Node cannot. They are read once for each
+ * connection.
+ */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Caller } from "../engine/index.ts";
@@ -10,12 +13,12 @@ export class Peers {
   readonly #runtime: string;
   readonly #known = new WeakMap<Socket, Promise<Caller | undefined>>();
 
-  /** @param runtime absolute path of the program runt */
+  /** @param runtime absolute path of the runt executable */
   constructor(runtime: string) {
     this.#runtime = runtime;
   }
 
-  /** The credentials at the time of connect(2). undefined: the connection is gone, or reading them failed, which is logged. */
+  /** The credentials at the time of connect(2). undefined: the connection is closed, or reading them has failed, which is logged. */
   of(socket: Socket): Promise<Caller | undefined> {
     let caller = this.#known.get(socket);
     if (caller === undefined) {
@@ -29,7 +32,7 @@ export class Peers {
   }
 
   #ask(socket: Socket): Promise<Caller | undefined> {
-    // spawn passes the descriptor before it returns, so the number still belongs to this connection.
+    // spawn duplicates the descriptor before it returns, so that the number still belongs to this connection.
     const fd = (socket as Socket & { readonly _handle?: { readonly fd: number } | null })._handle?.fd ?? -1;
     if (fd < 0) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {

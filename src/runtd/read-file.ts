@@ -1,4 +1,4 @@
-/** Parses the text of a file into tasks. Pods are translated with the facts of this host. */
+/** Parses a file into tasks. Pods are translated with the facts of this host. */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Engine, ParsedFile } from "../engine/index.ts";
@@ -8,7 +8,7 @@ export function readFile(text: string, engine: Engine): ParsedFile {
   return parseFile(text, hostOf(engine));
 }
 
-/** What pods may ask of this host. */
+/** The facts of this host that pods may refer to. */
 export function hostOf({ node: { ledger } }: Engine): PodHost {
   return {
     name: hostname().toLowerCase(),
@@ -19,7 +19,7 @@ export function hostOf({ node: { ledger } }: Engine): PodHost {
   };
 }
 
-/** @throws the error of open(2) or read(2), SyntaxError, z.ZodError: the file is wrong, and no pod is taken */
+/** @throws the error of open(2) or read(2), SyntaxError, z.ZodError: the file is wrong, so that no pod is accepted */
 function sizesIn(path: string | undefined): PodSize[] | undefined {
   return path === undefined || path === "" ? undefined : parseSizes(readFileSync(path, "utf8"));
 }

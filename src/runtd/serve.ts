@@ -1,4 +1,4 @@
-/** The daemon: an engine behind two sockets. Its containers are not its children, so they survive it. */
+/** The daemon: an engine that serves two sockets. Containers are not children of this process, so that they outlive it. */
 import { rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { isAbsolute, join } from "node:path";
@@ -20,7 +20,7 @@ import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
 
-/** Waits until the program runt exists. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
+/** Waits until runt is installed. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
@@ -81,7 +81,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     for (const server of servers) server.close();
     for (const place of places.filter(isAbsolute)) rmSync(place, { force: true });
     engine.close();
-    // Actions in progress continue without this process. The next daemon finds their results.
+    // Actions in progress continue without this process, and the next daemon finds their results.
     process.exit(0);
   };
   process.once("SIGTERM", end);

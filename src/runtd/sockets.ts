@@ -1,4 +1,4 @@
-/** The two sockets of the daemon. Mode and group of each file decide who may connect. */
+/** The two sockets of the daemon. The mode and group of each decide who may connect. */
 import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { connect } from "node:net";
@@ -6,11 +6,11 @@ import { connect } from "node:net";
 export interface SocketFile {
   readonly path: string;
   readonly mode: number;
-  /** Group of the socket. Without it, or if the host does not have it: the daemon's group. */
+  /** Group of the socket. If it is missing, or the host has no such group: the group of the daemon. */
   readonly group: string | undefined;
 }
 
-/** Mode of the directory: everyone may enter it, because the sockets have modes of their own. */
+/** Everyone may enter the directory, because each socket has a mode of its own. */
 const DIRECTORY_MODE = 0o755;
 
 export class SocketInUseError extends Error {
@@ -19,14 +19,14 @@ export class SocketInUseError extends Error {
 }
 
 /**
- * Listens. Replaces the socket of a killed daemon, but not one that answers.
- * @throws SocketInUseError; Error when there is another kind of file
+ * Listens on a unix socket. Replaces the socket of a daemon that was killed, but not one that accepts connections.
+ * @throws SocketInUseError; Error: the path is a file of another type
  */
 export async function listenOn(server: Server, { path, mode, group }: SocketFile): Promise<void> {
   await removeLeftOver(path);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The daemon's umask is 077, so nobody else can connect before the next lines.
+    // The umask of the daemon is 077, so that no other user can connect before the mode is set.
     server.listen(path, () => {
       server.off("error", reject);
       resolve();

@@ -7,7 +7,7 @@ import { refusalOf, refuse } from "./errors.ts";
 import type { Asked, Route } from "./route.ts";
 import type { Services } from "./services.ts";
 
-/** Largest body of a request: a file of tasks and the JSON around it. */
+/** In bytes: a task file, and the JSON around it. */
 const LARGEST_BODY = 4 * 1024 * 1024;
 
 export function appOf(routes: readonly Route[], services: Services): Hono<{ Bindings: HttpBindings }> {

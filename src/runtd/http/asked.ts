@@ -1,4 +1,4 @@
-/** The parts of a request, checked by the schemas of its route. */
+/** Validates the parts of a request with the schemas of its route. */
 import type { z } from "zod";
 import { InvalidRequest } from "./errors.ts";
 import type { Route } from "./route.ts";

@@ -1,9 +1,9 @@
-/** Error answers of the interface: a stable code, a message, and details. */
+/** Error responses of the API: a stable code, a message, and details. */
 import type { Context } from "hono";
 import { EngineError, type EngineErrorCode, StoreError, type StoreErrorCode } from "../../engine/index.ts";
 import { factsOf, log } from "../log.ts";
 
-/** Errors of the interface itself. */
+/** Errors of the API itself. */
 type OwnErrorCode = "invalid-argument" | "read-only" | "unknown-path" | "body-too-large" | "upgrade-required" | "too-many" | "internal";
 export type ErrorCode = OwnErrorCode | EngineErrorCode | StoreErrorCode;
 type Status = 400 | 403 | 404 | 409 | 413 | 422 | 426 | 429 | 500 | 503;
@@ -28,7 +28,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "nothing-to-roll-back": 409,
 };
 
-/** Failures of the store may be temporary, so the client may try again. */
+/** Errors of the store may be temporary, so that clients may try again. */
 const STORE_STATUS: Status = 503;
 
 export function statusOf(code: ErrorCode): Status {
@@ -39,7 +39,7 @@ export function refuse(context: Context, code: ErrorCode, message: string, detai
   return context.json({ code, message, ...details }, statusOf(code));
 }
 
-/** A part of the request breaks its schema. The message names the part and the rule. */
+/** A part of the request does not match its schema. The message names the part and the rule. */
 export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
 }
@@ -50,7 +50,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Turns a thrown value into an answer. Only unexpected errors are logged. */
+/** Converts a thrown value to a response. Only unexpected errors are logged. */
 export function errorOf(error: unknown): Refusal {
   if (error instanceof EngineError || error instanceof StoreError) return error;
   const message = error instanceof Error ? error.message : String(error);

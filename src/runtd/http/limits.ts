@@ -1,7 +1,7 @@
-/** Bounds for clients: they keep slow clients, and thousands of clients, from exhausting the daemon. */
+/** Limits that keep slow clients, or thousands of clients, from exhausting the daemon. */
 import type { ServerOptions } from "node:http";
 
-/** Connections of one socket. Further connections are refused. Each socket has its own bound. */
+/** Connections on one socket. Further ones are refused. Each socket has a limit of its own. */
 export const MOST_CONNECTIONS = 1024;
 
 /** Open event and log streams on one socket. */
@@ -11,7 +11,7 @@ export const MOST_SUBSCRIBERS = 256;
 export const MOST_STREAMS = 128;
 
 export const HTTP_LIMITS: ServerOptions = {
-  /** Time-outs for the head of a request and for the whole request. */
+  /** Milliseconds for the headers of a request, and for the whole request. */
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,

@@ -1,4 +1,4 @@
-/** Generates the OpenAPI document from the routes and the schemas that they check with. */
+/** Generates the OpenAPI document from the routes and their schemas. */
 import { z } from "zod";
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from "zod-openapi";
 import { engineEvent, gapEvent } from "../schemas/event.ts";
@@ -10,9 +10,9 @@ const errorBody = z
   .looseObject({ code: z.string().describe("It does not change."), message: z.string().describe("For people.") })
   .meta({ id: "Error", description: "Why it was not done. More fields are the facts." });
 
-/** Error answers that every request may get. */
+/** Error responses that every request may get. */
 const COMMON: readonly ErrorCode[] = ["invalid-argument", "internal"];
-/** Error answer of changes on the read-only socket. */
+/** Error responses of requests for changes on the read-only socket. */
 const CHANGES: readonly ErrorCode[] = ["read-only"];
 
 export function documentOf(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {

@@ -1,4 +1,4 @@
-/** A route of the interface: schemas of its request and answers, and its handler. The OpenAPI document is generated from the same schemas. */
+/** A route of the API: the schemas of its request and response, and its handler. The OpenAPI document is generated from the same schemas. */
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Caller } from "../../engine/index.ts";
@@ -38,21 +38,21 @@ interface Request<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B ex
   readonly query?: Q;
   /** Schema of the JSON body. */
   readonly body?: B;
-  /** Further answers, beside the errors that every request may get. */
+  /** Errors in addition to those that every request may get. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** A type whose members are read-only at every depth: handlers do not change answers. */
+/** A type that is read-only at every depth, because handlers must not change responses. */
 type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T;
 
-/** A route that answers with one JSON value. */
+/** A route whose response is one JSON value. */
 export interface JsonRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType, A extends z.ZodType>
   extends Request<P, Q, B> {
   readonly answer: { readonly status: 200 | 202; readonly description: string; readonly schema: A };
   readonly handle: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Fixed<z.input<A>> | Promise<Fixed<z.input<A>>>;
 }
 
-/** A route that answers with text or with a stream. */
+/** A route whose response is text or a stream. */
 export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType> extends Request<P, Q, B> {
   readonly answer: { readonly status: 200; readonly description: string; readonly type: string };
   readonly respond: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
@@ -63,7 +63,7 @@ export interface StreamRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<
   readonly method: "get";
   readonly access: "admin";
   readonly answer: { readonly status: 101; readonly description: string };
-  /** Checks the request before the answer. The returned function runs after the connection was upgraded. Throws like `handle`. */
+  /** Checks the request before the response. The returned function runs after the connection was upgraded. Throws like `handle`. */
   readonly open: (asked: Omit<Asked<z.output<P>, z.output<Q>, undefined>, "context" | "body">) => (stream: FrameStream) => Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { Timings } from "./timings.ts";
 
 export interface Services {
   readonly engine: Engine;
-  /** Of the daemon: the disk whose room counts. */
+  /** State directory of the daemon, on the file system whose space is measured. */
   readonly stateDir: string;
   readonly peers: Peers;
   readonly timings: Timings;

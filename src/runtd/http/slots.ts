@@ -1,4 +1,4 @@
-/** Bounds how many things are open at once. */
+/** Limits how many things are open at the same time. */
 export class Slots {
   readonly most: number;
   #taken = 0;
@@ -11,7 +11,7 @@ export class Slots {
     return this.#taken >= this.most;
   }
 
-  /** Takes a slot and returns the function that gives it back, which may be called more than once. A slot must be free. */
+  /** Takes a slot, of which one must be free. Returns a function that frees it and may be called more than once. */
   take(): () => void {
     let isTaken = true;
     this.#taken++;
@@ -21,7 +21,7 @@ export class Slots {
     };
   }
 
-  /** Takes a slot for the time of the action. A slot must be free. */
+  /** Takes a slot for the duration of the action. One must be free. */
   async during(action: () => Promise<void>): Promise<void> {
     const free = this.take();
     try {

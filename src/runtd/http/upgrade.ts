@@ -15,7 +15,7 @@ type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<strin
 export function addUpgrades(server: Server, routes: readonly Route[], services: Services): void {
   const streams = routes.filter((route) => "open" in route);
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // The client is gone, so there is nobody to answer.
+    // Without a handler an error of the socket would end the daemon. The client is gone, so that there is nothing to answer.
     socket.on("error", () => socket.destroy());
     const refuse: Refuse = (code, message, details = {}) => refuseOn(socket, code, { code, message, ...details });
     void accept(request, refuse).then((begin) => {
@@ -54,7 +54,7 @@ function matching(routes: readonly AnyStreamRoute[], method: string, path: strin
   return undefined;
 }
 
-/** Leaves an invalid percent-encoding as it is, like the router of other requests. */
+/** Leaves an invalid percent-encoding unchanged, like the router of ordinary requests. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** What interLink is told of a pod. */
+/** Formats the status of a pod for interLink. */
 import type { TaskDetail, TaskView } from "../../engine/index.ts";
 import { type PodStatus, podOf } from "../../pod/index.ts";
 
@@ -19,7 +19,7 @@ export function statusAnswer(task: TaskView, detail: TaskDetail, hostAddresses: 
   };
 }
 
-/** The published document has its own names beside those of Kubernetes. */
+/** Adds the field names of interLink's published document to those of Kubernetes. */
 function withBothNames(status: Status) {
   const { terminated, running } = status.state ?? {};
   return {

@@ -1,4 +1,4 @@
-/** The four calls of interLink's plug-in API, on the engine. */
+/** Implements the four calls of interLink's plug-in API with the engine. */
 import { type Engine, EngineError, type LogRecord, TextWriter } from "../../engine/index.ts";
 import { type ClusterPod, type ClusterRules, parseClusterPod } from "../../pod/index.ts";
 import { hostAddresses } from "../host-facts.ts";
@@ -7,7 +7,7 @@ import { hostOf } from "../read-file.ts";
 import { statusAnswer } from "./answers.ts";
 import type { LogRequest, PodRequest } from "./requests.ts";
 
-/** Of all pods that come from a cluster. */
+/** The group of all tasks that are made from pods of a cluster. */
 export const GROUP = "interlink";
 
 export class Calls {
@@ -19,7 +19,7 @@ export class Calls {
     this.#rules = rules;
   }
 
-  /** The same pod again is no other one. @throws EngineError invalid-spec, no-room; StoreError */
+  /** Creates the task of a pod. Creating the same pod again changes nothing. @throws EngineError invalid-spec, no-room; StoreError */
   async create(request: ClusterPod) {
     const parsed = parseClusterPod(request, hostOf(this.#engine), this.#rules);
     const [applied] = await this.#engine.apply(parsed, GROUP, {});
@@ -29,7 +29,7 @@ export class Calls {
     return { PodUID: name, PodJID: id, pod_uid: name, pod_jid: id };
   }
 
-  /** What is gone is deleted. @throws StoreError */
+  /** Deletes the task of a pod. Succeeds if it does not exist. @throws StoreError */
   async delete({ metadata: { uid } }: PodRequest): Promise<string> {
     try {
       await this.#engine.delete(uid, GROUP);
@@ -40,7 +40,7 @@ export class Calls {
     return `pod ${uid} is being deleted`;
   }
 
-  /** Of a pod that is not known nothing is said. */
+  /** The status of each pod. Unknown pods are left out. */
   status(pods: readonly PodRequest[]) {
     const addresses = hostAddresses();
     return pods.flatMap(({ metadata: { uid } }) => {
@@ -50,7 +50,7 @@ export class Calls {
     });
   }
 
-  /** Text, in pieces. @throws EngineError unknown-task, unknown-container: at once */
+  /** The log as text, in chunks. @throws EngineError unknown-task, unknown-container: at once, not by the generator */
   logs(
     { uid, container, tail, bytes, hasTimes, follow, previous, sinceSeconds, sinceMs }: LogRequest,
     signal: AbortSignal,
@@ -75,7 +75,7 @@ async function* textOf(records: AsyncGenerator<readonly LogRecord[]>, hasTimes: 
   for await (const some of records) yield Buffer.concat(some.map((one) => text.render(one)));
 }
 
-/** The first bytes only. */
+/** Ends after the first `most` bytes. */
 async function* limited(source: AsyncGenerator<Uint8Array>, most: number | undefined): AsyncGenerator<Uint8Array> {
   let left = most ?? Number.POSITIVE_INFINITY;
   for await (const chunk of source) {

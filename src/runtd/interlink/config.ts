@@ -1,10 +1,10 @@
-/** What the command line says of interLink. */
+/** Command line options about interLink. */
 import { isAbsolute } from "node:path";
 import type { ClusterRules } from "../../pod/index.ts";
 import { oneOf } from "../values.ts";
 import { readToken } from "./guard.ts";
 
-/** For node:util's parseArgs. */
+/** Definitions for parseArgs of node:util. */
 export const INTERLINK_OPTIONS = {
   interlink: { type: "boolean", default: false },
   "interlink-listen": { type: "string" },
@@ -16,7 +16,7 @@ export const INTERLINK_OPTIONS = {
 
 export interface InterlinkConfiguration {
   readonly rules: ClusterRules;
-  /** undefined: the socket interlink.sock. */
+  /** undefined: listen on the socket interlink.sock. */
   readonly listen:
     | { readonly address: string; readonly port: number; readonly token: string; readonly hosts: readonly string[] }
     | undefined;
@@ -31,7 +31,7 @@ interface Values {
   readonly "interlink-network"?: string;
 }
 
-/** undefined: nobody asks for it. @throws Error, which says what is wrong; what node:fs throws */
+/** undefined: interLink is disabled. @throws Error: the options are wrong; the errors of node:fs */
 export function interlinkSettingsOf(values: Values): InterlinkConfiguration | undefined {
   const { "interlink-listen": place, "interlink-token": file, "interlink-host": names = [] } = values;
   const { "interlink-host-path": hostPaths = [] } = values;

@@ -1,12 +1,12 @@
-/** Who may ask over TCP: whoever has the token, and has asked for this host by one of its names. */
+/** Authorises requests over TCP: they need the token, and one of this host's names in the Host header. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** A shorter one could be found by trying. */
+/** In characters. A shorter token could be guessed. */
 const LEAST_TOKEN = 32;
 
-/** @throws Error: it is short, or others than its owner may read or change it */
+/** @throws Error: the token is too short, or users other than its owner can read or change the file */
 export function readToken(path: string): string {
   const { mode } = statSync(path);
   if ((mode & 0o077) !== 0) throw new Error(`${path} may be read by others than its owner: chmod 0600`);
@@ -18,7 +18,8 @@ export function readToken(path: string): string {
 export type Refusal = { readonly status: 401 | 421; readonly message: string };
 
 /**
- * undefined: go on. The name guards against pages of a browser whose name was made to lead here; the time of the comparison says nothing of the token.
+ * Returns why a request is refused; undefined: it is allowed. Checking the name prevents DNS rebinding, by which a web page in a browser could send requests here.
+ * The comparison takes the same time for any token.
  */
 export function refusalOf(
   headers: IncomingHttpHeaders,
@@ -30,7 +31,7 @@ export function refusalOf(
   return timingSafeEqual(digest(given), digest(token)) ? undefined : { status: 401, message: "a token is needed: Authorization: Bearer" };
 }
 
-/** Of one length, whatever was given. */
+/** Gives inputs of any length the same length, which timingSafeEqual needs. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

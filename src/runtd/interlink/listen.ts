@@ -1,10 +1,10 @@
-/** Where interLink finds this host: a unix socket, or an address with a token. */
+/** Listens for interLink: on a unix socket, or on an address with a token. */
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { listenOn } from "../sockets.ts";
 import type { InterlinkConfiguration } from "./config.ts";
 
-/** Returns where, for the log. @throws SocketInUseError; the error of listen(2) */
+/** Returns the path or address, for the log. @throws SocketInUseError; the error of listen(2) */
 export async function listenForInterlink(server: Server, { listen }: InterlinkConfiguration, runDir: string): Promise<string> {
   if (listen === undefined) {
     const path = join(runDir, "interlink.sock");

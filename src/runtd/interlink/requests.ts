@@ -1,6 +1,6 @@
 /**
- * What interLink asks a plug-in for. Its published document (plugin-openapi.json of interlink-hq/interLink) and the JSON that its own programs
- * send have different names for some fields: both are read.
+ * Schemas of interLink's requests. Its published document (plugin-openapi.json of interlink-hq/interLink) and the JSON that its programs send differ in the names of
+ * some fields: both are accepted.
  */
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ const objects = z
   .nullish()
   .transform((value) => value ?? []);
 
-/** POST /create: the pod, and for each container what it refers to. */
+/** POST /create: a pod, and for each container the objects to which it refers. */
 export const createRequest = z
   .object({
     pod: object,
@@ -33,30 +33,27 @@ export const createRequest = z
     projected: container.flatMap((one) => one.projectedvolumemaps),
   }));
 
-/**
- * The engine finds tasks by their ids and addresses as well, of whatever group. Those have dots or colons, and a uid has none: with it only pods of a
- * cluster can be named.
- */
+/** The engine also finds tasks of any group by id or address. Those contain dots or colons, which a uid does not, so that a uid can only name a pod of a cluster. */
 const uid = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "is no uid of a pod");
 
-/** POST /delete, and each of GET /status. */
+/** POST /delete, and each element of GET /status. */
 export const podRequest = z.object({
   metadata: z.object({ name: z.string().default(""), namespace: z.string().default("default"), uid }),
 });
 
-/** GET /status; its client asks for nothing to see whether somebody answers. */
+/** GET /status. interLink sends an empty list to find out whether the plug-in answers. */
 export const statusRequest = z
   .array(podRequest)
   .nullable()
   .transform((value) => value ?? []);
 
-/** What Go writes for a time that is not given. */
+/** Go's zero time, which stands for "not given". */
 const NO_TIME = /^0001-01-01T00:00:00Z$/;
 const count = z.int().min(0).nullish();
 const flag = z.boolean().nullish();
 const time = z.string().nullish();
 
-/** GET /getLogs. 0 and null are: not given. */
+/** GET /getLogs. 0 and null mean "not given". */
 export const logRequest = z
   .object({
     PodUID: z.string().optional(),

@@ -1,6 +1,6 @@
 /**
- * interLink's plug-in API over HTTP. Its two GETs have bodies, which HTTP frameworks drop (RFC 9110, 9.3.1, gives them no meaning): so this is Node's own
- * server.
+ * Serves interLink's plug-in API over HTTP. Its two GET requests have bodies, which have no defined meaning (RFC 9110, 9.3.1) and which HTTP frameworks drop, so
+ * that this uses Node's server directly.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -13,12 +13,12 @@ import type { Calls } from "./calls.ts";
 import { refusalOf } from "./guard.ts";
 import { createRequest, logRequest, podRequest, statusRequest } from "./requests.ts";
 
-/** A pod with its ConfigMaps and Secrets. */
+/** In bytes: a pod with its ConfigMaps and Secrets. */
 const LARGEST_BODY = 4 * 1024 * 1024;
 
 export interface InterlinkOptions {
   readonly calls: Calls;
-  /** undefined: whoever may open the socket may ask. */
+  /** undefined: whoever may open the socket may send requests. */
   readonly guard: { readonly token: string; readonly hosts: readonly string[] } | undefined;
 }
 
@@ -54,11 +54,11 @@ async function sendLogs(calls: Calls, query: z.output<typeof logRequest>, respon
   const text = calls.logs(query, reader.signal);
   response.writeHead(200, { "content-type": "text/plain" });
   response.flushHeaders();
-  // The head is sent: what goes wrong from now on ends the connection.
+  // The headers are sent already, so that an error can only close the connection.
   await pipeline(Readable.from(text, { objectMode: false }), response).catch(() => response.destroy());
 }
 
-/** A part of it has another shape: the words are those of interLink's document (HTTPValidationError). */
+/** The body does not match its schema. The response has the format of interLink's document (HTTPValidationError). */
 class InvalidBody extends Error {
   readonly detail: readonly { readonly loc: readonly (string | number)[]; readonly msg: string; readonly type: string }[];
 
@@ -118,7 +118,7 @@ function fail(response: ServerResponse, error: unknown): void {
   }
 }
 
-/** RFC 6901. */
+/** The parts of a JSON pointer. Source: RFC 6901. */
 function partsOf(pointer: string): string[] {
   return pointer
     .split("/")

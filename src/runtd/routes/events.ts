@@ -1,4 +1,4 @@
-/** The journal as server-sent events. `id` is the sequence number; a client that reconnects continues after the last one it received. */
+/** The journal as server-sent events. The `id` of an event is its sequence number; a client that reconnects continues behind the last event it received. */
 
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { z } from "zod";
@@ -31,9 +31,7 @@ export const followEvents = textRoute({
   },
 });
 
-/**
- * A slow reader blocks nobody: nothing is queued for it. The journal is read again after the reader has taken what was written before.
- */
+/** Reads the journal further only after the client has taken what was written, so that a slow client needs no queue. */
 async function follow(stream: SSEStreamingApi, engine: Engine, start: number): Promise<void> {
   let after = start;
   let wake = () => {};

@@ -1,4 +1,4 @@
-/** The log of a container, as a stream. */
+/** Streams the log of a container. */
 import { z } from "zod";
 import { type LogRecord, renderRecord, TextWriter } from "../../engine/index.ts";
 import { refuse } from "../http/errors.ts";
@@ -57,7 +57,7 @@ function placedRecord(record: LogRecord): Buffer {
   return Buffer.concat([Buffer.from(`${record.next ?? "-"} `), renderRecord(record)]);
 }
 
-/** Takes a slot at the first read, because an answer that nobody reads must not hold one. */
+/** Takes a slot at the first read, so that a response that is never read takes none. */
 async function* bytesOf(
   records: AsyncGenerator<readonly LogRecord[]>,
   render: (record: LogRecord) => Buffer,

@@ -58,7 +58,7 @@ export const engineEvent = z
   ])
   .meta({ id: "Event" }) satisfies z.ZodType<EngineEvent>;
 
-/** Stands in for events that were removed from the journal. */
+/** Stands for events that were dropped from the journal. */
 export const gapEvent = z
   .strictObject({ after: z.int().describe("The last number before them."), next: z.int().describe("The first number behind them.") })
   .meta({ id: "Gap" });

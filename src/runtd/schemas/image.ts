@@ -1,4 +1,4 @@
-/** Images of the host, as the interface shows them. */
+/** Images of the host, as the API shows them. */
 import { z } from "zod";
 import type { ImageInfo } from "../../engine/index.ts";
 import { imageVia } from "./task.ts";

@@ -40,7 +40,7 @@ export function sizeOf(payload: Uint8Array): TerminalSize {
   return size.parse(jsonOf(payload));
 }
 
-/** undefined: the payload is no JSON. */
+/** undefined: the payload is not valid JSON. */
 function jsonOf(payload: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(payload).toString());

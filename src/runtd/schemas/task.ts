@@ -1,4 +1,4 @@
-/** Tasks as the interface shows them. */
+/** Tasks as the API shows them. */
 import { z } from "zod";
 import type { Applied, ContainerView, TaskView } from "../../engine/index.ts";
 

@@ -1,4 +1,4 @@
-/** Connects a client with a running container: the client gets its output and writes its standard input. */
+/** Connects a client to a running container: the client gets its output, and writes to its standard input. */
 import { type Attachment, ExecutorError, type LogRecord, TextWriter } from "../../engine/index.ts";
 import { FRAME, type Frame } from "../../shared/frames/index.ts";
 import { factsOf, log } from "../log.ts";
@@ -8,7 +8,7 @@ import type { FrameStream } from "./frame-stream.ts";
 /** The exit status that a shell uses for a program it cannot execute. */
 const NOT_ATTACHED = 126;
 
-/** Runs until the container ends or the client goes away. The container survives the client. */
+/** Runs until the container ends or the client disconnects. The container goes on after the client has disconnected. */
 export async function attachOn(stream: FrameStream, attach: () => Promise<Attachment>): Promise<void> {
   try {
     const attachment = await attach();
@@ -40,7 +40,7 @@ function obey({ kind, payload }: Frame, { stdin, resize }: Attachment, stream: F
         stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
       }
       return;
-    // Standard input stays open for the next client.
+    // The end of input is not passed on, so that the next client can write.
     case FRAME.stdinEnd:
       return;
     case FRAME.resize:

@@ -1,4 +1,4 @@
-/** Runs another process in a container and connects it with a client. */
+/** Runs a further process in a container and connects it to a client. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecHandle, ExecutorError, ProgramError, RuntimeError, type SpawnRequest } from "../../engine/index.ts";
 import { FRAME, type Frame } from "../../shared/frames/index.ts";
@@ -6,7 +6,7 @@ import { factsOf, log } from "../log.ts";
 import { sizeOf, startOf } from "../schemas/stream.ts";
 import type { FrameStream } from "./frame-stream.ts";
 
-/** Time between SIGHUP and SIGKILL for a program whose client is gone. */
+/** Milliseconds between SIGHUP and SIGKILL for a program whose client has disconnected. */
 const HANGUP_GRACE_MS = 10_000;
 /** The exit status that a shell uses for a program that it cannot start for another reason. */
 const NOT_STARTED = 126;
@@ -37,14 +37,14 @@ async function untilEnd(handle: ExecHandle, stream: FrameStream): Promise<void> 
   stream.send(FRAME.end, JSON.stringify({ exitCode }));
 }
 
-/** Like closing a terminal: SIGHUP, and after the grace period SIGKILL for the program and all its descendants. */
+/** Like closing a terminal: sends SIGHUP, and after the grace period SIGKILL to the program and all its descendants. */
 async function hangUp(handle: ExecHandle, ended: Promise<unknown>): Promise<void> {
   try {
     await handle.signal("SIGHUP");
     const isOver = await Promise.race([ended.then(() => true), sleep(HANGUP_GRACE_MS, false, { ref: false })]);
     if (!isOver) await handle.kill();
   } catch (error) {
-    // The program ended by itself meanwhile.
+    // The program has ended by itself in the meantime.
     if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
   }
 }
@@ -71,7 +71,7 @@ function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream)
   }
 }
 
-/** Writes to a program that may have ended already: input that arrives too late is dropped. */
+/** Input for a program that has already ended is dropped. */
 function whileItRuns(action: () => void): void {
   try {
     action();

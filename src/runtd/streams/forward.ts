@@ -1,10 +1,10 @@
-/** Connects a client with a port in the network of a task. */
+/** Connects a client to a port in the network of a task. */
 import type { Forwarded } from "../../engine/index.ts";
 import { FRAME } from "../../shared/frames/index.ts";
 import { factsOf, log } from "../log.ts";
 import type { FrameStream } from "./frame-stream.ts";
 
-/** Runs until the port ends the connection, or the client goes away. */
+/** Runs until the connection to the port ends or the client disconnects. */
 export async function forwardOn(stream: FrameStream, connect: () => Promise<Forwarded>): Promise<void> {
   try {
     const { input, output, ended, close } = await connect();
@@ -16,7 +16,7 @@ export async function forwardOn(stream: FrameStream, connect: () => Promise<Forw
       else if (input.writable && !input.write(payload))
         stream.pauseWhile(new Promise((resolve) => input.once("drain", resolve).once("close", resolve)));
     });
-    // A relay that is ended with its client has nothing more to say.
+    // The relay was ended because the client has disconnected: its remaining output is dropped.
     await stream.sendAll(FRAME.stdout, output).catch(() => {});
     const broken = await ended;
     if (broken === undefined) stream.send(FRAME.end, JSON.stringify({ exitCode: 0 }));

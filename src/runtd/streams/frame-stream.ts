@@ -5,7 +5,7 @@ import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/f
 export class FrameStream {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
-  /** Resolves when the client is gone, for whatever reason. */
+  /** Resolves when the client has disconnected, for whatever reason. */
   readonly gone: Promise<void>;
 
   isGone = false;
@@ -22,7 +22,7 @@ export class FrameStream {
     });
   }
 
-  /** Delivers the client's frames from now on. Destroys the connection at malformed data. */
+  /** Delivers the client's frames from now on. Malformed data destroys the connection. */
   onFrame(take: (frame: Frame) => void): void {
     this.#socket.on("data", (chunk: Buffer) => {
       try {
@@ -33,18 +33,18 @@ export class FrameStream {
     });
   }
 
-  /** Returns false when the client reads too slowly. */
+  /** Returns false if the client reads too slowly. */
   send(kind: FrameKind, payload: Uint8Array | string = ""): boolean {
     if (this.#socket.destroyed || this.#socket.writableEnded) return true;
     return this.#socket.write(frameOf(kind, typeof payload === "string" ? Buffer.from(payload) : payload));
   }
 
-  /** Sends all of a stream as frames. A slow client slows the writer down; nothing is buffered. Resolves at the end of the stream. */
+  /** Sends all of a stream as frames. A slow client slows down the source; nothing is buffered. Resolves at the end of the stream. */
   async sendAll(kind: FrameKind, source: Readable): Promise<void> {
     for await (const chunk of source) if (!this.send(kind, chunk as Buffer)) await this.#drained();
   }
 
-  /** Sends bytes that are there already. Resolves when the client can take more. */
+  /** Sends bytes that are already available. Resolves when the client can take more. */
   async sendNow(kind: FrameKind, bytes: Uint8Array): Promise<void> {
     if (!this.send(kind, bytes)) await this.#drained();
   }

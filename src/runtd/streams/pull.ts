@@ -1,9 +1,9 @@
-/** A pull, told to one reader. */
+/** Reports the progress of a pull to one client. */
 import type { SSEStreamingApi } from "hono/streaming";
 import type { ImageCare, ImagePull, Progress } from "../../engine/index.ts";
 import type { Refusal } from "../http/errors.ts";
 
-/** Ends with the pull; whoever goes away ends it. A reader that is slow is told less. */
+/** Runs until the pull has ended. If the client disconnects, the pull is cancelled. A slow client gets fewer progress events. */
 export async function tellPull(
   stream: SSEStreamingApi,
   images: ImageCare,
