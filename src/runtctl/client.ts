@@ -1,4 +1,4 @@
-/** JSON over the daemon's unix socket. */
+/** Sends JSON requests to the daemon over its unix socket. */
 import { Agent, type IncomingMessage, request } from "node:http";
 import type { Sockets } from "./sockets.ts";
 
@@ -8,16 +8,16 @@ interface ErrorFacts {
   readonly exitStatus?: number;
 }
 
-/** An error answer of the daemon, or a daemon that does not answer. */
+/** The daemon has answered with an error, or does not answer. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   /** Code of the API ("unknown-task", "invalid-spec", ...), or "unreachable". */
   readonly code: string;
-  /** Body of the answer. */
+  /** Body of the response. */
   readonly body: Readonly<Record<string, unknown>>;
   /** A hint for the user: one sentence. */
   readonly hint: string | undefined;
-  /** Exit status of this program; undefined: the one from errors.ts. */
+  /** Exit status of this program; undefined: as in errors.ts. */
   readonly exitStatus: number | undefined;
 
   constructor(code: string, message: string, { body = {}, hint, exitStatus }: ErrorFacts = {}) {
@@ -32,11 +32,11 @@ export class ClientError extends Error {
 export interface Client {
   /** @throws ClientError */
   call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T>;
-  /** Streams an answer that may last long. @throws ClientError */
+  /** Streams a response that may take long. @throws ClientError */
   stream(path: string): Promise<AsyncIterable<Buffer>>;
 }
 
-/** Time-out of an answer. No request waits for the work that it starts, so answers come at once. */
+/** Milliseconds to wait for a response. No request waits for the work that it starts, so that responses come at once. */
 const TIMEOUT_MS = 30_000;
 
 export function clientOf(sockets: Sockets): Client {
@@ -58,7 +58,7 @@ export function clientOf(sockets: Sockets): Client {
   };
 }
 
-/** Tries the next socket only for reads, and only when this user may not connect to the current one. Changes report the error of the first socket. */
+/** Tries the next socket only for reads, and only if this user may not connect to the current one. For changes the error of the first socket is reported. */
 async function sendToOne([first, ...others]: Sockets, method: string, path: string, body: unknown): Promise<IncomingMessage> {
   try {
     return await send(first, method, path, body);
@@ -72,12 +72,12 @@ async function sendToOne([first, ...others]: Sockets, method: string, path: stri
 function send(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
-    // A change is made on a connection of its own, so that it is never unclear whether it was taken.
+    // A change gets a new connection, so that it is always known whether the daemon has received it.
     const agent = method === "GET" ? undefined : new Agent();
     const call = request({ socketPath, method, path, headers, timeout: TIMEOUT_MS, agent }, resolve);
     call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     call.on("error", (error: NodeJS.ErrnoException) => {
-      // The daemon may have closed an idle connection at the moment when it was used again (http.ClientRequest.reusedSocket).
+      // The daemon may have closed an idle connection in the moment in which it was used again (http.ClientRequest.reusedSocket).
       if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? ""))
         send(socketPath, method, path, body).then(resolve, reject);
       else reject(connectionError(socketPath, error));

@@ -1,11 +1,11 @@
-/** ^P ^Q: the keys that detach a terminal from a container, as in Docker. */
+/** Recognises ^P ^Q, the keys that detach a terminal from a container, as in Docker. */
 
 const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 export class DetachKeys {
   readonly #detach: () => void;
-  /** Whether ^P was typed and held back. */
+  /** Whether ^P was typed and not passed on yet. */
   #isHalf = false;
 
   /** @param detach called after both keys */
@@ -13,7 +13,7 @@ export class DetachKeys {
     this.#detach = detach;
   }
 
-  /** Returns the bytes for the container. A ^P without a ^Q behind it is sent with the next key. */
+  /** Returns the bytes for the container. A ^P without ^Q is sent together with the next key. */
   take(chunk: Buffer): Buffer {
     const bytes: number[] = [];
     for (const byte of chunk) {

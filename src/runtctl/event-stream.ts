@@ -12,7 +12,10 @@ export type Told =
 
 const RETRY_MS = 500;
 
-/** Events after a sequence number, without an end. Reconnects to a daemon that went away. @throws ClientError when the first connection fails or is refused */
+/**
+ * Yields events that follow a sequence number, without an end. Reconnects if the daemon was restarted. @throws ClientError: the first connection has failed or was
+ * refused
+ */
 export async function* followEvents(sockets: Sockets, after: number): AsyncGenerator<Told, never, undefined> {
   let last = after;
   for (let isFirst = true; ; isFirst = false) {
@@ -48,7 +51,7 @@ async function connected([socketPath, ...others]: Sockets, after: number): Promi
   }
 }
 
-/** Ends with the answer, or when the daemon goes away. */
+/** Ends with the response, or when the connection to the daemon is lost. */
 async function* eventsIn(response: IncomingMessage): AsyncGenerator<Told, void, undefined> {
   let text = "";
   response.setEncoding("utf8");

@@ -1,12 +1,12 @@
-/** One connection of a local client to a port of a task. */
+/** Forwards one connection of a local client to a port of a task. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { FRAME, FrameReader, frameOf } from "../shared/frames/index.ts";
 import { ClientError } from "./client.ts";
 
-/** Resolves when the connection has ended; `local` is closed then. @throws ClientError: there was none, or it has broken */
+/** Resolves when the connection has ended; `local` is closed then. @throws ClientError: the connection could not be made, or was lost */
 export async function forwardConnection(local: Socket, connect: () => Promise<Duplex>): Promise<void> {
-  // A client that breaks its connection off has no use for an error.
+  // A client that resets its connection does not need an error message.
   local.on("error", () => local.destroy());
   try {
     await carried(local, await connect());

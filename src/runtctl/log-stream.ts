@@ -6,13 +6,13 @@ import { linesOf } from "./output/lines.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
 
-/** Query parameters; those that are undefined are left out. */
+/** Query parameters; undefined ones are left out. */
 export type LogRequest = Readonly<Record<"container" | "since" | "tail" | "previous", string | undefined>>;
 
 const RETRY_MS = 200;
 const BLANK = 0x20;
 
-/** The records that exist now. Resolves when the daemon has answered. @throws ClientError */
+/** Yields the existing records. Resolves when the daemon has answered. @throws ClientError */
 export async function readLog({ client, ...session }: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
   const stream = await client.stream(inTask({ client, ...session }, id, "logs", { ...request, format: "records" }));
   return (async function* () {
@@ -21,8 +21,8 @@ export async function readLog({ client, ...session }: Session, id: string, reque
 }
 
 /**
- * Records until the container has stopped for good. Reconnects to a daemon that went away, and continues without losing or repeating a record.
- * Resolves with the first answer of the daemon. @throws ClientError
+ * Yields records until the container has stopped for good. Reconnects if the daemon was restarted, without losing or repeating a record.
+ * Resolves with the first response of the daemon. @throws ClientError
  */
 export async function followLog(session: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
   const ask = (from: string | undefined) =>
@@ -47,7 +47,7 @@ export async function followLog(session: Session, id: string, request: LogReques
   })();
 }
 
-/** undefined when the task was removed meanwhile. */
+/** undefined if the task was removed in the meantime. */
 async function again<T>(ask: () => Promise<T>): Promise<T | undefined> {
   for (;;) {
     try {

@@ -15,7 +15,7 @@ const program = programOf(VERBS, version, (status) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  // At once: of several logs that are read, the others may still be open.
+  // Exits at once, because requests for other logs may still be open.
   process.exit(told(error as Error));
 }
 
@@ -23,7 +23,7 @@ try {
 function told(error: Error): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    // Commander has printed the help, because there was no verb.
+    // Without a verb, Commander has printed the help.
     if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), "See runtctl --help.");
     return EXIT.usage;
   }
@@ -35,7 +35,7 @@ function told(error: Error): number {
     say(error.message, error.hint);
     return error.exitStatus ?? (error.code === "unreachable" ? EXIT.unreachable : EXIT.failed);
   }
-  // An error with an errno is about a file. Any other error is a defect of this program.
+  // An error with a code comes from the system, and its message names the file. Any other error is a defect of this program.
   say((error as NodeJS.ErrnoException).code === undefined ? `${error.stack}` : error.message, undefined);
   return EXIT.failed;
 }

@@ -4,13 +4,13 @@ import type { HostFacts } from "../pod/index.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
 
-/** The pod with its status; undefined when the task was not translated from a pod. @throws ClientError unknown-task */
+/** The pod with its status; undefined if the task was not made from a pod. @throws ClientError unknown-task */
 export async function podNamed(session: Session, task: TaskView) {
   const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
   return podShown(session, task, detail);
 }
 
-/** The same, of what is known already. */
+/** Like podNamed, for a task whose detail was already requested. */
 export async function podShown({ client }: Session, task: TaskView, detail: TaskDetail) {
   const { podOf } = await import("../pod/index.ts");
   const { host } = await client.call<{ readonly host: HostFacts }>("GET", "/v1/node");

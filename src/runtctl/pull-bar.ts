@@ -1,4 +1,4 @@
-/** A pull with a bar, where a person looks. */
+/** Pulls an image and shows a progress bar if standard error is a terminal. */
 import { bar, bytes } from "./output/bar.ts";
 import { type PulledImage, type PullProgress, pullImage } from "./pull-stream.ts";
 import type { Sockets } from "./sockets.ts";
@@ -6,7 +6,7 @@ import type { Sockets } from "./sockets.ts";
 const CELLS = 30;
 const CLEAR = "\r\u001b[K";
 
-/** @param isQuiet without a bar. @throws ClientError */
+/** @param isQuiet shows no bar. @throws ClientError */
 export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = false): Promise<PulledImage> {
   const isLive = process.stderr.isTTY === true && !isQuiet;
   const show = (progress: PullProgress) => {
@@ -19,7 +19,7 @@ export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = fal
   }
 }
 
-/** What is unpacked shows as full: that takes a while, too. */
+/** While the image is being unpacked, the bar stays full. */
 function lineOf({ bytes: have, total }: PullProgress): string {
   return total === null ? `${bytes(have)} so far` : `${bar(total === 0 ? 1 : have / total, CELLS)} ${bytes(have)} of ${bytes(total)}`;
 }

@@ -1,4 +1,4 @@
-/** A pull of the daemon, as it is told. */
+/** Pulls an image through the daemon, and reports the progress. */
 import { type IncomingMessage, request } from "node:http";
 import { ClientError, connectionError } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
@@ -15,7 +15,7 @@ export interface PulledImage {
   readonly error: string | null;
 }
 
-/** Whoever ends this process ends the pull. @throws ClientError */
+/** The pull is cancelled if this process ends. @throws ClientError */
 export async function pullImage(sockets: Sockets, body: object, onProgress: (progress: PullProgress) => void): Promise<PulledImage> {
   const response = await asked(sockets[0], JSON.stringify(body));
   response.setEncoding("utf8");

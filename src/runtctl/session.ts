@@ -5,6 +5,6 @@ import type { Sockets } from "./sockets.ts";
 export interface Session {
   readonly client: Client;
   readonly sockets: Sockets;
-  /** Group of the tasks that the user names. */
+  /** The group of the tasks that the user names. */
   readonly group: string;
 }

@@ -1,7 +1,7 @@
 /** Paths of the daemon's sockets. */
 import { join } from "node:path";
 
-/** The order in which sockets are tried: a user who may not use the first may be allowed to read from the next. */
+/** Sockets in the order in which they are tried: a user who may not use the first one may be allowed to read from the next. */
 export type Sockets = readonly [string, ...string[]];
 
 const RUN_DIR = "/run/runtd";
@@ -12,7 +12,7 @@ export interface SocketChoice {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The option wins over the environment. A socket that is named in either is the only one that is tried. */
+/** The option takes precedence over the environment. If either names a socket, only that one is tried. */
 export function socketsIn({ socket, runDir, environment }: SocketChoice): Sockets {
   const named = socket ?? (runDir === undefined ? environment["RUNTD_SOCKET"] : undefined);
   if (named !== undefined) return [named];

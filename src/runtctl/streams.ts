@@ -1,4 +1,4 @@
-/** Connects this program's stdio with a program in a container. */
+/** Connects stdin, stdout and stderr of this program with a program in a container. */
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../shared/frames/index.ts";
@@ -14,15 +14,15 @@ export interface Local {
 
 /** Options of a connection. */
 export interface Talk {
-  /** The first frame that is sent; undefined: none, the daemon begins. */
+  /** The first frame to send; undefined: the daemon sends first. */
   readonly start?: StreamStart;
-  /** Message for a daemon that goes away. */
+  /** The message if the connection to the daemon is lost. */
   readonly broken: string;
-  /** Filters what is typed, and returns the bytes that are sent. undefined: all are sent. */
+  /** Filters what is typed, and returns the bytes to send. undefined: everything is sent. */
   readonly typed?: (chunk: Buffer) => Buffer;
 }
 
-/** Exit status for a program whose own status is unknown. */
+/** Exit status if that of the program is unknown. */
 const UNKNOWN_STATUS = 255;
 
 export class RemoteProgram {
@@ -38,7 +38,7 @@ export class RemoteProgram {
     return this.#socket.destroyed || this.#socket.write(frameOf(kind, Buffer.from(payload)));
   }
 
-  /** Exit status of the program. @throws ClientError when its start failed or the daemon is gone */
+  /** Exit status of the program. @throws ClientError: its start has failed, or the connection was lost */
   run({ start, broken, typed = (chunk) => chunk }: Talk): Promise<number> {
     const reader = new FrameReader();
     return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export class RemoteProgram {
           else if (kind === FRAME.failed) reject(failureIn(payload));
         }
       });
-      // Every error of the socket means that the daemon is gone.
+      // Every error of the socket means that the connection is lost.
       this.#socket.once("error", () => {});
       this.#socket.once("close", () => reject(new ClientError("stream-broken", text)));
       if (start !== undefined) this.#socket.write(frameOf(FRAME.start, Buffer.from(JSON.stringify(start))));
@@ -80,7 +80,7 @@ export class RemoteProgram {
     stdin.once("end", () => this.send(FRAME.stdinEnd));
   }
 
-  /** When stdout is slow, this stops reading, which slows the program down instead of filling memory. */
+  /** Pauses reading while stdout is slow, which slows down the program instead of filling memory. */
   #print(output: NodeJS.WriteStream, bytes: Uint8Array): void {
     if (output.write(bytes)) return;
     this.#socket.pause();
@@ -88,7 +88,7 @@ export class RemoteProgram {
   }
 }
 
-/** @throws ClientError when the daemon refuses or does not answer */
+/** @throws ClientError: the daemon refuses or does not answer */
 export function upgraded([socketPath]: Sockets, path: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath, path, headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });

@@ -4,13 +4,13 @@ import type { OrphanView, TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import type { Session } from "./session.ts";
 
-/** @param action the last part of the path: what is asked of the task */
+/** @param action the last part of the path */
 export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
   const below = action === undefined ? "" : `/${action}`;
   return `/v1/tasks/${encodeURIComponent(name)}${below}?group=${encodeURIComponent(group)}`;
 }
 
-/** Path of a request about a task, with its query. Parameters that are undefined are left out. */
+/** Path of a request about a task, with its query. Undefined parameters are left out. */
 export function inTask({ group }: Session, name: string, what: string, query: Readonly<Record<string, string | undefined>> = {}): string {
   const pairs = Object.entries({ group, ...query }).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as [string, string]],
@@ -35,7 +35,7 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
   }
 }
 
-/** Returns when nothing of the task is left. @throws ClientError */
+/** Waits until the task was removed completely. @throws ClientError */
 export async function untilGone(session: Session, id: string): Promise<void> {
   while ((await taskIfThere(session, id)) !== undefined) await sleep(LOOK_MS);
 }
@@ -46,7 +46,7 @@ export async function tasksOf({ client, group }: Session): Promise<readonly Task
   return tasks.filter((task) => task.group === group);
 }
 
-/** Orphans of the session's group, and those without a group. @throws ClientError */
+/** Orphans of the session's group, and orphans without a group. @throws ClientError */
 export async function orphansOf({ client, group }: Session): Promise<readonly OrphanView[]> {
   const { orphans } = await client.call<{ orphans: OrphanView[] }>("GET", "/v1/orphans");
   return orphans.filter((one) => one.group === null || one.group === group);

@@ -1,15 +1,15 @@
-/** Lends the terminal of this program to another program. */
+/** Connects the terminal of this program to another program. */
 import type { ReadStream } from "node:tty";
 
 const ENDING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT"];
 
 export interface Terminal {
   readonly size: { readonly rows: number; readonly columns: number };
-  /** Raw mode until `restore`: each key goes to the program, ^C too. A signal that ends this process restores the terminal first, if it can be caught. */
+  /** Ends raw mode, in which every key including ^C goes to the program. A signal that ends this process restores the terminal too, if it can be caught. */
   restore(): void;
 }
 
-/** Size for a terminal that does not know its own. */
+/** Size for a terminal whose size is not known. */
 export const USUAL = { rows: 24, columns: 80 };
 
 /** @param resized called with each new size */

@@ -6,9 +6,9 @@ export interface Verb<Options = unknown> {
   readonly name: string;
   /** Summary for lists of verbs: a phrase. */
   readonly summary: string;
-  /** Paragraphs for the help and the manual page. */
+  /** Paragraphs for help and manual page. */
   readonly description?: readonly string[];
-  /** Examples: command lines without "runtctl", each with its explanation. */
+  /** Command lines without "runtctl", each with an explanation. */
   readonly examples?: readonly (readonly [line: string, what: string])[];
   /** Defines arguments and options. */
   define(command: Command): void;
@@ -16,7 +16,7 @@ export interface Verb<Options = unknown> {
   run(session: Session, operands: readonly string[], options: Options): Promise<number>;
 }
 
-/** Checks the types of the options, and returns the verb as an entry of the table, which does not carry them. */
+/** Checks the types of the options, and returns the verb as an entry of the table, which does not know them. */
 export function verb<Options = Record<never, never>>(definition: Verb<Options>): Verb {
   return definition as Verb;
 }

@@ -1,10 +1,10 @@
-/** The completions of each verb, from the definition of the command line. */
+/** Computes the completions of each verb from the definition of the command line. */
 import type { Command, Option } from "commander";
 
 export interface Offer {
-  /** The spellings of the option: "--follow", "-f". */
+  /** The spellings of the option, such as "--follow" and "-f". */
   readonly words: readonly string[];
-  /** Value of the option: none, a file, one of these words, or a free text. */
+  /** What the option takes: nothing, a file, one of these words, or any text. */
   readonly value: "none" | "file" | "any" | readonly string[];
   readonly description: string;
 }

@@ -1,11 +1,11 @@
-/** Merges several logs in the order of time. */
+/** Merges several logs by time. */
 import type { LogRecord } from "../../engine/index.ts";
 
 export interface Source {
   readonly records: AsyncGenerator<LogRecord>;
 }
 
-/** Holds one record of each log. Records of one log keep their order, even if their times do not ascend. */
+/** Buffers one record of each log. Records of one log keep their order, even if their times do not ascend. */
 export async function* byTime<S extends Source>(sources: readonly S[]): AsyncGenerator<{ readonly source: S; readonly record: LogRecord }> {
   const next = async (source: S) => ({ source, result: await source.records.next() });
   const heads = await Promise.all(sources.map(next));

@@ -1,4 +1,4 @@
-/** Prints one event as one line. */
+/** Formats one event as one line. */
 import type { ContainerExit, EngineEvent, Reason } from "../../engine/index.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 
@@ -8,7 +8,7 @@ export function eventLine(sequence: number, event: EngineEvent, style: Style): s
   return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", event.name), textOf(event, style)].join("  ");
 }
 
-/** The description of an event, without the task's name. */
+/** Describes an event, without the name of the task. */
 export function textOf(event: EngineEvent, style: Style): string {
   switch (event.type) {
     case "added":
@@ -44,7 +44,7 @@ function imageText({ container, reference, digest, via, error }: Extract<EngineE
   return style("yellow", `${what}, from before: the source has failed: ${printable(error ?? "")}`);
 }
 
-/** Of an agent: its pid while it runs, or why it does not. */
+/** For an agent: its pid while it runs, or why it does not run. */
 export function agentText({ pid, restarts, reason }: Pick<Extract<EngineEvent, { type: "agent" }>, "pid" | "restarts" | "reason">): string {
   const why = reason === null ? `, pid ${pid}` : `: ${printable(reason)}`;
   return `${restarts === 0 ? "" : `, started again ${restarts} times`}${why}`;
@@ -64,7 +64,7 @@ function because(reason: Reason | null): string {
   return reason === null ? "" : `: ${chainOf(reason).join(" <- ")}`;
 }
 
-/** Texts of a reason, the outermost first. */
+/** The texts of a reason and its causes, the outermost first. */
 export function chainOf({ text, cause }: Reason): string[] {
   return [printable(text), ...(cause === undefined ? [] : chainOf(cause))];
 }

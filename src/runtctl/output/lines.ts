@@ -2,7 +2,7 @@
 
 const NEWLINE = 0x0a;
 
-/** The lines have no newlines. Bytes after the last newline are a line, too. */
+/** The lines have no newlines. Bytes after the last newline form a line. */
 export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   for await (const chunk of stream) {

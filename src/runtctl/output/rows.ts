@@ -36,7 +36,7 @@ export function orphanRow({ id, name, container, generation, isRunning }: Orphan
   ];
 }
 
-/** Paints the cells of the column with the state. */
+/** Colours the cells of the column with the state. */
 export function styled(style: Style): (cell: string, column: number) => string {
   return (cell, column) => (column === 2 ? style(stateStyle(cell.trim()), cell) : cell);
 }

@@ -20,7 +20,7 @@ export function stateStyle(state: string): StyleName {
   return state === "STOPPED" ? "dim" : "yellow";
 }
 
-/** Escapes control characters, so that text from a container cannot send commands to the terminal. */
+/** Escapes control characters, so that text from a container cannot control the terminal. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (one) => `\\x${one.codePointAt(0)!.toString(16).padStart(2, "0")}`);
 }

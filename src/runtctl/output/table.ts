@@ -2,7 +2,7 @@
 
 const GAP = 3;
 
-/** The text has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the header. */
+/** The result has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the header. */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -15,7 +15,7 @@ export function table(
   return [padded(header).join(""), ...rows.map((row) => padded(row).map(paint).join(""))].join("\n");
 }
 
-/** "5s", "12m", "3h", "2d". */
+/** Formats a duration, such as "5s", "12m", "3h", "2d". */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;

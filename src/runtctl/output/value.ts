@@ -1,4 +1,4 @@
-/** Values for programs. */
+/** Formats values for programs. */
 export async function printValue(value: unknown, format: "json" | "yaml"): Promise<void> {
   console.log(format === "yaml" ? (await import("yaml")).stringify(value).trimEnd() : JSON.stringify(value, null, 2));
 }

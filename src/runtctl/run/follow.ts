@@ -1,4 +1,4 @@
-/** A task of one container, from the terminal that has started it: its output, what is typed, and its end. */
+/** Connects the terminal with a task of one container: its output, its input, and its end. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
@@ -15,11 +15,11 @@ import { takeTerminal } from "../terminal.ts";
 import { CONTAINER } from "./task-text.ts";
 
 const LOOK_MS = 20;
-/** As docker(1) ends when nothing was run. */
+/** docker(1) exits with this status if no program was run. */
 export const NOT_RUN = 125;
 const UNKNOWN = 255;
 
-/** Until it runs, or has ended without. @throws ClientError */
+/** Waits until the task runs or has ended. @throws ClientError */
 export async function untilStarted(session: Session, id: string): Promise<TaskView> {
   for (;;) {
     const task = await taskOf(session, id);
@@ -37,7 +37,7 @@ export async function untilStopped(session: Session, id: string): Promise<TaskVi
   }
 }
 
-/** All that it prints goes where it belongs, to its end. Returns when that is there. */
+/** Prints the output of the task to the matching streams. Returns when all of it is printed. */
 export async function printOutput(session: Session, id: string): Promise<void> {
   const writer = new TextWriter({ hasTimes: false });
   const request = { container: CONTAINER, since: undefined, tail: undefined, previous: undefined };
@@ -47,18 +47,18 @@ export async function printOutput(session: Session, id: string): Promise<void> {
   }
 }
 
-/** What is typed goes to it. Returns how to take the terminal back. `leave` is called for ^P ^Q. */
+/** Sends what is typed to the container. Returns a function that restores the terminal. `leave` is called for ^P ^Q. */
 export async function passInput(session: Session, id: string, hasTty: boolean, leave: () => void): Promise<() => void> {
   const { stdin, stdout } = process;
   let socket: Awaited<ReturnType<typeof upgraded>>;
   try {
     socket = await upgraded(session.sockets, inTask(session, id, "attach", { container: CONTAINER, stdin: "true" }));
   } catch (error) {
-    // It has ended already.
+    // The container has already ended.
     if (error instanceof ClientError && error.code === "container-not-running") return () => {};
     throw error;
   }
-  // Its output comes from its log, from the beginning on.
+  // The output is printed from the log, which has it from the beginning.
   const silent = { write: () => true } as unknown as NodeJS.WriteStream;
   const remote = new RemoteProgram(socket, { stdin, stdout: silent, stderr: silent });
   const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
@@ -66,7 +66,7 @@ export async function passInput(session: Session, id: string, hasTty: boolean, l
   if (terminal !== undefined) tell(terminal.size);
   const keys = new DetachKeys(leave);
   const typed = (chunk: Buffer) => (terminal === undefined ? chunk : keys.take(chunk));
-  // Its end is told by the task.
+  // The end of the container is read from the task, not from this connection.
   remote.run({ broken: "the daemon has gone away; the container goes on", typed }).catch(() => {});
   return () => {
     terminal?.restore();
@@ -74,14 +74,14 @@ export async function passInput(session: Session, id: string, hasTty: boolean, l
   };
 }
 
-/** SIGINT and SIGTERM stop the task. Returns how to leave it at that. */
+/** SIGINT and SIGTERM stop the task. Returns a function that removes the handlers. */
 export function passSignals({ client, group }: Session, id: string): () => void {
   const stop = () => void client.call("POST", taskPath(id, group, "stop")).catch(() => {});
   process.on("SIGINT", stop).on("SIGTERM", stop);
   return () => process.off("SIGINT", stop).off("SIGTERM", stop);
 }
 
-/** Exit status of a task that has ended, and why, if nothing was run. */
+/** Exit status of an ended task, and the reason if no program was run. */
 export function endOf({ containers, reason }: TaskView): { readonly status: number; readonly why?: string } {
   const found = containers.find(({ name }) => name === CONTAINER);
   if (found?.exit === null || found === undefined) return { status: NOT_RUN, why: found?.reason ?? reason ?? "it was not run" };

@@ -1,4 +1,4 @@
-/** The task that a command line means: one container, as `docker run` takes it. Pure. */
+/** Builds a task with one container from a command line like that of `docker run`. Pure. */
 import { isIP } from "node:net";
 import { UsageError } from "../errors.ts";
 
@@ -23,13 +23,13 @@ export interface RunOptions {
 
 export const CONTAINER = "main";
 
-/** A task file. @throws UsageError */
+/** Returns the text of a task file. @throws UsageError */
 export function taskText(options: RunOptions, name: string, command: readonly string[]): string {
   const { image, entrypoint, tty, interactive, readOnly, restart, publish = [], env = [], volume = [], network } = options;
   const mounts = volume.map(mountOf);
   const container = {
     ...{ name: CONTAINER, image },
-    // It was got just now, with the policy that was asked for.
+    // The image was just pulled with the policy of the command line.
     pullPolicy: "prefer-cached",
     ...(entrypoint === undefined ? {} : { command: entrypoint }),
     ...(command.length === 0 ? {} : { args: command }),
@@ -55,7 +55,7 @@ function given(fields: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** "NAME=VALUE"; "NAME" is that of this process. */
+/** Parses "NAME=VALUE"; for "NAME" the value is that of this process. */
 function variableOf(text: string): [name: string, value: string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
@@ -64,7 +64,7 @@ function variableOf(text: string): [name: string, value: string] {
   return [text, value];
 }
 
-/** "[ADDRESS:]HOST:CONTAINER[/udp]", or the same number for both. */
+/** Parses "[ADDRESS:]HOST:CONTAINER[/udp]", or a single port for both. */
 function portOf(text: string) {
   const [, address, host, container, protocol] = /^(?:(\[[^\]]+\]|[^:[\]]+):(?=.*:))?(?:(\d+):)?(\d+)(?:\/(tcp|udp))?$/.exec(text) ?? [];
   const bare = address?.replace(/^\[(.*)\]$/, "$1");
@@ -78,7 +78,7 @@ function portOf(text: string) {
   };
 }
 
-/** "/HOST/DIR:/DIR[:ro]", "VOLUME:/DIR[:ro]" */
+/** Parses "/HOST/DIR:/DIR[:ro]" or "VOLUME:/DIR[:ro]". */
 function mountOf(text: string): { readonly mount: object; readonly named?: string } {
   const [source = "", target = "", mode, ...more] = text.split(":");
   if (!target.startsWith("/") || more.length > 0 || (mode !== undefined && mode !== "ro" && mode !== "rw"))

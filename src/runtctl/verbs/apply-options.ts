@@ -12,7 +12,7 @@ export function addApplyOptions(command: Command): void {
     .option("--rerun", "run one-shots again that have succeeded");
 }
 
-/** The options in the format of the interface. */
+/** The options in the format of the API. */
 export function applyOptionsOf({ prune, rerun }: ApplyOptions): { readonly prune: boolean; readonly rerun: boolean } {
   return { prune: prune === true, rerun: rerun === true };
 }

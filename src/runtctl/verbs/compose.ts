@@ -1,4 +1,4 @@
-/** Compose files are translated in the client, which knows the user's environment and directory. */
+/** Compose files are translated in the client, because they depend on the user's environment and working directory. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -28,7 +28,7 @@ export interface FileToApply {
   readonly group: string;
 }
 
-/** Variables of .env beside the file, and those of whoever applies it, which go first. @throws UsageError */
+/** Variables from .env beside the file; those of the user's environment take precedence. @throws UsageError */
 function environmentIn(directory: string, variablesIn: typeof Variables): Readonly<Record<string, string | undefined>> {
   const file = join(directory, ".env");
   if (!existsSync(file)) return process.env;
@@ -39,7 +39,7 @@ function environmentIn(directory: string, variablesIn: typeof Variables): Readon
   }
 }
 
-/** undefined: it is a Compose file with errors, which have been printed. @throws what readFileSync throws */
+/** undefined: the Compose file has errors, which were printed. @throws the errors of readFileSync */
 export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
   const { source, text } = textOf(options);
   const { parseCompose, variablesIn } = await import("../../pod/index.ts");

@@ -42,7 +42,7 @@ export const events = verb<Options>({
   },
 });
 
-/** Without `follow` it ends with the last event that existed when it started. */
+/** Without `follow`, it ends with the last event that existed at the start. */
 async function* history({ sockets }: Session, { since, follow }: Options, last: number): AsyncGenerator<Told, void, undefined> {
   if (!follow && since >= last) return;
   for await (const told of followEvents(sockets, since)) {
@@ -52,7 +52,7 @@ async function* history({ sockets }: Session, { since, follow }: Options, last: 
   }
 }
 
-/** All events of one task that the journal still has. */
+/** All events of one task that are still in the journal. */
 export async function historyOf(session: Session, id: string, last: number): Promise<readonly Extract<Told, { sequence: number }>[]> {
   const found: Extract<Told, { sequence: number }>[] = [];
   for await (const told of history(session, { since: 0 }, last)) if ("event" in told && told.event.task === id) found.push(told);

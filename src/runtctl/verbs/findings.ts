@@ -2,7 +2,7 @@
 import type { Finding } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 
-/** The answer of the daemon; undefined when it refuses the file, after its findings were printed. @throws ClientError */
+/** The response of the daemon; undefined if it refuses the file, after its findings were printed. @throws ClientError */
 export async function orFindings<T>(source: string, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

@@ -79,12 +79,12 @@ async function watchFrom(sequence: number, session: Session, name: string | unde
     if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
-    // Without the header, which was printed at the top.
+    // The header was already printed.
     if (shown !== undefined) console.log(tableOf([shown], isWide).split("\n").slice(1).join("\n"));
   }
 }
 
-/** undefined when the task was removed after the event. */
+/** undefined if the task was removed after the event. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ClientError) || error.code !== "unknown-task") throw error;
 }

@@ -75,7 +75,7 @@ async function printAll(writer: TextWriter, records: AsyncGenerator<LogRecord>):
 
 async function print(writer: TextWriter, record: LogRecord): Promise<void> {
   const stream = record.stream === "stdout" ? process.stdout : process.stderr;
-  // A slow reader slows the reading of the file down and fills no memory.
+  // Waits for a slow reader, so that the output does not fill memory.
   if (!stream.write(writer.render(record))) await new Promise((resolve) => stream.once("drain", resolve));
 }
 
@@ -86,7 +86,7 @@ function lineCount(text: string): number {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** RFC 3339. */
+/** Converts a time or duration to RFC 3339. */
 function instantOf(text: string): string {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
   const ms = count === undefined ? Date.parse(text) : Date.now() - Number(count) * UNIT_MS[unit!]!;

@@ -70,7 +70,7 @@ function portsOf(text: string): { readonly local: number; readonly remote: numbe
   return numbers;
 }
 
-/** Its port. @throws Error: it is taken */
+/** Returns the port on which the server listens. @throws Error: the port is taken */
 function listening(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);

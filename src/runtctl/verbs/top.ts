@@ -51,7 +51,7 @@ export const top = verb<Options>({
   },
 });
 
-/** Shows the alternate screen without a cursor, and restores the normal one at the end. */
+/** Escape sequences: `enter` shows the alternate screen without a cursor, `leave` restores the normal one. */
 const SCREEN = { enter: "\u001b[?1049h\u001b[?25l", leave: "\u001b[?25h\u001b[?1049l", home: "\u001b[H", clearBelow: "\u001b[J" };
 
 async function usageOf({ client, group }: Session): Promise<readonly UsageView[]> {
@@ -64,7 +64,7 @@ async function processorsOf({ client }: Session): Promise<number> {
   return ledger.cpus.capacity;
 }
 
-/** Percent of one processor; undefined without an earlier sample or without accounting. */
+/** Percent of one CPU; undefined without an earlier sample, or if CPU time is not counted. */
 export function cpuPercent(now: UsageView, before: readonly UsageView[]): number | undefined {
   const old = before.find(({ task, container }) => task === now.task && container === now.container);
   if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.clockMs <= old.clockMs) return undefined;
@@ -107,7 +107,7 @@ function plainTable(now: readonly UsageView[], before: readonly UsageView[]): st
   );
 }
 
-/** At most as many lines as the terminal has, each cleared to its end. */
+/** As many lines as fit on the terminal, each cleared to its end. */
 function fitted(text: string): string {
   const lines = text.split("\n").slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
   return lines.map((line) => `${line}\u001b[K\r\n`).join("");
