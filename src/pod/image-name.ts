@@ -1,16 +1,16 @@
-/** Names of images, as Kubernetes and Compose write them -> references of the engine. */
+/** Converts image names of Kubernetes and Compose to references of the engine. */
 import { type PullPolicy, parseReference } from "../engine/spec/index.ts";
 
-/** The name of an image says its registry when its first part looks like a host. Source: Docker, "docker image tag", "Description". */
+/** Matches names whose first component is a registry. Source: Docker, "docker image tag", "Description". */
 const HAS_HOST = /^(?:[^/]*[.:][^/]*|localhost)\//;
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
 const TAG = /:[^/:@]+$/;
 
 /**
- * A reference of the engine stays as it is; a name with a registry is looked for there, any other one below `prefix`. Without a tag it is the latest, and
- * a digest takes the place of the tag.
- * @param prefix like "docker://registry.example/library" or "oci:/srv/images"; undefined: such names mean nothing
- * @returns undefined: nobody has said where such a name is looked for
+ * A reference of the engine stays the same. A name with a registry refers to that registry; any other name is appended to `prefix`. Without a tag, the tag is
+ * `latest`; a digest takes precedence over a tag.
+ * @param prefix such as "docker://registry.example/library" or "oci:/srv/images"; undefined: names without a registry are refused
+ * @returns undefined: the name has no registry, and there is no prefix
  */
 export function imageReference(name: string, prefix: string | undefined): string | undefined {
   if (parseReference(name) !== undefined) return name;
@@ -21,7 +21,7 @@ export function imageReference(name: string, prefix: string | undefined): string
   return prefix === undefined ? undefined : `${prefix.replace(/\/$/, "")}/${full}`;
 }
 
-/** What to write instead of a name that is looked for nowhere. */
+/** End of the message for names without a registry if there is no prefix. */
 export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 
 export type KubernetesPull = "Always" | "IfNotPresent" | "Never";

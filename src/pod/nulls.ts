@@ -1,4 +1,4 @@
-/** Removes fields that are null: Kubernetes and Compose treat null as "not given". */
+/** Removes null fields, which mean "not given" in Kubernetes and Compose. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

@@ -1,9 +1,9 @@
-/** Parses a file for `apply`: tasks, or Kubernetes pods. */
+/** Parses a file for `apply`, which contains either tasks or Kubernetes objects. */
 import { type ParsedFile, readDocuments, tasksIn } from "../engine/spec/index.ts";
 import { podsIn } from "./manifest/file.ts";
 import type { PodHost } from "./manifest/translation.ts";
 
-/** A document with `apiVersion` or `kind` is a pod; tasks have neither. Each finding has line and column, as with parseTasks. */
+/** A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. Findings have line and column, as those of parseTasks. */
 export function parseFile(text: string, host: PodHost): ParsedFile {
   const documents = readDocuments(text, "task");
   return documents.some(({ value }) => isObject(value)) ? podsIn(documents, host) : tasksIn(documents);

@@ -1,6 +1,6 @@
-/** Quantities of Kubernetes: "100m", "1.5Gi", "1e3". Exact, however many digits they have. */
+/** Parses quantities of Kubernetes, such as "100m", "1.5Gi", "1e3". Exact for any number of digits. */
 
-/** numerator / denominator; the denominator is positive. */
+/** A fraction. The denominator is positive. */
 interface Quantity {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -14,7 +14,10 @@ export function isQuantity(text: string): boolean {
   return FORM.test(text);
 }
 
-/** In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, 1 for bytes. @throws RangeError when the text is no quantity, or when the number has no exact double */
+/**
+ * In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, and 1 for bytes. @throws RangeError: the text is no quantity, or the number is no safe
+ * integer
+ */
 export function quantityIn(text: string | number, parts = 1): number {
   const { numerator, denominator } = read(String(text));
   const value = Number(ceiling(numerator * BigInt(parts), denominator));
@@ -41,7 +44,7 @@ function read(text: string): Quantity {
     : { numerator: count * 10n ** BigInt(power), denominator: 1n };
 }
 
-/** Rounds towards positive infinity. */
+/** Rounds up. */
 function ceiling(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;

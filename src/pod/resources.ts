@@ -1,8 +1,8 @@
-/** Requests and limits of a container and of a pod, and the quality-of-service class that follows from them. */
+/** Computes requests and limits of containers and pods, and the resulting quality-of-service class. */
 import { quantityIn } from "./quantity.ts";
 import type { ResourcesInput } from "./schema/container.ts";
 
-/** CPU in thousandths, memory in bytes; absent when not given. */
+/** CPU in thousandths, memory in bytes. Absent: not given. */
 export interface Amounts {
   readonly cpu?: number;
   readonly memory?: number;
@@ -10,7 +10,7 @@ export interface Amounts {
 
 export interface ContainerResources {
   readonly limits: Amounts;
-  /** Without a request, the limit counts as the request. */
+  /** Without a request, the limit is the request. */
   readonly requests: Amounts;
 }
 
@@ -26,20 +26,20 @@ function amountsOf(given: { cpu?: string | number | undefined; memory?: string |
   };
 }
 
-/** cpu.shares for thousandths of a CPU: 1024 for one CPU. The kernel's minimum is 2. */
+/** Converts thousandths of a CPU to cpu.shares: 1024 for one CPU, at least the kernel's minimum of 2. */
 export function sharesOf(milliCpu: number): number {
   return Math.max(2, Math.trunc((milliCpu * 1024) / 1000));
 }
 
 export interface PodParts<T> {
   readonly containers: readonly T[];
-  /** In starting order. `isSidecar`: the container keeps running beside those that start after it. */
+  /** In the order in which they start. `isSidecar`: the container keeps running beside those that start after it. */
   readonly init: readonly { readonly value: T; readonly isSidecar: boolean }[];
 }
 
 /**
- * The most that the pod needs at one time: its containers with all sidecars, or one init container with the sidecars before it. undefined: one of
- * them has no limit, so the pod has none.
+ * The maximum that the pod needs at any time: its containers with all sidecars, or one init container with the sidecars before it. undefined: a container has no limit,
+ * so that the pod has none.
  */
 export function podTotal({ containers, init }: PodParts<number | undefined>): number | undefined {
   let beside = 0;

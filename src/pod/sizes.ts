@@ -1,22 +1,22 @@
-/** Sizes of pods that a host offers, as clouds do: a pod has the smallest one that holds it. */
+/** Sizes of pods that a host offers, as cloud providers do: a pod gets the smallest size that fits. */
 import { z } from "zod";
 import { quantityIn } from "./quantity.ts";
 import { quantity } from "./schema/field.ts";
 
 export interface PodSize {
-  /** Thousandths. */
+  /** In thousandths of a CPU. */
   readonly cpu: number;
-  /** Bytes: from the least to the most that go with it. */
+  /** In bytes: the amounts that can be combined with this CPU size. */
   readonly memory: readonly number[];
 }
 
 export interface PodNeed {
-  /** Thousandths. */
+  /** In thousandths of a CPU. */
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** undefined: none holds it. @param sizes in any order */
+/** The smallest size that fits; undefined: none does. @param sizes in any order */
 export function sizeFor({ cpu, memory }: PodNeed, sizes: readonly PodSize[]): PodNeed | undefined {
   for (const size of [...sizes].sort((a, b) => a.cpu - b.cpu)) {
     if (size.cpu < cpu) continue;
@@ -28,7 +28,7 @@ export function sizeFor({ cpu, memory }: PodNeed, sizes: readonly PodSize[]): Po
 
 const schema = z.array(z.strictObject({ cpu: quantity, memory: z.array(quantity).min(1) })).min(1);
 
-/** JSON like [{ "cpu": "250m", "memory": ["512Mi", "1Gi"] }]. @throws SyntaxError, z.ZodError */
+/** @param text JSON such as [{ "cpu": "250m", "memory": ["512Mi", "1Gi"] }]. @throws SyntaxError, z.ZodError */
 export function parseSizes(text: string): PodSize[] {
   return schema
     .parse(JSON.parse(text))

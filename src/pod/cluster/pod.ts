@@ -1,4 +1,4 @@
-/** A pod that a cluster sends, with the ConfigMaps and Secrets that it refers to -> a task, under the profile `restricted`. */
+/** Translates a pod that a cluster sends, together with its ConfigMaps and Secrets, into a task. The pod must satisfy the profile `restricted`. */
 import type { ParsedFile } from "../../engine/spec/index.ts";
 import type { PodHost } from "../manifest/translation.ts";
 import { parseFile } from "../parse-file.ts";
@@ -11,11 +11,11 @@ export interface ClusterPod {
   readonly pod: Fields;
   readonly configMaps: readonly Fields[];
   readonly secrets: readonly Fields[];
-  /** Files of volumes, by their names: the token of a service account, certificates. */
+  /** Contents of projected volumes by volume name, such as service account tokens and certificates. */
   readonly projected: readonly Fields[];
 }
 
-/** Findings have pointers into the pod; their lines mean nothing. */
+/** Findings have JSON pointers into the pod. Their line numbers are meaningless. */
 export function parseClusterPod(given: ClusterPod, host: PodHost, rules: ClusterRules): ParsedFile {
   const projected = new Map(given.projected.map((one) => [nameOf(one), one]));
   const documents = [
@@ -32,7 +32,7 @@ export function parseClusterPod(given: ClusterPod, host: PodHost, rules: Cluster
   return parseFile(documents.map(withPlainMetadata).join("\n---\n"), { ...host, cluster: rules });
 }
 
-/** Each container comes with all that it refers to: what two refer to is there twice. */
+/** Removes duplicates: each container comes with all its objects, so that an object to which two containers refer is sent twice. */
 function distinct(objects: readonly Fields[]): Fields[] {
   return [...new Map(objects.map((one) => [`${namespaceOf(one)}/${nameOf(one)}`, one])).values()];
 }

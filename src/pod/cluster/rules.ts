@@ -1,7 +1,7 @@
-/** What this host lets pods of others do. */
+/** What this host allows pods of a cluster to do. */
 export interface ClusterRules {
-  /** Directories of the host that they may have below them; empty: none. */
+  /** Host directories below which pods may mount paths; empty: none. */
   readonly hostPaths: readonly string[];
-  /** bridge: each is behind a bridge of the host. none: loopback only. */
+  /** bridge: each pod is attached to a bridge on the host. none: pods have only loopback. */
   readonly network: "bridge" | "none";
 }

@@ -1,20 +1,20 @@
-/** A pod as a cluster sends it -> as this host takes it: without what the cluster has decided already, and what it adds to each pod. */
+/** Removes fields from a pod that the cluster has added or already acted on, so that the pod can be translated on this host. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Who it runs for, and where: decided before it was sent here. */
+/** Fields about identity and scheduling, which the cluster has already acted on. */
 const DECIDED = new Set([
   ...["affinity", "nodeName", "nodeSelector", "preemptionPolicy", "priority", "priorityClassName", "schedulerName", "schedulingGates"],
   ...["serviceAccount", "serviceAccountName", "automountServiceAccountToken", "tolerations", "topologySpreadConstraints"],
 ]);
 const METADATA = ["name", "namespace", "uid", "labels", "annotations"];
-/** What the API server writes where nobody has said anything. Source: Kubernetes API reference, Container. */
+/** The API server's default for terminationMessagePath. Source: Kubernetes API reference, Container. */
 const MESSAGE_PATH = "/dev/termination-log";
 
-/** Volumes with these names have become ConfigMaps. */
+/** Prefix of the names of projected volumes, whose contents were sent as ConfigMaps. */
 export const PROJECTED = "projected.";
 
-/** @param projected names of volumes whose files were sent along */
+/** @param projected names of volumes whose contents were sent along */
 export function withoutCluster(pod: Fields, projected: ReadonlySet<string>): Fields {
   const spec = fieldsOf(pod["spec"]);
   const kept = Object.fromEntries(Object.entries(spec).filter(([key]) => !DECIDED.has(key)));
@@ -42,7 +42,7 @@ function withoutDefaults(container: Fields): Fields {
   return path === undefined || path === MESSAGE_PATH ? rest : container;
 }
 
-/** The token of a service account is a file that was sent along. */
+/** Replaces a service account token by the contents that were sent along. */
 function withFiles(volume: Fields, projected: ReadonlySet<string>): Fields {
   const { name, projected: source } = volume;
   if (source === undefined || typeof name !== "string" || !projected.has(name)) return volume;

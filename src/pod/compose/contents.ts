@@ -1,4 +1,4 @@
-/** Secrets and configs of a service, as files of a volume; and variables of its env_file. */
+/** Translates secrets and configs of a service to files of volumes, and its env_file to variables. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { variablesIn } from "./env-file.ts";
 import type { ServicePlace } from "./mounts.ts";
@@ -9,9 +9,9 @@ type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 type Kind = "secrets" | "configs";
 
-/** Where a file is that has no target of its own. Source: Compose specification, "secrets" and "configs" of a service. */
+/** Directory of files without an absolute target. Source: Compose specification, "secrets" and "configs" of a service. */
 const DIRECTORY: Readonly<Record<Kind, string>> = { secrets: "/run/secrets/", configs: "/" };
-/** Readable by everybody, as Compose has it. */
+/** Readable by everyone, Compose's default. */
 const MODE = 0o444;
 
 export interface Contents {
@@ -19,7 +19,7 @@ export interface Contents {
   readonly mounts: Mount[];
 }
 
-/** One volume for each kind: `secrets`, `configs`. No volume of a Compose file has these names in its task. */
+/** One volume for each of `secrets` and `configs`. Volumes of a Compose file cannot get these names in the task. */
 export function contentsOf(service: ServiceInput, project: ComposeInput, place: ServicePlace): Contents {
   const all = (["secrets", "configs"] as const).map((kind) => filesOf(kind, service[kind] ?? [], project, place));
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
@@ -45,7 +45,7 @@ function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: C
   return { volumes: mounts.length === 0 ? [] : [{ name: kind, files }], mounts };
 }
 
-/** undefined: it was refused. */
+/** undefined: the file was refused. */
 function contentOf(
   kind: Kind,
   source: string,
@@ -74,7 +74,7 @@ function contentOf(
   }
 }
 
-/** A later file takes the place of an earlier one. */
+/** Later files take precedence. */
 export function envFilesOf({ env_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
   const values: Record<string, string> = {};
   const list = typeof given === "string" ? [given] : given;

@@ -1,12 +1,12 @@
-/** Files with variables: env_file of a service, and .env. Source: Compose specification, "Env_file format". */
+/** Parses env files: env_file of a service, and .env. Source: Compose specification, "Env_file format". */
 import { type Environment, interpolate } from "./interpolate.ts";
 
 const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\", '"': '"', $: "$$" };
 
 /**
- * In their order. A name without "=" has the value that `environment` has, or is left out; values may name those before them and of `environment`.
- * @throws Error, which names the line
+ * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to earlier variables and to `environment`.
+ * @throws Error: the message has the number of the line
  */
 export function variablesIn(text: string, environment: Environment): Record<string, string> {
   const values: Record<string, string> = {};
@@ -24,7 +24,7 @@ interface Statement {
   readonly content: string;
 }
 
-/** Lines that say something; one whose value is in quotes goes on until they are closed. */
+/** Yields lines that are neither empty nor comments. A quoted value may continue over several lines. */
 function* statements(text: string): Generator<Statement> {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   for (let at = 0; at < lines.length; at++) {

@@ -1,27 +1,27 @@
-/** Services that take over what another service says, of the same file or of another one. Source: Compose specification, "extends". */
+/** Merges services with the service that they extend, from the same file or another one. Source: Compose specification, "extends". */
 import { type Problem, readDocuments, renderFinding } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf } from "./fields.ts";
 import { merged } from "./merge.ts";
 import { absolute, directoryOf } from "./paths.ts";
 
 export interface ExtendsOptions {
-  /** Relative paths start here. Absolute. */
+  /** Absolute directory to which paths in the file are relative. */
   readonly directory: string;
   /** @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
-  /** What is done with a file once it is read, and before anything is taken over from it: variables are replaced. */
+  /** Called for each file before its services are merged, to replace variables. */
   readonly prepare: (value: unknown) => unknown;
 }
 
-/** A file, and where its relative paths start. */
+/** A file, and the directory to which its paths are relative. */
 interface Project {
-  /** "": the one that is applied. */
+  /** Path of the file; "" for the file that is applied. */
   readonly file: string;
   readonly directory: string;
   readonly services: Fields;
 }
 
-/** What is wrong is put into `problems`, at the service that extends something. */
+/** Errors are added to `problems`, with the path of the extending service. */
 export function extended(value: unknown, options: ExtendsOptions, problems: Problem[]): unknown {
   const services = fieldsOf(fieldsOf(value)["services"]);
   if (Object.keys(services).length === 0) return value;
@@ -81,7 +81,7 @@ function textOf(file: string, readFile: ExtendsOptions["readFile"]): string {
   }
 }
 
-/** Relative paths are those of the file that they stand in. */
+/** Makes relative paths of a service absolute, because they are relative to the file that contains them. */
 function withPathsOf({ directory }: Project, service: Fields): Fields {
   const { volumes, env_file: files } = service;
   return {

@@ -1,4 +1,4 @@
-/** Values of a file whose form nobody has looked at yet. */
+/** Values of a file that were not checked by a schema yet. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -6,7 +6,7 @@ export function isMap(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** None, when it is no map. */
+/** An empty object if the value is no map. */
 export function fieldsOf(value: unknown): Fields {
   return isMap(value) ? value : {};
 }

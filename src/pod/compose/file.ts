@@ -1,4 +1,4 @@
-/** A Compose file -> tasks, one for each service. */
+/** Translates a Compose file into tasks, one for each service. */
 import {
   checkGroup,
   checkTask,
@@ -20,22 +20,22 @@ import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
 
 export interface ComposeOptions {
-  /** The environment of the caller: the values of "${NAME}" in the file, and of variables that the file names without a value. */
+  /** Variables of the caller, for "${NAME}" in the file and for variables without a value. */
   readonly environment: Environment;
-  /** Relative paths in the file start here. Absolute. */
+  /** Absolute directory to which paths in the file are relative. */
   readonly directory: string;
   /** Active profiles. */
   readonly profiles: readonly string[];
-  /** Where images are looked for whose names say no registry, like "oci:/srv/images". */
+  /** Prefix for image names without a registry, such as "oci:/srv/images". */
   readonly images?: string | undefined;
-  /** What env_file, secrets, configs and extends name, by absolute paths. @throws the error of open(2) or read(2) */
+  /** Reads a file named by env_file, secrets, configs or extends; the path is absolute. @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
 }
 
 export interface ComposeFile extends ParsedFile {
-  /** The tasks, as a task file would list them. Empty when there are findings. */
+  /** The tasks in the format of a task file. Empty if there are findings. */
   readonly inputs: readonly TaskInput[];
-  /** Name of the project; undefined when the file has none. */
+  /** Name of the project; undefined if the file does not set it. */
   readonly name: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
   const active = Object.entries(parsed.data.services).filter(([, { profiles = [] }]) => isActive(profiles, options.profiles));
   const tasks: TaskSpec[] = [];
   const inputs = active.map(([name, service]) => inputOf(name, service, parsed.data, options, problems));
-  // What was refused here already is not told again in the engine's words.
+  // After problems found here, the engine's checks are skipped, because they would report the same problems again.
   if (problems.length > 0) return failed(problems.map(document.place));
   for (const [index, input] of inputs.entries()) {
     const name = active[index]![0];
@@ -91,7 +91,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   mounts: "volumes",
 };
 
-/** The service that a path of its task belongs to. */
+/** Converts a path in a service's task to a path of the service. */
 function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, , field] = path;
   if (list === "network") return ["ports"];
@@ -99,7 +99,7 @@ function fieldOf(path: Problem["path"]): Problem["path"] {
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
 }
 
-/** Replaces variables in every value. Keys stay as they are. */
+/** Replaces variables in all values, but not in keys. */
 function filled(value: unknown, environment: Environment, path: readonly (string | number)[], problems: Problem[]): unknown {
   if (typeof value === "string") {
     try {
@@ -114,14 +114,14 @@ function filled(value: unknown, environment: Environment, path: readonly (string
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, environment, [...path, key], problems)]));
 }
 
-/** A variable without a value has a meaning in an environment, so it is kept there. */
+/** Removes null fields, except in environments, where a variable without a value has a meaning. */
 function withoutNullFields(value: unknown): unknown {
   const stripped = withoutNulls(value);
   const given = fieldsOf(value);
   const services = fieldsOf(given["services"]);
   if (Object.keys(services).length === 0) return stripped;
   const clean = fieldsOf(fieldsOf(stripped)["services"]);
-  // One that says nothing is still there.
+  // A service without any fields must still exist.
   const restored = Object.keys(services).map((name) => {
     const { environment, networks } = fieldsOf(services[name]);
     const one = clean[name] ?? {};
@@ -132,12 +132,12 @@ function withoutNullFields(value: unknown): unknown {
   return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
 }
 
-/** Those of its own fields stay, and nothing below them. */
+/** Keeps null values of the fields themselves, but not below them. */
 function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
 }
 
-/** Fields that begin with "x-" belong to the user, except those that this project defines. */
+/** Removes fields that begin with "x-", which belong to the user, except those that this project defines. */
 function withoutExtensions(value: unknown): unknown {
   const top = fieldsOf(value);
   const kept = (fields: Readonly<Record<string, unknown>>, own?: string) =>

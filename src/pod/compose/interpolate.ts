@@ -1,11 +1,11 @@
-/** "${NAME}" in the values of a Compose file. Source: Compose specification, "Interpolation". */
+/** Replaces "${NAME}" in values of a Compose file. Source: Compose specification, "Interpolation". */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[_a-zA-Z][_a-zA-Z0-9]*/;
 const OPERATOR = /^:?[-?+]/;
 
-/** @throws Error with what is wrong with the text, or with the message of a required variable that is missing */
+/** @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message */
 export function interpolate(text: string, environment: Environment): string {
   let out = "";
   let rest = text;
@@ -29,7 +29,7 @@ export function interpolate(text: string, environment: Environment): string {
   return out + rest;
 }
 
-/** Index of the closing brace that belongs to the first opening brace. */
+/** Index of the closing brace that matches the first opening brace. */
 function closing(text: string): number {
   let depth = 0;
   for (const [index, character] of text.split("").entries()) {

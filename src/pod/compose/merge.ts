@@ -1,17 +1,17 @@
-/** Two definitions of one service become one. Source: Compose specification, "Merging service definitions". */
+/** Merges two definitions of one service. Source: Compose specification, "Merging service definitions". */
 import { canonicalJson } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf, isMap } from "./fields.ts";
 
-/** Lists of NAME=VALUE that are maps. */
+/** Fields that are maps, but may be written as lists of NAME=VALUE. */
 const PAIRS: ReadonlySet<string> = new Set(["annotations", "environment", "labels", "sysctls"]);
-/** Lists of names that are maps. */
+/** Fields that are maps, but may be written as lists of names. */
 const NAMED: ReadonlySet<string> = new Set(["depends_on", "networks"]);
-/** Lists in which the same is there once. */
+/** Lists in which duplicates are removed. */
 const SETS: ReadonlySet<string> = new Set(["cap_add", "cap_drop", "configs", "expose", "ports", "secrets"]);
-/** Lists that are one value. */
+/** Lists that are replaced as a whole. */
 const WHOLE: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
 
-/** What `above` says takes the place of what `below` says; maps and most lists are joined, `below` first. */
+/** `above` takes precedence over `below`. Maps and most lists are joined, those of `below` first. */
 export function merged(below: Fields, above: Fields): Fields {
   const keys = Object.keys(above).filter((key) => key in below);
   return { ...below, ...above, ...Object.fromEntries(keys.map((key) => [key, joined(key, below[key], above[key])])) };
@@ -31,7 +31,7 @@ function joined(key: string, below: unknown, above: unknown): unknown {
   return [...lower, ...upper.filter((one) => !present.has(canonicalJson(one)))];
 }
 
-/** The map that a list stands for; anything else stays. */
+/** Converts a list to the map that it stands for. Other values stay the same. */
 function mapOf(key: string, value: unknown): unknown {
   if (!Array.isArray(value) || !value.every((one) => typeof one === "string")) return value;
   if (PAIRS.has(key)) return Object.fromEntries(value.map(pairOf));

@@ -1,4 +1,4 @@
-/** Volumes and ports of a service. */
+/** Translates volumes and ports of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { Environment } from "./interpolate.ts";
 import { absolute } from "./paths.ts";
@@ -8,12 +8,12 @@ import type { ComposeInput, ServiceInput } from "./schema.ts";
 /** The inputs of the translation of one service. */
 export interface ServicePlace {
   readonly environment: Environment;
-  /** Relative paths in the file start here. Absolute. */
+  /** Absolute directory to which paths in the file are relative. */
   readonly directory: string;
   readonly images: string | undefined;
   /** @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
-  /** Whether a service of this name is switched on. */
+  /** Whether a service of this name is enabled by the active profiles. */
   readonly isActive: (service: string) => boolean;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
@@ -87,7 +87,7 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
   });
 }
 
-/** undefined: the text has another form. The host's port must be named, because the engine does not choose one. */
+/** undefined: the text has another form. The host port must be given, because the engine does not choose one. */
 function fromShort(text: string): Mapping | undefined {
   const [, address, host, container, protocol = "tcp"] = PORT.exec(text) ?? [];
   if (host === undefined || container === undefined) return undefined;

@@ -1,14 +1,14 @@
-/** The networks of a service: that of its project, or those that it names. Source: Compose specification, "networks". */
+/** Translates the networks of a service: the default network of the project, or those that it names. Source: Compose specification, "networks". */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ServicePlace } from "./mounts.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 type Network = NonNullable<TaskInput["network"]>;
 
-/** What every service is in that says nothing else. */
+/** The network of services that name none. */
 const DEFAULT = "default";
 
-/** undefined: that of the host, or none. */
+/** undefined: the service uses the host's network, or has none. */
 export function networkOf(service: ServiceInput, project: ComposeInput, ports: Network["ports"], place: ServicePlace): Network | undefined {
   const { network_mode: mode, networks: given } = service;
   if (mode !== undefined) {
@@ -28,7 +28,7 @@ export function networkOf(service: ServiceInput, project: ComposeInput, ports: N
   for (const [name] of all) {
     if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
-  // A name of the container's own is one of the service, too.
+  // A container_name can be used as a host name too.
   const { container_name: own } = service;
   const [first = { name: DEFAULT }, ...further] = all.map(([name, said]) => {
     const aliases = [...new Set([...(own === undefined ? [] : [own]), ...(said?.aliases ?? [])])];

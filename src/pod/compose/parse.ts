@@ -1,8 +1,8 @@
-/** The text of a Compose file. */
+/** Parses the text of a Compose file. */
 import { readDocuments } from "../../engine/spec/index.ts";
 import { type ComposeFile, type ComposeOptions, tasksOfCompose } from "./file.ts";
 
-/** undefined: the text is no Compose file, because it has no `services`. The key "<<" merges the fields of another map, as in Compose. */
+/** undefined: the text is no Compose file, because it has no `services`. As in Compose, the key "<<" merges another map. */
 export function parseCompose(text: string, options: ComposeOptions): ComposeFile | undefined {
   const documents = readDocuments(text, "service", { merge: true });
   const [document] = documents;

@@ -1,4 +1,4 @@
-/** Paths of a Compose file count from its directory. Without "." and ".." in it; above the root there is nothing. */
+/** Resolves paths of a Compose file against its directory. The result contains no "." and "..", and does not leave the root. */
 export function absolute(directory: string, path: string): string {
   const parts: string[] = [];
   for (const part of (path.startsWith("/") ? path : `${directory}/${path}`).split("/")) {
@@ -8,7 +8,7 @@ export function absolute(directory: string, path: string): string {
   return `/${parts.join("/")}`;
 }
 
-/** Of an absolute path. */
+/** Parent directory of an absolute path. */
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }

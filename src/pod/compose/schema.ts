@@ -25,7 +25,7 @@ const mode = z.union([
 ]);
 const ROOTS = "only root's files are made";
 const isRoots = z.literal(["0", 0], { error: ROOTS }).optional();
-/** A text alone is its source. */
+/** A string is short for { source }. */
 const file = z.preprocess(
   (given) => (typeof given === "string" ? { source: given } : given),
   z.strictObject({ source: z.string(), target: z.string().optional(), uid: isRoots, gid: isRoots, mode: mode.optional() }),
@@ -48,7 +48,7 @@ const volume = z
     labels: z.unknown().optional(),
   })
   .nullable();
-/** One of them has to be there. */
+/** Exactly one of them must be given. */
 const content = z
   .strictObject({
     file: z.string().optional(),
@@ -164,7 +164,7 @@ export const service = z.strictObject({
   tty: z.boolean().optional(),
   group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
   annotations: environment,
-  // What a service listens on, for whoever reads it: services of a network reach each other anyway.
+  // `expose` only documents ports: services of a network can reach all ports of each other.
   expose: z.array(z.union([z.string(), z.int()])).optional(),
   scale: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
   container_name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends").optional(),

@@ -1,4 +1,4 @@
-/** One service of a Compose file -> a task with one container. */
+/** Translates one service of a Compose file into a task with one container. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { contentsOf, envFilesOf } from "./contents.ts";
@@ -10,7 +10,7 @@ import { wordsOf } from "./words.ts";
 
 type Container = TaskInput["containers"][number];
 
-/** Compose, "stop_grace_period". */
+/** Source: Compose specification, "stop_grace_period". */
 const GRACE = "10s";
 
 export function taskOf(name: string, service: ServiceInput, project: ComposeInput, place: ServicePlace): TaskInput {
@@ -57,7 +57,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
     ],
     namespaces: {
       pid: service.pid ?? "private",
-      // Parameters of the kernel are set by who holds the namespace for the container.
+      // Sysctls are set in the namespace that the pause container holds, which must be a shared one.
       ipc: service.ipc === "host" ? "host" : service.sysctls === undefined ? "private" : "shared",
       network: service.network_mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
       uts: service.network_mode === "host" && service.hostname === undefined ? "host" : "private",
@@ -69,10 +69,10 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
   };
 }
 
-/** Absent: `latest` is asked for each time, also with `missing`. Source: Compose specification, "pull_policy". */
+/** undefined: the engine's default, which asks the registry for the tag `latest` each time, also with `missing`. Source: Compose specification, "pull_policy". */
 const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_present: undefined } as const;
 
-/** `x-runt-rootfs` takes the place of the image, so that a service can be tried without one. */
+/** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
 function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
   const { image, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
   if (rootfs !== undefined) return { rootfs };
@@ -82,7 +82,7 @@ function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick
   return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(PULLS[policy ?? "missing"], image!) };
 }
 
-/** An entrypoint takes the place of entrypoint and arguments of the image, a command alone that of its arguments. Source: Compose, "entrypoint". */
+/** An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification, "entrypoint". */
 function programOf(
   { entrypoint, command, "x-runt-rootfs": rootfs }: ServiceInput,
   { refuse }: ServicePlace,
@@ -105,7 +105,7 @@ function programOf(
   return { ...(program === undefined ? {} : { command: program }), args };
 }
 
-/** "NAME" without "=" takes its value from the caller's environment. Without a value there it is left out. */
+/** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
 export function pairsOf(given: ServiceInput["environment"], outside: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const pairs: (readonly [string, string | undefined])[] = Array.isArray(given)
     ? given.map((one) => {
@@ -127,7 +127,7 @@ function capability(name: string): string {
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
-/** What is not required, and not switched on, is not waited for. */
+/** Optional dependencies on services that are not enabled are left out. */
 function dependenciesOf(
   { depends_on: given = {} }: ServiceInput,
   { services }: ComposeInput,

@@ -1,8 +1,8 @@
-/** Splits a command that is one string into words, as a shell does. Expands nothing. */
+/** Splits a command string into words like a shell, without expansion. */
 
 const QUOTED = /^'([^']*)'|^"((?:[^"\\]|\\.)*)"|^\\(.)|^[^\s'"\\]+/s;
 
-/** @throws Error when a quote is not closed */
+/** @throws Error: a quote is not closed */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   let rest = text.trim();

@@ -16,10 +16,10 @@ type Container = TaskInput["containers"][number];
 /** The role of a container in its pod. */
 export type Role = "main" | "init" | "sidecar";
 
-/** Annotation of a pod: "runt.dev/rootfs.web: /srv/web" gives its container `web` this root file system. */
+/** Annotation of a pod that sets the root file system of a container: "runt.dev/rootfs.web: /srv/web" is for the container `web`. */
 export const ROOTFS = "runt.dev/rootfs.";
 
-/** The smallest share that the kernel accepts. */
+/** The smallest quota that the kernel accepts, in CPUs. */
 const LEAST_CPUS = 0.01;
 
 export function containerOf(at: Translation, container: ContainerInput, role: Role, path: Path): Container {
@@ -50,7 +50,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   };
 }
 
-/** A command takes the place of entrypoint and arguments of the image, args alone that of its arguments: as the engine has it. */
+/** A command replaces entrypoint and arguments of the image; args alone replace only the arguments. */
 function programOf(
   at: Translation,
   container: ContainerInput,
@@ -67,7 +67,7 @@ function programOf(
   };
 }
 
-/** The annotation takes the place of the image, so that a pod can be tried without one. */
+/** The annotation replaces the image, so that a pod can be tried without one. */
 function sourceOf(
   at: Translation,
   { name, image, imagePullPolicy }: ContainerInput,
@@ -94,10 +94,10 @@ function limitsOf({ resources }: ContainerInput): Pick<Container, "cpus" | "cpuS
   };
 }
 
-/** Delays of 10 s, 20 s, 40 s ... 5 min, and 10 s again after 10 minutes of running. Source: Kubernetes, "Pod Lifecycle". */
+/** Delays of 10 s, 20 s, 40 s up to 5 min, and 10 s again after a run of 10 minutes. Source: Kubernetes, "Pod Lifecycle". */
 const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 
-/** Init containers are repeated until they succeed, unless the pod is never to be restarted. */
+/** Init containers are restarted until they succeed, unless the pod has the restart policy Never. */
 function restartOf(at: Translation, role: Role): Container["restart"] {
   const { restartPolicy } = at.pod.spec;
   if (at.job !== undefined && role !== "sidecar") {

@@ -1,11 +1,11 @@
-/** The downward API: values of the pod for its containers (fieldRef, resourceFieldRef). */
+/** The downward API: passes fields of the pod to its containers (fieldRef, resourceFieldRef). */
 import { quantityPer } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { FieldRef, ResourceFieldRef } from "../schema/env.ts";
 import { uidOf } from "../uid.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** Where the value goes. Only files can take whole maps: all labels, all annotations. */
+/** Where the value is used. Only a file can contain a whole map (all labels, all annotations). */
 export type Place = "env" | "file";
 
 const ONE = /^metadata\.(labels|annotations)\['([^']+)'\]$/;

@@ -1,4 +1,4 @@
-/** The environment of a container, with all references resolved. */
+/** Computes the environment of a container, with all references resolved. */
 import type { ContainerInput } from "../schema/container.ts";
 import { type EnvFromInput, type EnvVarInput, variableName } from "../schema/env.ts";
 import { fieldValue, resourceValue } from "./downward.ts";
@@ -6,7 +6,7 @@ import { expand } from "./expand.ts";
 import { type ObjectKind, textOf } from "./objects.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** The order is that of Kubernetes: envFrom first, then env. Each variable may use the ones before it. */
+/** The order is that of Kubernetes: first envFrom, then env. Each variable may use the earlier ones. */
 export function environmentOf(at: Translation, container: ContainerInput, path: Path): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [index, source] of container.envFrom.entries()) Object.assign(values, allOf(at, source, [...path, "envFrom", index]));
@@ -61,7 +61,7 @@ function variableValue(
   return text;
 }
 
-/** undefined: the key is missing. Unless it is optional, that was reported. */
+/** undefined: the object is missing. Unless it is optional, this was reported. */
 export function entriesOf(at: Translation, kind: ObjectKind, ref: { readonly name: string; readonly optional: boolean }, path: Path) {
   const entries = at.objects.get(kind, at.namespace, ref.name);
   if (entries === undefined && !ref.optional) {

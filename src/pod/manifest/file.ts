@@ -1,4 +1,4 @@
-/** Translates the documents of a file (pods, and the ConfigMaps and Secrets that they refer to) into tasks. */
+/** Translates the documents of a file (pods, workloads, ConfigMaps and Secrets) into tasks. */
 import type { z } from "zod";
 import {
   checkGroup,
@@ -29,7 +29,7 @@ const SCHEMAS: Readonly<Record<string, z.ZodType<Input>>> = {
 };
 
 interface Read {
-  /** Where a problem of the pod stands in the file. */
+  /** Converts a problem of the pod to a finding with its position in the file. */
   readonly place: ReadDocument["place"];
   readonly written: unknown;
   readonly pod: PodInput;
@@ -67,7 +67,7 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
   return tasksOf(pods, objects, host);
 }
 
-/** Those of a List, as if each were a document of its own; anything else is one object. Source: Kubernetes, API conventions, "List". */
+/** The items of a List, each as a document of its own; for any other kind the document itself. Source: Kubernetes, API conventions, "List". */
 function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   const { apiVersion, kind, items, ...others } = (document.value ?? {}) as Readonly<Record<string, unknown>>;
   if (apiVersion !== "v1" || kind !== "List" || !Array.isArray(items)) return [document];
@@ -80,7 +80,7 @@ function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   }));
 }
 
-/** All its pods are of one template: what is wrong with it is told once. */
+/** All pods of a workload have the same template, so that a problem of the template is reported once. */
 function workloadPods(workload: WorkloadInput, document: ReadDocument): { readonly found: Read[]; readonly problems: Finding[] } {
   const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
   const problems = workloadProblems(workload).map(document.place);
@@ -93,7 +93,7 @@ function workloadPods(workload: WorkloadInput, document: ReadDocument): { readon
   return { found, problems };
 }
 
-/** The message for an unsupported kind. */
+/** The error message of an unsupported kind. */
 function schemaOf(written: unknown) {
   const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
   const schema = typeof kind === "string" && Object.hasOwn(SCHEMAS, kind) ? SCHEMAS[kind] : undefined;

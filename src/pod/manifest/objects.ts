@@ -14,7 +14,7 @@ export type ObjectKind = "ConfigMap" | "Secret";
 export class Objects {
   readonly #entries = new Map<string, Entries>();
 
-  /** False: there is an object of this kind, namespace and name already. */
+  /** Returns false if there already is an object with this kind, namespace and name. */
   add(object: z.output<typeof configMap> | z.output<typeof secret>): boolean {
     const { kind, metadata } = object;
     const id = idOf(kind, metadata.namespace ?? "default", metadata.name);
@@ -38,7 +38,7 @@ function ofConfigMap({ data, binaryData }: z.output<typeof configMap>): Entry[] 
   return [...as(data, "utf8"), ...as(binaryData, "base64")];
 }
 
-/** stringData wins over data, as in the Kubernetes API. */
+/** stringData takes precedence over data, as in the Kubernetes API. */
 function ofSecret({ data, stringData }: z.output<typeof secret>): Entry[] {
   return [...as(data, "base64"), ...as(stringData, "utf8")];
 }
@@ -47,7 +47,7 @@ function as(values: Readonly<Record<string, string>>, encoding: Content["encodin
   return Object.entries(values).map(([key, content]) => [key, { content, encoding }]);
 }
 
-/** The text for an environment variable; undefined: the bytes are not UTF-8. */
+/** The text of an environment variable; undefined: the bytes are not valid UTF-8. */
 export function textOf({ content, encoding }: Content): string | undefined {
   if (encoding === "utf8") return content.includes("\0") ? undefined : content;
   try {

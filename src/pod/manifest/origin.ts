@@ -1,4 +1,4 @@
-/** Maps a path in a task back to the path in the pod that it was translated from. */
+/** Converts a path in a task to the path in the pod from which it was translated. */
 
 import type { Path } from "./translation.ts";
 

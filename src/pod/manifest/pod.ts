@@ -10,22 +10,22 @@ import { volumesOf } from "./volumes.ts";
 import { wholeOf } from "./whole.ts";
 
 export interface Translated {
-  /** undefined when there are problems. */
+  /** undefined if there are problems. */
   readonly task?: TaskSpec;
-  /** Their paths are those of the pod's document. */
+  /** Paths of the problems lead into the pod's document. */
   readonly problems: readonly Problem[];
 }
 
 /** Annotation of a task that holds the pod's document as JSON. */
 export const DOCUMENT = "runt.dev/pod";
 
-/** @param document the same pod, as it is written */
+/** @param document the pod as it was written */
 export function translate(at: Translation, document: unknown): Translated {
   const members = membersOf(at.pod);
   const input = taskOf(at, members, document);
   const parsed = taskSchema.safeParse(input);
   const found = parsed.success ? checkTask(parsed.data) : shapeProblems(parsed.error);
-  // The engine's schema would report the same errors a second time, in other words.
+  // The engine's checks are skipped if there are problems, because they would report the same ones in other words.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
   return parsed.success && problems.length === 0 ? { task: parsed.data, problems } : { problems };
@@ -48,7 +48,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : "shared",
-      // A network of the engine's is one for the task in any case.
+      // A network that the engine makes is always one network for the whole task.
       network: spec.hostNetwork ? "host" : isBridged || published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
@@ -64,7 +64,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   };
 }
 
-/** Init containers start one after the other, and all other containers start after the last of them. */
+/** Init containers start one after the other. All other containers start after the last of them. */
 function before(
   { job }: Translation,
   members: readonly Member[],
@@ -84,7 +84,7 @@ function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
   return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocol === "UDP" ? "udp" : "tcp" }));
 }
 
-/** Ports of the host that are forwarded to the pod. */
+/** Host ports that are forwarded to the pod. */
 function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskInput["network"]>["ports"]> {
   return members.flatMap(({ container }) =>
     container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
@@ -102,7 +102,7 @@ function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskIn
   );
 }
 
-/** All addresses of the host. */
+/** Values that stand for all addresses of the host. */
 const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {

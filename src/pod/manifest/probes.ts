@@ -1,4 +1,4 @@
-/** Probes and hooks of a container -> checks of the engine. */
+/** Translates probes and hooks of a container to checks of the engine. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { ProbeInput } from "../schema/probe.ts";
@@ -8,10 +8,10 @@ type Container = TaskInput["containers"][number];
 type Check = NonNullable<Container["healthCheck"]>;
 type Checks = Pick<Container, "postStart" | "preStop" | "startupCheck" | "livenessCheck" | "healthCheck">;
 
-/** Of each probe, the check of the engine. */
+/** The check that corresponds to each probe. */
 const CHECKS = { startupProbe: "startupCheck", livenessProbe: "livenessCheck", readinessProbe: "healthCheck" } as const;
 
-/** Longer than any grace period of Kubernetes' examples: it bounds a hook that hangs, which Kubernetes does not. */
+/** A limit for hooks that hang. Kubernetes has none, so that it is longer than usual grace periods. */
 const HOOK_TIMEOUT = "1h";
 
 export function checksOf(at: Translation, container: ContainerInput, path: Path): Checks {
@@ -39,7 +39,7 @@ function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, 
   };
 }
 
-/** Connections begin in the pod, and go to its loopback unless the probe names an address. */
+/** Connections are made from inside the pod, to its loopback interface unless the probe names a host. */
 function wayOf(at: Translation, container: ContainerInput, { exec, httpGet, tcpSocket, grpc }: ProbeInput, path: Path): Check {
   if (exec !== undefined) return { command: exec.command };
   if (grpc !== undefined) return { grpc };

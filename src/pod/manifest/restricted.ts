@@ -1,4 +1,4 @@
-/** What a pod of somebody else may not ask for: whatever leads from its containers to the host. */
+/** Refuses everything by which a pod of a cluster could reach the host. */
 import { parseReference } from "../../engine/spec/index.ts";
 import { ROOTFS } from "./container.ts";
 import type { Member } from "./members.ts";
@@ -27,7 +27,7 @@ export function checkRestricted(at: Translation, members: readonly Member[]): vo
   for (const [index, { hostPath }] of spec.volumes.entries()) {
     if (hostPath === undefined) continue;
     const path: Path = ["spec", "volumes", index, "hostPath", "path"];
-    // Where the path really leads is looked at when it is mounted (engine/volumes/within.ts).
+    // The path is checked for links when it is mounted (engine/volumes/within.ts).
     if (!rules.hostPaths.some((one) => isBelow(hostPath.path, one))) refuse("it is below no directory that this host gives away", path);
   }
   for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** Privileges of a container. Its own security context wins over that of its pod. */
+/** Translates privileges of a container. Its own security context takes precedence over that of the pod. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -21,7 +21,7 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
-    // The default of Kubernetes: programs may gain privileges.
+    // Kubernetes allows privilege escalation by default.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,
     readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
     ...(seccomp?.type === "Unconfined" ? { seccomp: "unconfined" as const } : {}),

@@ -1,4 +1,4 @@
-/** The inputs of the translation, shared by all parts of a pod. */
+/** The inputs of a translation, which all parts of a pod share. */
 import type { Problem } from "../../engine/spec/index.ts";
 import type { ClusterRules } from "../cluster/rules.ts";
 import type { PodInput } from "../schema/pod.ts";
@@ -11,11 +11,11 @@ export interface PodHost {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Where images are looked for whose names say no registry, like "oci:/srv/images". */
+  /** Prefix for image names without a registry, such as "oci:/srv/images". */
   readonly images?: string | undefined;
-  /** Pods come from a cluster: their tasks are named by their uids, and they may not do more than these rules say. */
+  /** Set for pods of a cluster: their tasks are named by uid, and they may only do what these rules allow. */
   readonly cluster?: ClusterRules;
-  /** Sizes of pods that it offers; absent: any. */
+  /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
 }
 
@@ -25,7 +25,7 @@ export class Translation {
   readonly pod: PodInput;
   readonly objects: Objects;
   readonly host: PodHost;
-  /** It is of a job. */
+  /** Set for pods of a Job. */
   readonly job: JobRules | undefined;
   readonly #problems: Problem[] = [];
 

@@ -1,4 +1,4 @@
-/** Volumes whose content comes from the file itself: configMap, secret, downwardAPI, projected. */
+/** Translates volumes whose content is part of the file: configMap, secret, downwardAPI, projected. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { DownwardFile, KeyItem, VolumeInput } from "../schema/volume.ts";
 import { fieldValue, resourceValue } from "./downward.ts";

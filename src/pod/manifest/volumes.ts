@@ -1,4 +1,4 @@
-/** Volumes of a pod, and the mounts of its containers. */
+/** Translates volumes of a pod, and the mounts of its containers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { quantityIn } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
@@ -11,7 +11,7 @@ type PodSpec = PodInput["spec"];
 type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 
-/** No name of a volume of a pod has such a character. */
+/** Volumes of a pod cannot have this name, because it contains an underscore. */
 const ETC = "etc_files";
 
 export function volumesOf(at: Translation): Volume[] {
@@ -36,11 +36,11 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   if (files !== undefined) return { name, files, ...group };
   const { medium, sizeLimit } = volume.emptyDir ?? { medium: "" };
   const size = sizeLimit === undefined ? 0 : quantityIn(sizeLimit);
-  // A limit of 0 is none. Source: Kubernetes, EmptyDirVolumeSource.
+  // A size limit of 0 means no limit. Source: Kubernetes, EmptyDirVolumeSource.
   return { name, ...(medium === "" ? {} : { medium: "memory" as const }), ...(size === 0 ? {} : { size }), ...group };
 }
 
-/** Files of /etc that the pod says more of than its image. */
+/** Files in /etc for which the pod sets more than the image has. */
 function etcFiles({ hostAliases, dnsPolicy, dnsConfig }: PodSpec): NonNullable<Volume["files"]> {
   const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
   const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");

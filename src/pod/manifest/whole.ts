@@ -1,4 +1,4 @@
-/** Limits of a whole pod: the sum of its containers, or the size that the host offers for it. */
+/** Computes the limits of a whole pod: the sum of its containers, or the size that the host offers for it. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
 import { sizeFor } from "../sizes.ts";
@@ -7,16 +7,16 @@ import type { Translation } from "./translation.ts";
 
 type Whole = Pick<TaskInput, "cpus" | "memory">;
 
-/** The kernel counts no less. */
+/** The smallest quota that the kernel accepts, in CPUs. */
 const LEAST_CPUS = 0.01;
 const MIB = 1024 * 1024;
 
-/** A pod is limited as a whole when each of its containers is. */
+/** A pod has a limit only if each of its containers has one. */
 export function wholeOf(at: Translation, members: readonly Member[]): Whole {
   const { sizes } = at.host;
   const limits = members.map(({ container }) => resourcesOf(container.resources).limits);
   if (sizes === undefined) return limitsOf({ cpu: total(members, limits, "cpu") ?? 0, memory: total(members, limits, "memory") ?? 0 });
-  // What is not limited needs what it requests. A container that says nothing needs nothing.
+  // A container without a limit counts with its request, or with nothing if it has no request either.
   const needs = members.map(({ container }) => {
     const { limits: most, requests } = resourcesOf(container.resources);
     return { cpu: most.cpu ?? requests.cpu ?? 0, memory: most.memory ?? requests.memory ?? 0 };
@@ -33,7 +33,7 @@ function limitsOf({ cpu, memory }: Required<Amounts>): Whole {
   return { ...(cpu ? { cpus: Math.max(LEAST_CPUS, cpu / 1000) } : {}), ...(memory ? { memory } : {}) };
 }
 
-/** undefined: one of them is without. */
+/** undefined: a container has no such limit. */
 function total(members: readonly Member[], amounts: readonly Amounts[], name: keyof Amounts): number | undefined {
   const all = members.map(({ role }, index) => ({ role, value: amounts[index]?.[name] }));
   return podTotal({

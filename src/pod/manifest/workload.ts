@@ -1,24 +1,24 @@
-/** The pods that a Deployment or a Job means on one host: NAME-0, NAME-1 and so on. */
+/** Expands a Deployment or Job to its pods on one host, which are named NAME-0, NAME-1 and so on. */
 import type { Problem } from "../../engine/spec/index.ts";
 import type { WorkloadInput } from "../schema/workload.ts";
 
-/** What a pod of a job is more than a pod. */
+/** Settings of a Job for each of its pods. */
 export interface JobRules {
-  /** How often each of its containers is started again after a failure. */
+  /** How often a container is restarted after a failure. */
   readonly backoffLimit: number;
-  /** Task that has to succeed before this one starts: so many run at a time. */
+  /** Name of the task that must succeed before this one starts, which implements `parallelism`. */
   readonly after?: string;
-  /** Seconds that it can be looked at afterwards. */
+  /** Seconds for which the pod is kept after its end. */
   readonly retention?: number;
 }
 
 export interface WorkloadPod {
-  /** As if it had been written. */
+  /** The pod as if it had been written in the file. */
   readonly written: Readonly<Record<string, unknown>>;
   readonly job?: JobRules;
 }
 
-/** Annotation of each pod: whose it is. */
+/** Annotation of a pod that names its workload. */
 const OWNER = "runt.dev/owner";
 
 export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
@@ -60,7 +60,7 @@ export function workloadProblems({ kind, spec }: WorkloadInput): Problem[] {
   ];
 }
 
-/** In the document, from a path in one of its pods. */
+/** Converts a path in a pod to a path in the workload's document. */
 export function pathInWorkload([first, ...rest]: Problem["path"]): Problem["path"] {
   if (first === "metadata" && rest[0] === "name") return ["metadata", "name"];
   return ["spec", "template", ...(first === undefined ? [] : [first]), ...rest];

@@ -1,11 +1,11 @@
-/** Building blocks of the schemas: fields that are refused by name, and texts with a format that Kubernetes defines. */
+/** Building blocks of the schemas: fields that are refused by name, and strings in formats of Kubernetes. */
 import { z } from "zod";
 import { isQuantity } from "../quantity.ts";
 
 /** A Kubernetes field that this engine does not support. The finding says why. */
 export const refused = (why: string) => z.never({ error: `is not supported: ${why}` }).optional();
 
-/** The same, of a map: programs write empty ones that say nothing. */
+/** Like refused, for a map, which may be given if it is empty, because programs write empty maps. */
 export const refusedUnlessEmpty = (why: string) =>
   z
     .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
@@ -13,7 +13,7 @@ export const refusedUnlessEmpty = (why: string) =>
     })
     .optional();
 
-/** A field that is accepted only with the one value that describes what the engine does anyway. */
+/** A field that is accepted only with the value that describes what the engine does in any case. */
 export const only = <const T extends string | number | boolean>(value: T, why: string) =>
   z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();
 
@@ -23,7 +23,7 @@ export const ignored = z.unknown().optional();
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-/** RFC 1123: of pods, containers and volumes. */
+/** RFC 1123 label: names of pods, containers and volumes. */
 export const dnsLabel = z.string().regex(LABEL, "use 1 to 63 of a-z 0-9 -, with a letter or digit at both ends");
 
 export const quantity = z

@@ -9,7 +9,7 @@ const common = {
   labels: stringMap.optional(),
   annotations: stringMap.optional(),
   uid: z.string().optional(),
-  // A cluster adds these fields to objects that are read from it.
+  // A cluster adds these fields to the objects that it returns.
   creationTimestamp: ignored,
   resourceVersion: ignored,
   generation: ignored,
@@ -25,7 +25,7 @@ const common = {
 export const podMetadata = z.strictObject({ name: dnsLabel, ...common } satisfies Fields<ObjectMeta>);
 
 const SUBDOMAIN = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
-/** Metadata of objects that are only referred to. */
+/** Metadata of objects to which pods refer. */
 export const objectMetadata = z.strictObject({
   name: z.string().regex(SUBDOMAIN, "use 1 to 253 of a-z 0-9 - ., with a letter or digit at both ends"),
   ...common,

@@ -1,4 +1,4 @@
-/** A document of kind Pod. It has every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
+/** A document of kind Pod, with every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
 import type { HostAlias, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { container, initContainer } from "./container.ts";
@@ -59,7 +59,7 @@ const runs = {
   os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
 };
 
-/** Fields for schedulers of a cluster: a single host satisfies any value. */
+/** Fields for the scheduler of a cluster. A single host satisfies any value. */
 const holdAnyway = {
   automountServiceAccountToken: only(false, "there is no account whose token could be mounted"),
   enableServiceLinks: ignored,
@@ -93,7 +93,7 @@ export const pod = z.strictObject({
   kind: z.literal("Pod"),
   metadata: podMetadata,
   spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere } satisfies Fields<PodSpec>),
-  // A cluster adds the status to pods that are read from it.
+  // A cluster adds the status to the pods that it returns.
   status: ignored,
 } satisfies Fields<Pod>);
 

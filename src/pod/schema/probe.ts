@@ -51,7 +51,7 @@ export const readinessProbe = z
   .strictObject({ ...fields, successThreshold: z.int().min(1).max(100).default(1) } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);
 
-/** For startup and liveness. */
+/** For startup and liveness probes, which restart the container. */
 export const killingProbe = z
   .strictObject({ ...fields, successThreshold: only(1, "one success ends what failures began") } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);

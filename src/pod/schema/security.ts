@@ -26,7 +26,7 @@ const common = {
 export const podSecurityContext = z.strictObject({
   ...common,
   fsGroup: id.optional(),
-  // It says when directories that have been there before are gone through: none of them is touched.
+  // It only affects volumes that existed before, whose ownership the engine never changes.
   fsGroupChangePolicy: z.enum(["Always", "OnRootMismatch"]).optional(),
   supplementalGroups: z.array(id).default([]),
   sysctls: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<Sysctl>)).default([]),

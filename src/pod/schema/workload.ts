@@ -1,4 +1,4 @@
-/** Documents of kind Deployment and Job, as far as they mean something on one host. The compiler compares the lists with the types of Kubernetes. */
+/** Documents of kind Deployment and Job, as far as they apply to one host. The compiler compares the lists of fields with the types of Kubernetes. */
 import type { Deployment, DeploymentSpec, DeploymentStrategy } from "kubernetes-types/apps/v1.js";
 import type { Job, JobSpec } from "kubernetes-types/batch/v1.js";
 import { z } from "zod";
@@ -10,7 +10,7 @@ type Fields<T> = Record<keyof T, z.ZodType>;
 const MOST_PODS = 100;
 const count = z.int().min(0).max(MOST_PODS);
 
-/** The template is read as a pod afterwards. */
+/** The template is parsed as a pod later. */
 const template = z.strictObject({
   metadata: z.strictObject({ labels: stringMap.optional(), annotations: stringMap.optional(), creationTimestamp: ignored }).optional(),
   spec: z.record(z.string(), z.unknown()),
@@ -32,7 +32,7 @@ export const deployment = z.strictObject({
       .optional(),
     minReadySeconds: only(0, ROLLING),
     paused: only(false, "an apply takes effect at once"),
-    // Both are of updates that go on while others run.
+    // Both concern rolling updates.
     progressDeadlineSeconds: ignored,
     revisionHistoryLimit: ignored,
   } satisfies Fields<DeploymentSpec>),
@@ -53,7 +53,7 @@ export const job = z.strictObject({
     ttlSecondsAfterFinished: seconds(0).optional(),
     completionMode: only("NonIndexed", BY_INDEX),
     suspend: only(false, "an apply takes effect at once"),
-    // A cluster writes them.
+    // A cluster adds them.
     selector: ignored,
     manualSelector: only(false, "the pods of a job are its own"),
     podReplacementPolicy: ignored,

@@ -1,4 +1,4 @@
-/** Conditions of a pod, with the times that the engine recorded. */
+/** Computes the conditions of a pod from the times that the engine recorded. */
 import type { PodCondition } from "kubernetes-types/core/v1.js";
 import { hasSucceeded, isReady, isStarted } from "./container-status.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
@@ -52,7 +52,7 @@ function condition(type: string, holds: boolean, { since, reason, message }: Fac
   };
 }
 
-/** When it was started, and when what it is ready by has succeeded. */
+/** When the container was started, and when the checks succeeded on which its readiness depends. */
 function readySince({ view, detail, container }: ContainerFacts): (number | null)[] {
   const { postStart, startup, health } = detail;
   const checks = [postStart, startup, container.readinessProbe === undefined ? null : health];

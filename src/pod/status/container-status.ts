@@ -1,12 +1,12 @@
-/** The status of one container in the format of Kubernetes. */
+/** Formats the status of one container as Kubernetes does. */
 import type { ContainerState, ContainerStateTerminated, ContainerStatus } from "kubernetes-types/core/v1.js";
 import { ROOTFS } from "../manifest/container.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
 
-/** Reason that the kubelet gives when it does not know how a container ended. */
+/** The kubelet's exit code and reason for a container whose end was not observed. */
 const NOBODY_SAW = { exitCode: 137, reason: "ContainerStatusUnknown" } as const;
-/** Reason that containerd gives when a program cannot be started. */
+/** containerd's exit code and reason for a program that cannot be started. */
 const NOT_STARTED = { exitCode: 128, reason: "StartError" } as const;
 
 export function containerStatus(facts: ContainerFacts, { pod, containers }: PodFacts): ContainerStatus {
@@ -30,15 +30,15 @@ export function isUp({ view }: ContainerFacts): boolean {
   return view.known === "RUNNING" || view.known === "RESOURCES_PROVISIONED";
 }
 
-/** An init container is ready after it has ended with 0. */
+/** An init container is ready when it has exited with 0. */
 export function isReady(facts: ContainerFacts): boolean {
   if (facts.role === "init") return hasSucceeded(facts);
-  // The check of the image itself means nothing in Kubernetes.
+  // Kubernetes ignores the health check of an image.
   const { health } = facts.container.readinessProbe === undefined ? { health: null } : facts.detail;
   return isStarted(facts) && (health === null || health.status === "HEALTHY");
 }
 
-/** Its hook after the start and its probe of the start have succeeded, where it has them. */
+/** Whether its postStart hook and startup probe have succeeded, if it has them. */
 export function isStarted(facts: ContainerFacts): boolean {
   const { postStart, startup } = facts.detail;
   return isUp(facts) && [postStart, startup].every((one) => one === undefined || one.status === "HEALTHY");
@@ -63,7 +63,7 @@ function stateOf(facts: ContainerFacts, all: readonly ContainerFacts[]): Contain
   return { waiting: { reason: isBehindInit ? "PodInitializing" : "ContainerCreating", ...message(detail.reason?.text) } };
 }
 
-/** undefined: the container has not run, and no start was tried. */
+/** undefined: the container has not run, and no start has failed. */
 export function terminated({ view, detail }: ContainerFacts): ContainerStateTerminated | undefined {
   const { exit, startedMs, stoppedMs } = view;
   const times = {

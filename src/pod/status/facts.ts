@@ -7,7 +7,7 @@ import { type PodInput, pod as podSchema } from "../schema/pod.ts";
 export interface TaskFacts {
   readonly task: TaskView;
   readonly detail: TaskDetail;
-  /** Of the host; the first is that of pods in its network. */
+  /** Addresses of the host. The first is used for pods in the host's network. */
   readonly hostAddresses: readonly string[];
 }
 
@@ -19,12 +19,12 @@ export interface ContainerFacts extends Member {
 
 export interface PodFacts extends TaskFacts {
   readonly pod: PodInput;
-  /** As its author wrote it, without null fields. */
+  /** The pod as its author wrote it, without null fields. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly containers: readonly ContainerFacts[];
 }
 
-/** undefined: the task was not made from a pod, or who asks may not see that. */
+/** undefined: the task was not made from a pod, or the caller may not see the document. */
 export function podFacts({ task, detail, hostAddresses }: TaskFacts): PodFacts | undefined {
   const text = (detail.spec["annotations"] as Readonly<Record<string, string | null>> | undefined)?.[DOCUMENT];
   if (typeof text !== "string") return undefined;

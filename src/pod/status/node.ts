@@ -1,20 +1,20 @@
-/** This host as a node of Kubernetes: what it has, and where it is short of something. */
+/** Formats this host as a Kubernetes node: its resources, and the pressure on them. */
 import type { Node, NodeCondition } from "kubernetes-types/core/v1.js";
 import type { NodeView } from "../../engine/index.ts";
 import { instant } from "./instant.ts";
 
-/** As they were measured. */
+/** Measured values of the host. */
 export interface HostFacts {
   readonly name: string;
-  /** The first one is that of pods in the network of the host. */
+  /** The first address is used for pods in the host's network. */
   readonly addresses: readonly string[];
-  /** As Node names it: x64. */
+  /** As in Node's process.arch, such as x64. */
   readonly architecture: string;
   readonly kernel: string;
   readonly version: string;
   readonly measuredMs: number;
   readonly memory: { readonly bytes: number; readonly availableBytes: number };
-  /** Where the state of the daemon is. */
+  /** The file system with the state of the daemon. */
   readonly disk: { readonly bytes: number; readonly availableBytes: number; readonly files: number; readonly freeFiles: number };
   readonly processes: { readonly most: number; readonly used: number };
 }
@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const LEAST_MEMORY = 100 * MIB;
 const LEAST_DISK = 0.1;
 const LEAST_FILES = 0.05;
-/** Kubernetes has no default for processes. */
+/** Kubernetes has no default threshold for processes. */
 const LEAST_PROCESSES = 0.05;
 
 export function nodeOf({ bootId, ledger, conditions: wrong }: NodeView, host: HostFacts): Node {
@@ -76,7 +76,7 @@ function conditionsOf(wrong: NodeView["conditions"], { memory, disk, processes, 
     message: has,
     lastHeartbeatTime: instant(measuredMs),
   });
-  // What has not run before the store could be written is not a lie: it stays what it was.
+  // A store that cannot be written is more severe than broken networks, so that it becomes the reason.
   const broken = wrong.find(({ type }) => type === "StoreReadOnly") ?? wrong.find(({ type }) => type === "NetworkBroken");
   return [
     pressure("MemoryPressure", [

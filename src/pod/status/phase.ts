@@ -1,14 +1,12 @@
-/** The phase of a pod. */
+/** Computes the phase of a pod. */
 import { hasSucceeded } from "./container-status.ts";
 import type { PodFacts } from "./facts.ts";
 
 export type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 
-/**
- * Succeeded: every container has ended with 0. The exit status of a sidecar does not count, because the engine stops it. Source: Kubernetes, "Pod Lifecycle", "Pod phase".
- */
+/** Succeeded: every container has exited with 0. Sidecars do not count, because the engine stops them. Source: Kubernetes, "Pod Lifecycle", "Pod phase". */
 export function phaseOf({ task, detail, containers }: PodFacts): Phase {
-  // Whatever its containers have made of the signal.
+  // An evicted pod has failed, whatever exit codes its containers returned for the signal.
   if (task.known === "STOPPED" && detail.reason?.code === "Evicted") return "Failed";
   const main = containers.filter(({ role }) => role === "main");
   if (task.known === "STOPPED") {

@@ -1,4 +1,4 @@
-/** Translates a task back into its pod, with the status that Kubernetes would show. */
+/** Converts a task back to its pod, with the status that Kubernetes would show. */
 import type { PodStatus } from "kubernetes-types/core/v1.js";
 import { qosClass, resourcesOf } from "../resources.ts";
 import { uidOf } from "../uid.ts";
@@ -10,7 +10,7 @@ import { phaseOf } from "./phase.ts";
 
 export type { PodStatus };
 
-/** undefined: the task was not translated from a pod. The user's fields stay as they were; metadata and status are filled in. */
+/** undefined: the task was not made from a pod. Fields of the user stay the same; metadata and status are filled in. */
 export function podOf(given: TaskFacts): (Readonly<Record<string, unknown>> & { readonly status: PodStatus }) | undefined {
   const facts = podFacts(given);
   if (facts === undefined) return undefined;
@@ -44,7 +44,7 @@ function statusOf(facts: PodFacts): PodStatus {
   };
 }
 
-/** In the network of the host they are its own; a pod that has nothing but loopback, or none now, has none. */
+/** A pod in the host's network has the addresses of the host. A pod with only loopback, or without a network at the moment, has none. */
 function addressesOf({ task, pod, hostAddresses }: PodFacts): Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs"> {
   if (task.admission === "waiting") return {};
   const [hostIP] = hostAddresses;
