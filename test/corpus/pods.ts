@@ -176,4 +176,23 @@ export const OWN_PODS: readonly Case[] = [
     says: [pods("Scheme to use for connecting to the host. Defaults to HTTP.")],
     tasks: [{ containers: [{ healthCheck: { http: { port: 8443, path: "/up", tls: true } } }] }],
   },
+  {
+    file: "message.yaml",
+    says: [
+      pods(
+        "Optional: Path at which the file to which the container's termination message will be written is mounted into the container's filesystem.",
+      ),
+      pods(
+        "FallbackToLogsOnError will use the last chunk of container log output if the termination message file is empty and the container exited with an error.",
+      ),
+    ],
+    tasks: [
+      {
+        containers: [
+          { name: "written", endMessage: { path: "/tmp/end", orLog: false } },
+          { name: "printed", endMessage: { path: "/dev/termination-log", orLog: true } },
+        ],
+      },
+    ],
+  },
 ];

@@ -5,6 +5,7 @@ import { isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
 interface Terminated {
+  readonly message?: string;
   readonly exitCode: number;
   readonly reason: string;
   readonly finishedAt?: string;
@@ -92,7 +93,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
               env: [{ name: "WANTED", valueFrom: { configMapKeyRef: { name: "conf", key: "word" } } }],
             },
           ),
-          sh("other", "true"),
+          sh("other", "echo -n done > /dev/termination-log && ! rm /dev/termination-log 2>/dev/null"),
         ],
         volumes: [
           { name: "scratch", emptyDir: {} },
@@ -102,6 +103,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     );
     await until(async () => ["Succeeded", "Failed"].includes((await get("job")).status.phase));
     const { status } = await get("job");
+    expect(status.containerStatuses.map(({ state }) => state.terminated?.message)).toEqual([undefined, "done"]);
     expect(status).toMatchObject({ phase: "Succeeded", qosClass: "BestEffort", startTime: expect.stringMatching(RFC3339) });
     expect(status.initContainerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: 0, reason: "Completed" });
     expect(
@@ -122,7 +124,13 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
   test("P28 one of two has failed, the other has not: Failed, each with its own end; a failed init container keeps the rest from beginning", async () => {
     await scene.daemon();
     await applied(
-      podText("mixed", { restartPolicy: "Never", containers: [sh("bad", "exit 3"), sh("good", "sleep 0.3")] }),
+      podText("mixed", {
+        restartPolicy: "Never",
+        containers: [
+          sh("bad", "echo no room; exit 3", { terminationMessagePolicy: "FallbackToLogsOnError" }),
+          sh("good", "sleep 0.3; printf '\\377\\0A' > /tmp/end", { terminationMessagePath: "/tmp/end" }),
+        ],
+      }),
       podText("early", { restartPolicy: "Never", initContainers: [sh("first", "exit 4")], containers: [sh("main", "true")] }),
       podText("memory", {
         restartPolicy: "Never",
@@ -131,22 +139,25 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     );
     for (const name of ["mixed", "early", "memory"]) await reaches(name, "Failed");
     const ends = async (name: string) =>
-      (await get(name)).status.containerStatuses.map(({ state }) => [state.terminated?.exitCode, state.terminated?.reason]);
+      (await get(name)).status.containerStatuses.map(({ state: { terminated: end } }) => [end?.exitCode, end?.reason, end?.message]);
     // The one that goes on has its own time: a pod is no task with an essential container.
     expect(await ends("mixed")).toEqual([
-      [3, "Error"],
-      [0, "Completed"],
+      [3, "Error", "no room\n"],
+      [0, "Completed", "\ufffd\0A"],
     ]);
+    const described = async (...socket: string[]) => (await scene.ctl(...socket, "describe", "mixed")).stdout;
+    expect(await described()).toMatch(/^ +Message: +no room$/m);
+    expect(await described("-s", `${scene.directory}/run/read.sock`)).not.toContain("Message:");
     const early = (await get("early")).status;
     expect(early.initContainerStatuses![0]!.state.terminated).toMatchObject({ exitCode: 4, reason: "Error" });
     expect(early.containerStatuses[0]!.state.waiting?.reason).toBe("PodInitializing");
-    expect(await ends("memory")).toEqual([[137, "OOMKilled"]]);
+    expect(await ends("memory")).toEqual([[137, "OOMKilled", undefined]]);
   });
 
   test("P26 P27 what was applied is what is shown, also by the next daemon; a label changes nothing that runs; a container that ends is started again", async () => {
     const first = await scene.daemon();
     const spec = {
-      initContainers: [sh("beside", SLEEP, { restartPolicy: "Always" })],
+      initContainers: [sh("beside", `echo -n up > /dev/termination-log; ${SLEEP}`, { restartPolicy: "Always" })],
       containers: [
         sh("main", SLEEP, {
           resources: { requests: { memory: "16Mi" } },
@@ -174,7 +185,10 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     process.kill(sidecar.pid, "SIGKILL");
     const sidecarNow = async () => (await get("web")).status.initContainerStatuses![0]!;
     await until(async () => (await sidecarNow()).restartCount === 1);
-    expect(await sidecarNow()).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 137, reason: "Error" } } });
+    expect(await sidecarNow()).toMatchObject({
+      restartCount: 1,
+      lastState: { terminated: { exitCode: 137, reason: "Error", message: "up" } },
+    });
     expect((await get("web")).status.phase).toBe("Running");
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });

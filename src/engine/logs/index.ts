@@ -1,5 +1,6 @@
 /** Reads the logs of containers, which the executor's log pump writes. */
 export { type LogWatch, watchLog } from "./changes.ts";
+export { type EndLimits, endOfLog } from "./end.ts";
 export { type ForwardLabels, ForwardSocket, forwardFrame } from "./forward.ts";
 export { previousLog, pruneLogs } from "./incarnations.ts";
 export { JOURNAL_SOCKET, journalGreeting, journalLine } from "./journald.ts";

@@ -30,6 +30,8 @@ export interface Placement {
   readonly secrets?: readonly string[];
   /** Directory with the container's metadata file; absent: there is none. */
   readonly metadata?: string;
+  /** The file for its end message; absent: there is none. */
+  readonly endMessage?: string;
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
@@ -64,6 +66,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       ...container.mounts.map((mount) => bindOf(task, mount, placement)),
       ...fileMounts(network, container, config),
       ...metadataMount(container, placement),
+      ...endMessageMount(container, placement),
       ...secretMounts(container, placement),
     ],
     annotations: { ...container.annotations, ...annotations },
@@ -160,6 +163,12 @@ export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: Mou
 function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
   if (target === undefined || source === undefined) return [];
   return [{ destination: target, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"] }];
+}
+
+function endMessageMount({ endMessage }: ContainerSpec, { endMessage: source }: Placement): Mount[] {
+  if (endMessage === undefined || source === undefined) return [];
+  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rw"];
+  return [{ destination: endMessage.path, source, type: "bind", options }];
 }
 
 function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {

@@ -1,5 +1,5 @@
 /** The detailed view of a task: its spec, and why it is in its state. Pure. */
-import { type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
+import { type ContainerRecord, type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface CheckDetail {
@@ -22,6 +22,8 @@ export interface ContainerDetail {
   readonly liveness?: CheckDetail | undefined;
   /** Its dependencies on other containers, such as "START of db". */
   readonly dependsOn: readonly string[];
+  /** Message of its last end (spec.endMessage). null: it is redacted; absent: there is none. */
+  readonly endMessage?: string | null | undefined;
 }
 
 export interface TaskDetail {
@@ -34,18 +36,24 @@ export interface TaskDetail {
 }
 
 export interface DetailOptions {
-  /** For callers that may only read: leave out values of environments and annotations, contents of files, and output of health checks. */
+  /** For callers that may only read: leave out values of environments and annotations, contents of files, output of health checks, and end messages. */
   readonly isRedacted: boolean;
 }
 
-export function detailOf(record: TaskRecord, { isRedacted }: DetailOptions): TaskDetail {
-  const { id, reason, spec, resources, containers } = record;
+/** @param endMessageOf the message of a container's last end */
+export function detailOf(
+  record: TaskRecord,
+  { isRedacted }: DetailOptions,
+  endMessageOf: (container: ContainerRecord) => string | undefined = () => undefined,
+): TaskDetail {
+  const { id, reason, spec, resources } = record;
+  const containers = record.containers.map((container) => ({ ...container, endMessage: endMessageOf(container) }));
   return {
     id,
     reason,
     spec: isRedacted ? withoutValues(spec) : { ...spec },
     resources: resources.map(({ name, known }) => ({ name, known })),
-    containers: containers.map(({ name, reason: why, health, postStart, startup, liveness }) => ({
+    containers: containers.map(({ name, reason: why, health, postStart, startup, liveness, endMessage }) => ({
       name,
       reason: why,
       health: health && checkDetail(health, isRedacted),
@@ -53,6 +61,7 @@ export function detailOf(record: TaskRecord, { isRedacted }: DetailOptions): Tas
       ...(startup && { startup: checkDetail(startup, isRedacted) }),
       ...(liveness && { liveness: checkDetail(liveness, isRedacted) }),
       dependsOn: (specOf(record, name)?.dependsOn ?? []).map(({ container, condition }) => `${condition} of ${container}`),
+      ...(endMessage === undefined ? {} : { endMessage: isRedacted ? null : endMessage }),
     })),
   };
 }

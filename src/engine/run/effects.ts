@@ -20,6 +20,7 @@ import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import type { Cards } from "./cards.ts";
 import { Checking } from "./checking.ts";
+import type { EndMessages } from "./end-messages.ts";
 import type { Launching } from "./launching.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
@@ -35,6 +36,7 @@ export interface EffectsOptions {
   readonly cards: Cards;
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
+  readonly endMessages: EndMessages;
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
@@ -65,7 +67,7 @@ export class Effects {
   }
 
   async #perform(action: Effect, record: TaskRecord): Promise<Happening> {
-    const { runtime, paths, metadata } = this.#options;
+    const { runtime, paths, metadata, endMessages } = this.#options;
     switch (action.type) {
       case "pull":
         return { ...done(action, "PULLED"), ...imageOf(await this.#options.pulling.pull(record, action)) };
@@ -76,6 +78,7 @@ export class Effects {
         this.#options.cards.write(record);
         await this.#options.pulling.makeRoot(record, action);
         metadata.begin(record, action);
+        endMessages.begin(record, action);
         return done(action, "CREATED");
       case "start": {
         const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
@@ -131,7 +134,8 @@ export class Effects {
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
     // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
     unmountBelow(paths.volumes(id));
-    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id)]) rmSync(path, { recursive: true, force: true });
+    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id)])
+      rmSync(path, { recursive: true, force: true });
     this.#options.cards.remove(id);
   }
 }

@@ -88,7 +88,8 @@ export class Engine {
 
   /** The spec of the task, and why it is in its state. @throws EngineError unknown-task */
   detail(name: string, group: string, options: DetailOptions): TaskDetail {
-    return detailOf(this.#find(name, group), options);
+    const task = this.#find(name, group);
+    return detailOf(task, options, (container) => this.#parts.endMessages.read(task, container));
   }
 
   /**

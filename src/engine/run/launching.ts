@@ -9,6 +9,7 @@ import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLau
 import { readVariable, type SecretFile, type SecretFiles } from "../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
+import type { EndMessages } from "./end-messages.ts";
 import { readSpecFiles } from "./files.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
@@ -17,6 +18,7 @@ export interface LaunchingOptions {
   readonly paths: Paths;
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
+  readonly endMessages: EndMessages;
   readonly images: Images;
   readonly secrets: SecretFiles;
   /** Parent cgroup for containers of tasks that have no cgroup of their own. */
@@ -79,12 +81,14 @@ export class Launching {
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkSources(record.spec, spec);
     const metadata = this.#options.metadata.directory(record, incarnation);
+    const endMessage = this.#options.endMessages.file(record, incarnation);
     return launchOf(record.spec, spec, {
       ...common,
       ...readSpecFiles(record.spec, spec),
       ...(pause === undefined ? {} : { pause }),
       ...(network === undefined ? {} : { network }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(endMessage === undefined ? {} : { endMessage }),
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),

@@ -16,6 +16,7 @@ import { hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
 import { Conditions } from "./conditions.ts";
 import { Edits } from "./edits.ts";
 import { Effects } from "./effects.ts";
+import { EndMessages } from "./end-messages.ts";
 import { postExit } from "./exits.ts";
 import { Forwarding } from "./forwarding.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
@@ -61,6 +62,7 @@ export interface EngineParts {
   readonly secrets: SecretFiles;
   readonly pulling: Pulling;
   readonly metadata: MetadataFiles;
+  readonly endMessages: EndMessages;
   readonly poll: Poll;
   readonly capacity: HostCapacity;
   readonly hasTaskLimits: boolean;
@@ -83,6 +85,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const cards = new Cards(paths);
   const networks = networksOf(settings);
   const metadata = new MetadataFiles(paths, log);
+  const endMessages = new EndMessages(paths, log);
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const runtime = new ContainerRuntime(
     {
@@ -110,6 +113,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     images,
     secrets,
     metadata,
+    endMessages,
     networks,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
@@ -183,6 +187,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     imageCare: new ImageCare({ images, records: () => turns.records.values(), policy: pullPolicy, cleanUp, log }),
     pulling,
     metadata,
+    endMessages,
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),
     capacity,
     hasTaskLimits: taskLimits,

@@ -65,6 +65,15 @@ export class Paths {
     return join(this.metadataOf(taskId), runtimeId);
   }
 
+  /** Of all of a task's containers: what they say of their end. */
+  endMessages(taskId: string): string {
+    return join(this.stateDir, "end-messages", taskId);
+  }
+
+  endMessage(taskId: string, runtimeId: string): string {
+    return join(this.endMessages(taskId), runtimeId);
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

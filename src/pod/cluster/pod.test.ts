@@ -31,16 +31,17 @@ test("P3 P14 P24 a pod of a cluster is a task with the name of its uid, behind a
   });
 });
 
-test("P4 what two containers refer to comes twice and is one; another file for messages than the default is refused", () => {
+test("P4 what two containers refer to comes twice and is one; the file for messages is the one that the cluster names", () => {
   const conf = { metadata: { name: "conf", namespace: "team", managedFields: [] }, data: { a: "b" } };
   const volumes = [{ name: "c", configMap: { name: "conf" } }];
   expect(read({ volumes }, { configMaps: [conf, conf] as never[] }).tasks[0]!.volumes).toMatchObject([
     { name: "c", files: { a: { content: "b" } } },
   ]);
   expect(read({ volumes }).findings).toHaveLength(1);
-  expect(read({ containers: [{ ...container, terminationMessagePath: "/m" }] }).findings).toMatchObject([
-    { pointer: "/spec/containers/0/terminationMessagePath" },
-  ]);
+  const paths = [{}, { terminationMessagePath: "/m" }].map(
+    (more) => read({ containers: [{ ...container, ...more }] }).tasks[0]!.containers[0]!,
+  );
+  expect(paths.map(({ endMessage }) => endMessage?.path)).toEqual(["/dev/termination-log", "/m"]);
 });
 
 test("P4 the token of a service account is a file when it was sent, and is refused by name otherwise", () => {

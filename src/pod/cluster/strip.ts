@@ -8,9 +8,6 @@ const DECIDED = new Set([
   ...["serviceAccount", "serviceAccountName", "automountServiceAccountToken", "tolerations", "topologySpreadConstraints"],
 ]);
 const METADATA = ["name", "namespace", "uid", "labels", "annotations"];
-/** The API server's default for terminationMessagePath. Source: Kubernetes API reference, Container. */
-const MESSAGE_PATH = "/dev/termination-log";
-
 /** Prefix of the names of projected volumes, whose contents were sent as ConfigMaps. */
 export const PROJECTED = "projected.";
 
@@ -25,21 +22,9 @@ export function withoutCluster(pod: Fields, projected: ReadonlySet<string>): Fie
     metadata: Object.fromEntries(METADATA.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]))),
     spec: {
       ...kept,
-      ...lists(spec, ["containers", "initContainers"], withoutDefaults),
-      ...lists(spec, ["volumes"], (volume) => withFiles(volume, projected)),
+      ...(Array.isArray(spec["volumes"]) ? { volumes: spec["volumes"].map((volume) => withFiles(fieldsOf(volume), projected)) } : {}),
     },
   };
-}
-
-function lists(spec: Fields, names: readonly string[], change: (one: Fields) => Fields): Fields {
-  return Object.fromEntries(
-    names.flatMap((name) => (Array.isArray(spec[name]) ? [[name, spec[name].map((one) => change(fieldsOf(one)))]] : [])),
-  );
-}
-
-function withoutDefaults(container: Fields): Fields {
-  const { terminationMessagePath: path, ...rest } = container;
-  return path === undefined || path === MESSAGE_PATH ? rest : container;
 }
 
 /** Replaces a service account token by the contents that were sent along. */

@@ -46,6 +46,23 @@ test("P4 fieldRef and resourceFieldRef say what the pod is, and what the host ha
   expect(container.env).toEqual({ NAME: "web", NODE: "node-1", LABEL: "shop", MEMORY: "64", CPU: "4", ASKED: "250" });
 });
 
+test("P4 the file for the message of its end: the default, another one, and none within a volume of the pod that nobody has asked for", () => {
+  expect(first(one("")).endMessage).toEqual({ path: "/dev/termination-log", orLog: false });
+  expect(first(one('    terminationMessagePath: ""\n    terminationMessagePolicy: FallbackToLogsOnError\n')).endMessage).toEqual({
+    path: "/dev/termination-log",
+    orLog: true,
+  });
+  expect(first(one("    terminationMessagePath: tmp/end\n")).endMessage).toEqual({ path: "/tmp/end", orLog: false });
+  const within = (target: string, more = "") =>
+    `${one(`    volumeMounts: [{ name: v, mountPath: ${target} }]\n${more}`)}  volumes: [{ name: v, emptyDir: {} }]\n`;
+  expect(first(within("/dev/")).endMessage).toBeUndefined();
+  expect(first(within("/dev/term")).endMessage).toBeDefined();
+  expect(first(within("/v", "    terminationMessagePath: /v/end\n")).endMessage).toEqual({ path: "/v/end", orLog: false });
+  expect(told(within("/end", "    terminationMessagePath: /end\n"))).toEqual([
+    expect.stringMatching(/: \/spec\/containers\/0\/terminationMessagePath: something else has the target \/end, too$/),
+  ]);
+});
+
 test("P6 limits and requests become limits of the kernel; a request that is not given is the limit", () => {
   const container = (resources: string) => first(one(`    resources: ${resources}\n`));
   expect(container("{ limits: { cpu: 0.1, memory: 0.5Gi } }")).toMatchObject({

@@ -4,6 +4,7 @@ import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { resourcesOf, sharesOf } from "../resources.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import { uidOf } from "../uid.ts";
+import { endMessageOf } from "./end-message.ts";
 import { environmentOf } from "./env.ts";
 import { expand } from "./expand.ts";
 import { checksOf } from "./probes.ts";
@@ -27,6 +28,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   const { metadata } = at.pod;
   const env = environmentOf(at, container, path);
   const restart = restartOf(at, role);
+  const mounts = mountsOf(at, container, path);
   return {
     name: container.name,
     ...programOf(at, container, env, path),
@@ -41,7 +43,8 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...(container.tty ? { tty: true } : {}),
     stopTimeout: grace,
     ...checksOf(at, container, path),
-    mounts: mountsOf(at, container, path),
+    mounts,
+    ...endMessageOf(container, mounts),
     annotations: {
       "runt.dev/pod.namespace": at.namespace,
       "runt.dev/pod.name": metadata.name,

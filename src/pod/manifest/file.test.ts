@@ -93,7 +93,13 @@ test.each([
     "is not supported: ",
   ],
   [inContainer("stdinOnce: true"), "10:5", "/spec/containers/0/stdinOnce", "only false is supported: "],
-  [inContainer("terminationMessagePath: /m"), "10:5", "/spec/containers/0/terminationMessagePath", "is not supported: "],
+  [inContainer("terminationMessagePath: /a/../m"), "10:5", "/spec/containers/0/terminationMessagePath", 'has ".." in it'],
+  [
+    inContainer("terminationMessagePolicy: Logs"),
+    "10:5",
+    "/spec/containers/0/terminationMessagePolicy",
+    "write File or FallbackToLogsOnError",
+  ],
   [inContainer("volumeDevices: []"), "10:5", "/spec/containers/0/volumeDevices", "is not supported: "],
   [inContainer("restartPolicy: Always"), "10:5", "/spec/containers/0/restartPolicy", "is not supported: "],
   [

@@ -14,6 +14,7 @@ const FIELDS: Readonly<Record<string, Path>> = {
   healthCheck: ["readinessProbe"],
   postStart: ["lifecycle", "postStart"],
   preStop: ["lifecycle", "preStop"],
+  endMessage: ["terminationMessagePath"],
   user: ["securityContext", "runAsUser"],
   groups: ["securityContext"],
   seccomp: ["securityContext", "seccompProfile"],

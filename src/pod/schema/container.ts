@@ -60,8 +60,8 @@ const common = {
   stdin: z.boolean().default(false),
   stdinOnce: only(false, "its standard input stays open"),
   tty: z.boolean().default(false),
-  terminationMessagePath: refused("its file is not read"),
-  terminationMessagePolicy: only("File", "its file is not read"),
+  terminationMessagePath: z.string().optional(),
+  terminationMessagePolicy: z.enum(["File", "FallbackToLogsOnError"], { error: "write File or FallbackToLogsOnError" }).default("File"),
   resizePolicy: ignored,
   volumeDevices: refused("there are no block volumes"),
 };

@@ -9,14 +9,17 @@ const NOBODY_SAW = { exitCode: 137, reason: "ContainerStatusUnknown" } as const;
 /** containerd's exit code and reason for a program that cannot be started. */
 const NOT_STARTED = { exitCode: 128, reason: "StartError" } as const;
 
+/** Of the messages of all containers of a pod, in bytes. Source: Kubernetes, "Determine the Reason for Pod Failure". */
+const MESSAGES = 12 * 1024;
+
 export function containerStatus(facts: ContainerFacts, { pod, containers }: PodFacts): ContainerStatus {
   const { container, view } = facts;
-  const state = stateOf(facts, containers);
+  const state = shortened(stateOf(facts, containers), containers.length);
   const before = view.known === "STOPPED" || view.restarts === 0 ? undefined : terminated(facts);
   return {
     name: container.name,
     state,
-    ...(before === undefined ? {} : { lastState: { terminated: before } }),
+    ...(before === undefined ? {} : { lastState: shortened({ terminated: before }, containers.length) }),
     ready: isReady(facts),
     started: isStarted(facts),
     restartCount: view.restarts,
@@ -71,13 +74,22 @@ export function terminated({ view, detail }: ContainerFacts): ContainerStateTerm
     ...(exit === null ? {} : { finishedAt: instant(exit.endedWallMs) }),
     ...(exit === null && stoppedMs !== null ? { finishedAt: instant(stoppedMs) } : {}),
   };
-  if (exit?.oomKilled) return { exitCode: exit.code ?? 137, ...signal(exit.signal), reason: "OOMKilled", ...times };
+  const said = message(detail.endMessage);
+  if (exit?.oomKilled) return { exitCode: exit.code ?? 137, ...signal(exit.signal), reason: "OOMKilled", ...said, ...times };
   if (exit !== null && exit.code !== null) {
-    return { exitCode: exit.code, ...signal(exit.signal), reason: exit.code === 0 ? "Completed" : "Error", ...times };
+    return { exitCode: exit.code, ...signal(exit.signal), reason: exit.code === 0 ? "Completed" : "Error", ...said, ...times };
   }
-  if (startedMs !== null || exit !== null) return { ...NOBODY_SAW, ...times, ...message(view.reason) };
+  if (startedMs !== null || exit !== null) return { ...NOBODY_SAW, ...times, ...message(view.reason), ...said };
   const isTried = detail.reason !== null && ["PullFailed", "CreateFailed", "StartFailed", "ProvisionFailed"].includes(detail.reason.code);
   return isTried ? { ...NOT_STARTED, ...times, ...message(view.reason) } : undefined;
+}
+
+/** Each has the same part of what all messages may be. */
+function shortened(state: ContainerState, containers: number): ContainerState {
+  const { terminated: end } = state;
+  if (end?.message === undefined) return state;
+  const bytes = Buffer.from(end.message).subarray(0, Math.floor(MESSAGES / containers));
+  return { ...state, terminated: { ...end, message: bytes.toString() } };
 }
 
 function signal(number: number | null): { readonly signal?: number } {

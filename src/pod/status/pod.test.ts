@@ -7,6 +7,7 @@ type Container = Partial<ContainerView> & {
   readonly health?: "HEALTHY" | "UNHEALTHY" | "UNKNOWN";
   readonly startup?: "HEALTHY" | "UNKNOWN";
   readonly why?: "StartFailed";
+  readonly said?: string;
 };
 
 const T = Date.UTC(2026, 0, 1);
@@ -59,12 +60,13 @@ function podWith(
     reason: why,
     spec: { annotations: { "runt.dev/pod": JSON.stringify(document) } },
     resources: [],
-    containers: containers.map(({ name, health, startup, why }) => ({
+    containers: containers.map(({ name, health, startup, why, said }) => ({
       name,
       reason: why === undefined ? null : { code: why, text: why },
       health: health === undefined ? null : { status: health, sinceMs: T + 3000, failures: 0, output: "" },
       ...(startup === undefined ? {} : { startup: { status: startup, sinceMs: null, failures: 0, output: "" } }),
       dependsOn: [],
+      endMessage: said,
     })),
   };
   const whole = {
@@ -146,6 +148,23 @@ test("P28 P32 ends: with 0, with another code, by a signal, for memory, unseen, 
     containerID: "runt://id-a",
   });
   expect(states[5]!.state!.terminated).toMatchObject({ message: "no such program" });
+});
+
+test("P32 what containers say of their ends: all of them together 12 KiB, each the same part", () => {
+  const long = "x".repeat(4096);
+  const said = (known: "STOPPED" | "PULLED", count: number) =>
+    podWith(
+      Array.from({ length: count }, (_, index) => ({
+        name: `c${index}`,
+        ...over(1),
+        known,
+        restarts: 1,
+        said: index === 0 ? "no room" : long,
+      })),
+      known === "STOPPED" ? STOPPED : {},
+    ).status.containerStatuses!.map(({ state, lastState }) => (state?.terminated ?? lastState?.terminated)?.message);
+  expect(said("STOPPED", 3)).toEqual(["no room", long, long]);
+  expect(said("PULLED", 4)).toEqual(["no room", ...Array.from({ length: 3 }, () => long.slice(0, 3072))]);
 });
 
 test("P32 a container that is started again: how often, and how it has ended before", () => {

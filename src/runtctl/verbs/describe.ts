@@ -94,6 +94,7 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
       ...(exit === null
         ? []
         : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
+      ...(detail?.endMessage ? [field("Message", printable(detail.endMessage.trimEnd()))] : []),
       ...CHECKS.flatMap(([kind, title]) => checkLines(title, detail?.[kind])),
       ...container.agents.map((one) => field("Agent", `${one.name} ${style(stateStyle(one.known), one.known)}${agentText(one)}`)),
       ...reasonLines(detail?.reason ? chainOf(detail.reason) : null),

@@ -28,6 +28,7 @@ export const taskDetail = z
         startup: check.optional().describe("Of its start: until it is HEALTHY the container is not looked at otherwise."),
         liveness: check.optional().describe("Of its life: what is UNHEALTHY is stopped."),
         dependsOn: z.array(z.string()),
+        endMessage: z.string().nullable().optional().describe("What it has said of its last end. On read.sock null; absent: nothing."),
       }),
     ),
   })

@@ -32,6 +32,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       ...mounts(container, volumes),
       ...secretsOf(container, secrets),
       ...metadata(container),
+      ...endMessage(container),
       ...logOf(container),
       ...signal(container),
       ...health(container),
@@ -153,6 +154,12 @@ function parameters({ sysctls = {}, namespaces, network }: TaskSpec): Problem[] 
 function metadata({ metadata: directory, mounts: others }: ContainerSpec): Problem[] {
   if (directory === undefined || !others.some(({ target }) => target === directory)) return [];
   return [{ code: "combination", message: `a mount has the target ${directory}, too`, path: ["metadata"] }];
+}
+
+function endMessage({ endMessage: file, metadata: directory, secrets = [], mounts: others }: ContainerSpec): Problem[] {
+  const targets = [...others.map(({ target }) => target), ...secrets.map(({ target }) => target), directory];
+  if (file === undefined || !targets.includes(file.path)) return [];
+  return [{ code: "combination", message: `something else has the target ${file.path}, too`, path: ["endMessage", "path"] }];
 }
 
 /** Dropped output cannot be stored, forwarded or shown, and a log can be forwarded to only one receiver. */

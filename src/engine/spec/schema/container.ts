@@ -168,6 +168,14 @@ const imageReference = z
 
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
+export const endMessage = z.strictObject({
+  path: absolutePath.describe("Path in the container at which the engine mounts an empty file. Each start gets a new one."),
+  orLog: z
+    .boolean()
+    .default(false)
+    .describe("If the container fails and the file is empty, the end of its log is the message: at most 80 lines and 2048 bytes."),
+});
+
 /** A container as written in a task file, before defaults are added. */
 const fields = z.strictObject({
   name: containerName,
@@ -263,6 +271,9 @@ const fields = z.strictObject({
   metadata: absolutePath
     .optional()
     .describe("A directory in it, with the file metadata.json that tells it about itself: task, container, start, ports. Absent: none."),
+  endMessage: endMessage
+    .optional()
+    .describe("A file whose last 4096 bytes are shown as the message when the container has ended. Absent: no message."),
 });
 
 /** Defaults for containers without an image, so that a record contains all defaults. With an image, its configuration provides them. */

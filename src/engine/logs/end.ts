@@ -1,0 +1,41 @@
+/** The last lines of a container's log. */
+import { linesBackward } from "./lines.ts";
+import { parseRecord } from "./record.ts";
+import { closeSegments, openSegments } from "./segments.ts";
+
+export interface EndLimits {
+  /** Complete lines; an unfinished last line comes on top. */
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** Lines of both streams, in the order in which they were printed. Empty: there are none, or no log. @param path of a log that nobody writes any more */
+export function endOfLog(path: string, { lines, bytes }: EndLimits): Buffer {
+  const parts: Buffer[] = [];
+  const segments = openSegments(path);
+  let ends = 0;
+  let size = 0;
+  try {
+    for (const { fd } of segments.toReversed()) {
+      for (const { line } of linesBackward(fd)) {
+        const { stream, isPart, bytes: printed } = parseRecord(line);
+        if (stream === "runt") continue;
+        if (!isPart && ++ends > lines) return joined(parts, bytes);
+        parts.push(isPart ? printed : Buffer.concat([printed, NEWLINE]));
+        size += parts.at(-1)!.length;
+        if (size >= bytes) return joined(parts, bytes);
+      }
+    }
+    return joined(parts, bytes);
+  } finally {
+    closeSegments(segments);
+  }
+}
+
+const NEWLINE = Buffer.from("\n");
+
+/** @param parts the last one first */
+function joined(parts: readonly Buffer[], most: number): Buffer {
+  const whole = Buffer.concat(parts.toReversed());
+  return whole.subarray(Math.max(0, whole.length - most));
+}
