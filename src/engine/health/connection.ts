@@ -23,7 +23,7 @@ export async function overConnection(
     connection.on("error", () => {});
     return await within(timeoutMs, work(connection));
   } catch (error) {
-    const message = error instanceof TimeOver ? `no answer within ${timeoutMs} ms` : (error as Error).message;
+    const message = error instanceof DeadlinePassed ? `no answer within ${timeoutMs} ms` : (error as Error).message;
     if (child.pid === undefined) throw error;
     return { isHealthy: false, output: told.trim() || message };
   } finally {
@@ -31,12 +31,12 @@ export async function overConnection(
   }
 }
 
-class TimeOver extends Error {}
+class DeadlinePassed extends Error {}
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeOver()), ms);
+    timer = setTimeout(() => reject(new DeadlinePassed()), ms);
   });
   try {
     return await Promise.race([work, over]);

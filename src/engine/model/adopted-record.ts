@@ -4,7 +4,7 @@ import type { ContainerRecord, Leftover, TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
 
 /** The copy of a task's spec that is kept beside the store for tasks that have containers. */
-export interface TaskCard {
+export interface SpecCopy {
   readonly id: string;
   readonly group: string;
   readonly spec: TaskRecord["spec"];
@@ -21,7 +21,7 @@ export interface FoundIncarnation {
 
 /** The starts of `found` count as in flight, so that each must be `lookedUp`. All other containers count as not created. */
 export function adoptedRecord(
-  { id, group, spec, cgroup, createdAt }: TaskCard,
+  { id, group, spec, cgroup, createdAt }: SpecCopy,
   found: readonly FoundIncarnation[],
   at: Instant,
 ): TaskRecord {

@@ -1,6 +1,6 @@
 /** Tasks as data: records, events, and the pure decisions on them. */
 export type { Action, ActionType } from "./action.ts";
-export { adoptedRecord, type FoundIncarnation, type TaskCard } from "./adopted-record.ts";
+export { adoptedRecord, type FoundIncarnation, type SpecCopy } from "./adopted-record.ts";
 export { agentsOf } from "./agents.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";

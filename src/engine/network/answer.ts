@@ -23,14 +23,14 @@ function isPrefix(value: string): boolean {
   return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(length ?? "") && Number(length) <= (version === 4 ? 32 : 128);
 }
 
-export interface Asked {
+export interface Expected {
   readonly version: string;
   readonly interface: string;
   readonly namespace: string;
 }
 
 /** The result of ADD, or a description of what is wrong with it. */
-export function readResult(text: string, { version, interface: name, namespace }: Asked): CniResult | string {
+export function readResult(text: string, { version, interface: name, namespace }: Expected): CniResult | string {
   const { success, data, error } = cniResult.safeParse(json(text));
   if (!success) return text.trim() === "" ? "it has printed no result" : `its result is none: ${issueOf(error)}`;
   if (data.cniVersion !== version) return `its result is of version ${data.cniVersion}, and ${version} was asked for`;

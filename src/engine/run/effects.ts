@@ -18,7 +18,6 @@ import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
-import type { Cards } from "./cards.ts";
 import { Checking } from "./checking.ts";
 import type { EndMessages } from "./end-messages.ts";
 import type { Launching } from "./launching.ts";
@@ -27,13 +26,14 @@ import type { Paths } from "./paths.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
 import { createResource, removeResource } from "./resources.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
+import type { SpecCopies } from "./spec-copies.ts";
 import type { Happening } from "./turn.ts";
 
 export interface EffectsOptions {
   readonly paths: Paths;
   readonly runtime: ContainerRuntime;
   readonly launching: Launching;
-  readonly cards: Cards;
+  readonly specCopies: SpecCopies;
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
   readonly endMessages: EndMessages;
@@ -75,7 +75,7 @@ export class Effects {
         // The executor creates and starts a container in one step, so that creating only prepares directories.
         mkdirSync(dirname(paths.log(record.id, action.runtimeId)), { recursive: true, mode: 0o700 });
         pruneLogs(paths.log(record.id, action.runtimeId));
-        this.#options.cards.write(record);
+        this.#options.specCopies.write(record);
         await this.#options.pulling.makeRoot(record, action);
         metadata.begin(record, action);
         endMessages.begin(record, action);
@@ -96,7 +96,7 @@ export class Effects {
         await this.#options.secrets.release(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "update":
-        this.#options.cards.write(record);
+        this.#options.specCopies.write(record);
         await runtime.update(action.runtimeId, limitsOf(record.spec, specOf(record, action.container)!));
         return { type: "updated", container: action.container, generation: action.generation };
       case "createResource":
@@ -136,7 +136,7 @@ export class Effects {
     unmountBelow(paths.volumes(id));
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id)])
       rmSync(path, { recursive: true, force: true });
-    this.#options.cards.remove(id);
+    this.#options.specCopies.remove(id);
   }
 }
 

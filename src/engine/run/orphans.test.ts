@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Cards } from "./cards.ts";
 import { ANNOTATION } from "./launching.ts";
 import { adoptionOf, orphansAmong } from "./orphans.ts";
 import { Paths } from "./paths.ts";
+import { SpecCopies } from "./spec-copies.ts";
 
 const at = { bootId: "b", bootMs: 0, wallMs: 0 };
 const ours = { [ANNOTATION.task]: "g.web.7", [ANNOTATION.group]: "g", [ANNOTATION.container]: "app", [ANNOTATION.generation]: "1" };
@@ -27,8 +27,8 @@ test.each(["show", "adopt", "stop"] as const)(
         ["foreign", null],
         ["half", null],
       ]);
-      const cards = new Cards(new Paths(directory, undefined));
-      const { records, strays, revision } = adoptionOf(orphans, [], { policy, cards, at });
+      const specCopies = new SpecCopies(new Paths(directory, undefined));
+      const { records, strays, revision } = adoptionOf(orphans, [], { policy, specCopies, at });
       expect([records, strays.map(({ id }) => id), revision]).toEqual([[], policy === "stop" ? ["g.web.7.app-1.1"] : [], 7]);
     } finally {
       rmSync(directory, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 /** Orphans: containers that the runtime knows and the store does not, because the store was restored from a backup or another program uses the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../model/index.ts";
-import type { Cards } from "./cards.ts";
 import type { Draft } from "./draft.ts";
 import { ANNOTATION } from "./launching.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
+import type { SpecCopies } from "./spec-copies.ts";
 
 /**
  * show: orphans run on, and are only listed. adopt: a running task becomes a task of the engine again with its old spec; what cannot be adopted is listed. stop:
@@ -35,13 +35,13 @@ export interface Adoption {
 export function adoptionOf(
   orphans: readonly OrphanView[],
   stored: readonly TaskRecord[],
-  { policy, cards, at }: { readonly policy: OrphanPolicy; readonly cards: Cards; readonly at: Instant },
+  { policy, specCopies, at }: { readonly policy: OrphanPolicy; readonly specCopies: SpecCopies; readonly at: Instant },
 ): Adoption {
   const tasks = [...new Set(orphans.flatMap(({ task }) => task ?? []))];
-  const revision = Math.max(cards.lastRevision(), ...tasks.map(revisionOf).filter(Number.isSafeInteger));
+  const revision = Math.max(specCopies.lastRevision(), ...tasks.map(revisionOf).filter(Number.isSafeInteger));
   if (policy === "show") return { records: [], strays: [], revision };
   const records = tasks
-    .flatMap((id) => recordOf(id, orphans, stored, cards, at) ?? [])
+    .flatMap((id) => recordOf(id, orphans, stored, specCopies, at) ?? [])
     .filter((one) => policy === "stop" || runs(one, orphans));
   const taken = new Set(records.map(({ id }) => id));
   const rest = orphans.filter(({ task }) => task !== null && !taken.has(task));
@@ -53,17 +53,18 @@ function recordOf(
   id: string,
   orphans: readonly OrphanView[],
   stored: readonly TaskRecord[],
-  cards: Cards,
+  specCopies: SpecCopies,
   at: Instant,
 ): TaskRecord | undefined {
-  const card = cards.read(id);
-  if (card === undefined) return undefined;
-  const isNewer = (one: TaskRecord) => one.group === card.group && one.name === card.spec.name && revisionOf(one.id) >= revisionOf(id);
+  const specCopy = specCopies.read(id);
+  if (specCopy === undefined) return undefined;
+  const isNewer = (one: TaskRecord) =>
+    one.group === specCopy.group && one.name === specCopy.spec.name && revisionOf(one.id) >= revisionOf(id);
   if (stored.some(isNewer)) return undefined;
   const found = orphans.flatMap(({ task, container, generation, id: runtimeId }): FoundIncarnation[] =>
     task === id ? [{ container: container!, generation: generation!, runtimeId }] : [],
   );
-  return adoptedRecord(card, found, at);
+  return adoptedRecord(specCopy, found, at);
 }
 
 function runs({ id }: TaskRecord, orphans: readonly OrphanView[]): boolean {

@@ -9,7 +9,6 @@ import { SecretFiles } from "../secrets/index.ts";
 import type { Store } from "../store/index.ts";
 import { Agents } from "./agents.ts";
 import { capacityOf } from "./capacity.ts";
-import { Cards } from "./cards.ts";
 import { CarryingOut } from "./carrying-out.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { hostFactsIn, succeededIn, tasksIn } from "./codec.ts";
@@ -24,8 +23,8 @@ import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { MetadataFiles } from "./metadata.ts";
 import { NetworkNames } from "./network-names.ts";
+import { NetworkRoutes } from "./network-routes.ts";
 import { NetworkWatch } from "./network-watch.ts";
-import { NetworkWays } from "./network-ways.ts";
 import { networksOf, stateKey } from "./networks.ts";
 import { type OrphanPolicy, Orphans } from "./orphans.ts";
 import { Paths } from "./paths.ts";
@@ -33,6 +32,7 @@ import { Poll } from "./poll.ts";
 import { Pulling } from "./pulling.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings } from "./settings.ts";
+import { SpecCopies } from "./spec-copies.ts";
 import { Strays } from "./strays.ts";
 import { Turns } from "./turn.ts";
 import { VolumeWatch } from "./volume-watch.ts";
@@ -48,7 +48,7 @@ export interface EngineParts {
   readonly runtime: ContainerRuntime;
   readonly fence: Fence | undefined;
   readonly conditions: Conditions;
-  readonly cards: Cards;
+  readonly specCopies: SpecCopies;
   readonly orphans: Orphans;
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
@@ -82,7 +82,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   } = settings;
   const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
   const conditions = new Conditions(log);
-  const cards = new Cards(paths);
+  const specCopies = new SpecCopies(paths);
   const networks = networksOf(settings);
   const metadata = new MetadataFiles(paths, log);
   const endMessages = new EndMessages(paths, log);
@@ -119,7 +119,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   };
   const launching = new Launching({ ...common, binary: runtime.binary });
   const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
-  const effects = new Effects({ ...common, runtime, launching, pulling, cards });
+  const effects = new Effects({ ...common, runtime, launching, pulling, specCopies });
   const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
 
   const { records, damaged } = store.load();
@@ -145,8 +145,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   );
   const names = new NetworkNames(networks, log);
   turns.onCommit(() => names.refresh([...turns.records.values()]));
-  const ways = new NetworkWays(networks, log);
-  turns.onCommit(() => ways.refresh([...turns.records.values()]));
+  const routes = new NetworkRoutes(networks, log);
+  turns.onCommit(() => routes.refresh([...turns.records.values()]));
   const forwarding = new Forwarding({
     paths,
     records: () => turns.records,
@@ -173,7 +173,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     runtime,
     fence,
     conditions,
-    cards,
+    specCopies,
     orphans: new Orphans(runtime),
     strays: new Strays({ ...common, runtime, log, forget: (id) => effects.forget({ id, cgroup: null }) }),
     orphanPolicy: settings.orphans ?? "show",

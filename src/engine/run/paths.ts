@@ -27,13 +27,13 @@ export class Paths {
     return join(this.stateDir, "pause");
   }
 
-  get cards(): string {
+  get specCopies(): string {
     return join(this.stateDir, "tasks");
   }
 
-  /** The file with the spec of a task (cards.ts). */
-  card(taskId: string): string {
-    return join(this.cards, `${taskId}.json`);
+  /** The file with the spec of a task (spec-copies.ts). */
+  specCopy(taskId: string): string {
+    return join(this.specCopies, `${taskId}.json`);
   }
 
   /** State of the networks. */

@@ -24,17 +24,17 @@ const AT_ONCE = 8;
 
 export async function recover(records: readonly TaskRecord[], runtime: ContainerRuntime, now: Instant): Promise<Recovered> {
   const ended = await runtime.ended();
-  const look = new Look(runtime, now);
+  const recovery = new Recovery(runtime, now);
   const happenings = await Promise.all(
     records.map(async (record) => {
-      const seen = record.bootId === now.bootId ? await look.at(record) : [booted(record, ended)];
+      const seen = record.bootId === now.bootId ? await recovery.at(record) : [booted(record, ended)];
       return [{ type: "fenced" } as const, ...seen].map((happening) => [record.id, happening] as const);
     }),
   );
-  return { happenings: happenings.flat(), running: look.running, failures: look.failures, execs: look.execs };
+  return { happenings: happenings.flat(), running: recovery.running, failures: recovery.failures, execs: recovery.execs };
 }
 
-class Look {
+class Recovery {
   readonly running: string[] = [];
   readonly failures: { id: string; error: unknown }[] = [];
   execs = 0;

@@ -4,7 +4,6 @@ import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
-import type { Cards } from "./cards.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
 import type { Edits } from "./edits.ts";
@@ -15,6 +14,7 @@ import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, 
 import type { Pulling } from "./pulling.ts";
 import { idsOf, type Recovered, recover } from "./recovery.ts";
 import type { ContainerRuntime } from "./runtime.ts";
+import type { SpecCopies } from "./spec-copies.ts";
 import type { Strays } from "./strays.ts";
 import type { Turns } from "./turn.ts";
 
@@ -24,7 +24,7 @@ export interface RestoreOptions {
   readonly runtime: ContainerRuntime;
   readonly fence: Fence | undefined;
   readonly metadata: MetadataFiles;
-  readonly cards: Cards;
+  readonly specCopies: SpecCopies;
   readonly orphans: Orphans;
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
@@ -83,9 +83,9 @@ interface Taken {
 }
 
 async function takeOrphans(stored: readonly TaskRecord[], options: RestoreOptions): Promise<Taken> {
-  const { runtime, edits, cards, orphans, orphanPolicy, conditions } = options;
+  const { runtime, edits, specCopies, orphans, orphanPolicy, conditions } = options;
   const unknown = orphansAmong(await runtime.present(new Set(stored.flatMap(idsOf))), new Set());
-  const { records, strays, revision } = adoptionOf(unknown, stored, { policy: orphanPolicy, cards, at: systemClock.now() });
+  const { records, strays, revision } = adoptionOf(unknown, stored, { policy: orphanPolicy, specCopies, at: systemClock.now() });
   // Tasks that the store has lost have used these revisions; they must not be given out again.
   edits.revisionIsAtLeast(revision);
   const known = new Set([...records.flatMap(idsOf), ...strays.map(({ id }) => id)]);

@@ -2,10 +2,10 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { checked } from "./asked.ts";
 import { refusalOf, refuse } from "./errors.ts";
-import type { Asked, Route } from "./route.ts";
+import type { Route, ValidRequest } from "./route.ts";
 import type { Services } from "./services.ts";
+import { validated } from "./validate.ts";
 
 /** In bytes: a task file, and the JSON around it. */
 const LARGEST_BODY = 4 * 1024 * 1024;
@@ -35,9 +35,9 @@ async function respond(route: Route, context: Context<{ Bindings: HttpBindings }
   const asked = {
     ...services,
     context,
-    ...checked(route, { params: context.req.param(), query: context.req.query(), body }),
+    ...validated(route, { params: context.req.param(), query: context.req.query(), body }),
     caller: route.access === "admin" ? await services.peers.of(context.env.incoming.socket) : undefined,
-  } as Asked<Record<string, unknown>, Record<string, unknown>, unknown>;
+  } as ValidRequest<Record<string, unknown>, Record<string, unknown>, unknown>;
   if ("respond" in route) return route.respond(asked);
   return context.json((await route.handle(asked)) as object, route.answer.status);
 }

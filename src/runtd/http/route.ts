@@ -9,7 +9,7 @@ import type { Services } from "./services.ts";
 export type Method = "get" | "post" | "put" | "delete";
 
 /** A request whose parts have passed their schemas. */
-export interface Asked<P, Q, B> extends Services {
+export interface ValidRequest<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -49,13 +49,13 @@ type Fixed<T> = T extends object ? { readonly [K in keyof T]: Fixed<T[K]> } : T;
 export interface JsonRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType, A extends z.ZodType>
   extends Request<P, Q, B> {
   readonly answer: { readonly status: 200 | 202; readonly description: string; readonly schema: A };
-  readonly handle: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Fixed<z.input<A>> | Promise<Fixed<z.input<A>>>;
+  readonly handle: (asked: ValidRequest<z.output<P>, z.output<Q>, z.output<B>>) => Fixed<z.input<A>> | Promise<Fixed<z.input<A>>>;
 }
 
 /** A route whose response is text or a stream. */
 export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType> extends Request<P, Q, B> {
   readonly answer: { readonly status: 200; readonly description: string; readonly type: string };
-  readonly respond: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
+  readonly respond: (asked: ValidRequest<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
 }
 
 /** A route that upgrades the connection, which carries frames afterwards (shared/frames). */
@@ -64,7 +64,9 @@ export interface StreamRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<
   readonly access: "admin";
   readonly answer: { readonly status: 101; readonly description: string };
   /** Checks the request before the response. The returned function runs after the connection was upgraded. Throws like `handle`. */
-  readonly open: (asked: Omit<Asked<z.output<P>, z.output<Q>, undefined>, "context" | "body">) => (stream: FrameStream) => Promise<void>;
+  readonly open: (
+    asked: Omit<ValidRequest<z.output<P>, z.output<Q>, undefined>, "context" | "body">,
+  ) => (stream: FrameStream) => Promise<void>;
 }
 
 type AnyObject = z.ZodObject<Part>;

@@ -5,10 +5,10 @@ import type { Duplex } from "node:stream";
 import { STREAM_PROTOCOL } from "../../shared/frames/index.ts";
 import { factsOf, log } from "../log.ts";
 import { FrameStream } from "../streams/frame-stream.ts";
-import { checked } from "./asked.ts";
 import { type ErrorCode, errorOf, statusOf } from "./errors.ts";
 import type { AnyStreamRoute, Route } from "./route.ts";
 import type { Services } from "./services.ts";
+import { validated } from "./validate.ts";
 
 type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) => void;
 
@@ -34,7 +34,7 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
     if (request.headers.upgrade !== STREAM_PROTOCOL) return void refuse("upgrade-required", `ask with Upgrade: ${STREAM_PROTOCOL}`);
     if (services.streams.isFull) return void refuse("too-many", `${services.streams.most} streams are open`);
     try {
-      const parts = checked(found.route, { params: found.params, query: Object.fromEntries(url.searchParams) });
+      const parts = validated(found.route, { params: found.params, query: Object.fromEntries(url.searchParams) });
       const caller = await services.peers.of(request.socket as Socket);
       return found.route.open({ ...services, ...parts, caller } as Parameters<AnyStreamRoute["open"]>[0]);
     } catch (error) {

@@ -4,7 +4,7 @@ import { PULL_POLICIES } from "../../engine/index.ts";
 import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { imageInfo, imageReference } from "../schemas/image.ts";
-import { tellPull } from "../streams/pull.ts";
+import { streamPull } from "../streams/pull.ts";
 
 export const listImages = jsonRoute({
   method: "get",
@@ -52,6 +52,6 @@ export const pullImage = textRoute({
   answer: { status: 200, description: "It ends with the pull", type: "text/event-stream" },
   respond({ engine, subscribers, context, body }) {
     if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow something`);
-    return streamSSE(context, (stream) => subscribers.during(() => tellPull(stream, engine.images, body, errorOf)));
+    return streamSSE(context, (stream) => subscribers.during(() => streamPull(stream, engine.images, body, errorOf)));
   },
 });

@@ -4,7 +4,7 @@ import type { ImageCare, ImagePull, Progress } from "../../engine/index.ts";
 import type { Refusal } from "../http/errors.ts";
 
 /** Runs until the pull has ended. If the client disconnects, the pull is cancelled. A slow client gets fewer progress events. */
-export async function tellPull(
+export async function streamPull(
   stream: SSEStreamingApi,
   images: ImageCare,
   asked: ImagePull,

@@ -5,18 +5,18 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { isTaskId, revisionOf, type TaskCard, type TaskRecord } from "../model/index.ts";
+import { isTaskId, revisionOf, type SpecCopy, type TaskRecord } from "../model/index.ts";
 import { specDigest } from "../spec/index.ts";
 import type { Paths } from "./paths.ts";
 
 const SUFFIX = ".json";
 
-interface Written extends TaskCard {
+interface Written extends SpecCopy {
   /** Digest of `spec`. A file whose spec does not match it was changed by hand and is ignored. */
   readonly digest: string;
 }
 
-export class Cards {
+export class SpecCopies {
   readonly #paths: Paths;
 
   constructor(paths: Paths) {
@@ -25,19 +25,19 @@ export class Cards {
 
   /** Called before the first container of the task is made, and whenever its spec changes. @throws what writeFileSync throws */
   write({ id, group, spec, cgroup, createdAt, digest }: TaskRecord): void {
-    const path = this.#paths.card(id);
-    const card: Written = { id, group, spec, cgroup, createdAt, digest };
+    const path = this.#paths.specCopy(id);
+    const specCopy: Written = { id, group, spec, cgroup, createdAt, digest };
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, JSON.stringify(card), { mode: 0o600 });
+    writeFileSync(`${path}.new`, JSON.stringify(specCopy), { mode: 0o600 });
     renameSync(`${path}.new`, path);
   }
 
   /** undefined: there is no file, or it cannot be trusted. */
-  read(id: string): TaskCard | undefined {
+  read(id: string): SpecCopy | undefined {
     if (!isTaskId(id)) return undefined;
     try {
-      const { digest, ...card } = JSON.parse(readFileSync(this.#paths.card(id), "utf8")) as Written;
-      return card.id === id && specDigest(card.spec) === digest ? card : undefined;
+      const { digest, ...specCopy } = JSON.parse(readFileSync(this.#paths.specCopy(id), "utf8")) as Written;
+      return specCopy.id === id && specDigest(specCopy.spec) === digest ? specCopy : undefined;
     } catch {
       return undefined;
     }
@@ -45,7 +45,7 @@ export class Cards {
 
   remove(id: string): void {
     // A daemon that was killed while it wrote has left the second file.
-    for (const path of [this.#paths.card(id), `${this.#paths.card(id)}.new`]) rmSync(path, { force: true });
+    for (const path of [this.#paths.specCopy(id), `${this.#paths.specCopy(id)}.new`]) rmSync(path, { force: true });
   }
 
   /** The highest revision among all files. Task ids contain it: an id must not be given twice, even if the store has lost the task. */
@@ -56,7 +56,7 @@ export class Cards {
 
   #names(): string[] {
     try {
-      return readdirSync(this.#paths.cards).filter((name) => name.endsWith(SUFFIX));
+      return readdirSync(this.#paths.specCopies).filter((name) => name.endsWith(SUFFIX));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
       throw error;

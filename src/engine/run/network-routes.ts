@@ -5,16 +5,16 @@ import { viaRoutes } from "../plan/index.ts";
 import type { EngineLog } from "./log.ts";
 import { addressFor } from "./network-names.ts";
 
-interface Way {
+interface Routes {
   readonly network: NetworkRecord;
   readonly routing: string;
 }
 
-export class NetworkWays {
+export class NetworkRoutes {
   readonly #networks: Pick<TaskNetworks, "route">;
   readonly #log: EngineLog;
   /** Routes by task id, as they are set or about to be set. A task with another network record has a new namespace, which needs them again. */
-  readonly #ways = new Map<string, Way>();
+  readonly #routes = new Map<string, Routes>();
   /** Changes are made one after the other, so that an old route never replaces a newer one. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -26,25 +26,25 @@ export class NetworkWays {
   /** Called after each transaction. */
   refresh(records: readonly TaskRecord[]): void {
     const asking = records.filter(({ spec, network }) => spec.network?.via !== undefined && network);
-    for (const id of this.#ways.keys()) if (!asking.some((one) => one.id === id)) this.#ways.delete(id);
+    for (const id of this.#routes.keys()) if (!asking.some((one) => one.id === id)) this.#routes.delete(id);
     for (const record of asking) {
       const routing = routingOf(record, records);
-      const before = this.#ways.get(record.id);
+      const before = this.#routes.get(record.id);
       if (before?.network === record.network && before?.routing === routing) continue;
-      const way: Way = { network: record.network!, routing };
-      this.#ways.set(record.id, way);
-      this.#turn = this.#turn.then(() => this.#set(record.id, way));
+      const routes: Routes = { network: record.network!, routing };
+      this.#routes.set(record.id, routes);
+      this.#turn = this.#turn.then(() => this.#set(record.id, routes));
     }
   }
 
-  async #set(id: string, way: Way): Promise<void> {
-    if (this.#ways.get(id) !== way) return;
+  async #set(id: string, routes: Routes): Promise<void> {
+    if (this.#routes.get(id) !== routes) return;
     try {
-      await this.#networks.route(id, way.routing);
+      await this.#networks.route(id, routes.routing);
     } catch (error) {
       // The next transaction tries again. A task that was removed meanwhile needs no route.
-      if (this.#ways.get(id) !== way) return;
-      this.#ways.delete(id);
+      if (this.#routes.get(id) !== routes) return;
+      this.#routes.delete(id);
       this.#log("error", "ways-not-set", { task: id, message: String(error) });
     }
   }

@@ -10,7 +10,7 @@ export interface Parts {
 }
 
 /** @throws InvalidRequest */
-export function checked(route: Route, { params, query, body }: Parts): Required<Parts> {
+export function validated(route: Route, { params, query, body }: Parts): Required<Parts> {
   const problems: string[] = [];
   const read = (part: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     const { success, data, error } = schema?.safeParse(value) ?? { success: true };
