@@ -196,13 +196,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
       "a plugin that answers with nothing",
       "bridge",
       "case $CNI_COMMAND in ADD) cat >/dev/null ;; *) exec /usr/lib/cni/bridge ;; esac",
-      /bridge has lied: it has printed no result/,
+      /bridge has returned an invalid result: it is empty/,
     ],
     [
       "a plugin whose answer is no JSON",
       "bridge",
       'case $CNI_COMMAND in ADD) echo "all is well" ;; *) exec /usr/lib/cni/bridge ;; esac',
-      /bridge has lied: its result is none/,
+      /bridge has returned an invalid result: it does not match the specification/,
     ],
     [
       "a plugin that gives no address",

@@ -58,7 +58,7 @@ export async function removeTaskSlice(binary: string, name: string): Promise<voi
 async function unpopulated(name: string): Promise<void> {
   const deadline = performance.now() + EMPTY_MS;
   while (directoriesOf(name).some(isPopulated)) {
-    if (performance.now() > deadline) throw new CgroupError(`cannot remove the slice ${name}: somebody is still in it`);
+    if (performance.now() > deadline) throw new CgroupError(`cannot remove the slice ${name}: it still contains processes`);
     await sleep(LOOK_MS);
   }
 }

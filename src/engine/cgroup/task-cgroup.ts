@@ -46,7 +46,7 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
     let pause = FIRST_PAUSE_MS;
     // The kernel releases a cgroup a moment after its last process has ended.
     for (let left = REMOVE_TRIES; !explained(`remove the cgroup ${directory}`, () => tryRemove(directory)); left--) {
-      if (left === 0) throw new CgroupError(`cannot remove the cgroup ${directory}: somebody is still in it`);
+      if (left === 0) throw new CgroupError(`cannot remove the cgroup ${directory}: it still contains processes or cgroups`);
       await sleep(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     }

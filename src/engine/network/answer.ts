@@ -32,13 +32,13 @@ export interface Expected {
 /** The result of ADD, or a description of what is wrong with it. */
 export function readResult(text: string, { version, interface: name, namespace }: Expected): CniResult | string {
   const { success, data, error } = cniResult.safeParse(json(text));
-  if (!success) return text.trim() === "" ? "it has printed no result" : `its result is none: ${issueOf(error)}`;
-  if (data.cniVersion !== version) return `its result is of version ${data.cniVersion}, and ${version} was asked for`;
+  if (!success) return text.trim() === "" ? "it is empty" : `it does not match the specification: ${issueOf(error)}`;
+  if (data.cniVersion !== version) return `it is of version ${data.cniVersion}, and ${version} was requested`;
   const { interfaces = [], ips = [] } = data;
   const lost = ips.find((ip) => ip.interface !== undefined && interfaces[ip.interface] === undefined);
-  if (lost !== undefined) return `its result gives ${lost.address} to an interface that it does not have`;
+  if (lost !== undefined) return `it gives ${lost.address} to an interface that it does not list`;
   if (interfaces.length > 0 && !interfaces.some((one) => one.name === name && one.sandbox === namespace))
-    return `its result has no interface ${name} in the task's namespace`;
+    return `it has no interface ${name} in the task's namespace`;
   return data;
 }
 

@@ -18,7 +18,8 @@ export async function add(plugins: Plugins, step: NetworkStep, to: Attached): Pr
   for (const plugin of step.plugins) {
     const text = await call(plugins, "ADD", { step, plugin, version, result }, to);
     const found = readResult(text, { version, interface: step.interface, namespace: to.namespace });
-    if (typeof found === "string") throw new NetworkError("plugin-answer", `the network plugin ${plugin.type} has lied: ${found}`);
+    if (typeof found === "string")
+      throw new NetworkError("plugin-answer", `the network plugin ${plugin.type} has returned an invalid result: ${found}`);
     result = found;
   }
   if (step.needsAddress && (result?.ips ?? []).length === 0)

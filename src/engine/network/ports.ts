@@ -14,7 +14,7 @@ export async function checkPort(port: HostPort): Promise<void> {
       throw new NetworkError("port-taken", `the port ${portName(port)} of the host is taken by a program that is not of this engine`, {
         cause: error,
       });
-    throw new NetworkError("port-taken", `the port ${portName(port)} of the host cannot be had: ${code}`, { cause: error });
+    throw new NetworkError("port-taken", `the port ${portName(port)} of the host cannot be used: ${code}`, { cause: error });
   }
 }
 

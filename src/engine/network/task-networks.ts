@@ -172,7 +172,7 @@ export class TaskNetworks {
     } catch (error) {
       // Each step that was started gets a DEL, the last one first. What cannot be undone now is removed together with the task.
       const left = await this.release(id).catch((failure: Error) => failure);
-      throw left instanceof Error ? merged("it could not be made, nor undone", [error, left]) : error;
+      throw left instanceof Error ? merged("the network could not be made, and what was made could not be removed", [error, left]) : error;
     }
   }
 
@@ -186,7 +186,7 @@ export class TaskNetworks {
       if (other !== undefined)
         throw new NetworkError(
           "plugin-answer",
-          `the network plugin ${step.plugins[0]!.type} has lied: ${address} is that of ${other.containerId}`,
+          `the network plugin ${step.plugins[0]!.type} has returned an invalid result: ${address} belongs to ${other.containerId}`,
         );
     }
     return result;
@@ -204,7 +204,7 @@ export class TaskNetworks {
     }
     const hasRules = !isThere && steps.some(({ interface: name }) => name !== "lo");
     if (hasRules) await sweepRules(({ network, id }) => id === containerId && steps.some(({ name }) => name === network), this.#timeoutMs);
-    if (errors.length > 0) throw merged("the network is not given back", errors);
+    if (errors.length > 0) throw merged("the network was not removed completely", errors);
   }
 }
 

@@ -112,7 +112,7 @@ export class Effects {
       case "preStop":
         return { ...preStopped(action), ...(await this.#preStop(action)) };
       case "provision":
-        throw new Error("no task that is accepted asks for a network");
+        throw new Error("the action provision does not occur");
     }
   }
 

@@ -24,7 +24,7 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
   try {
     const here = identity(fd);
     if (!allowed.some((directory) => way.includes(identityAt(directory))))
-      throw new Error(`${path} is below no directory that is given away`);
+      throw new Error(`${path} is below no directory that tasks may mount`);
     for (const directory of own) {
       if (way.includes(identityAt(directory)) || waysTo(directory).includes(here)) throw new Error(`${path} is the engine's own`);
     }

@@ -28,7 +28,7 @@ export function checkRestricted(at: Translation, members: readonly Member[]): vo
     if (hostPath === undefined) continue;
     const path: Path = ["spec", "volumes", index, "hostPath", "path"];
     // The path is checked for links when it is mounted (engine/volumes/within.ts).
-    if (!rules.hostPaths.some((one) => isBelow(hostPath.path, one))) refuse("it is below no directory that this host gives away", path);
+    if (!rules.hostPaths.some((one) => isBelow(hostPath.path, one))) refuse("it is below no directory that pods may mount", path);
   }
   for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {
     if (!SAFE_SYSCTLS.has(name)) refuse(`${name} is not safe`, ["spec", "securityContext", "sysctls", index]);

@@ -48,7 +48,7 @@ export function interlinkSettingsOf(values: Values): InterlinkConfiguration | un
   };
   if (place === undefined) {
     if (file !== undefined || names.length > 0)
-      throw new Error("a token and names are for --interlink-listen: who may open the socket may ask");
+      throw new Error("a token and names are for --interlink-listen: the mode of the socket says who may connect");
     return { rules, listen: undefined };
   }
   const [, address = "", port = ""] = /^(?:\[([0-9a-f:]+)\]|([^:]+)):(\d+)$/i.exec(place)?.filter((part) => part !== undefined) ?? [];
