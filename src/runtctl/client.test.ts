@@ -1,4 +1,4 @@
-/** The client with daemons that are at an end, or that refuse one of several requests. */
+/** The client against daemons that shut down, or that refuse one of several requests. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -48,7 +48,7 @@ test("logs of several containers of which one is refused: the error is told, and
     const url = incoming.url ?? "";
     if (!url.includes("/logs")) outgoing.end(JSON.stringify(task));
     else if (url.includes("container=open")) outgoing.write("2026-01-31T12:00:00.000000000Z stdout F line\n");
-    // When the other is open.
+    // Answers when the other connection is open.
     else setTimeout(() => outgoing.writeHead(429).end(JSON.stringify({ code: "too-many", message: "too many readers" })), 100);
   });
   const main = join(import.meta.dirname, "main.ts");

@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** A program that says what it was told, and in which process. */
+/** A program that records its arguments and the id of its parent process. */
 function runtime(): string {
   const path = join(directory, "runt");
   writeFileSync(path, `#!/bin/sh\necho "$PPID $@" >> ${directory}/told\n`, { mode: 0o755 });

@@ -7,7 +7,7 @@ import { makeTaskCgroup, removeEmptyLevels, removeTaskCgroup } from "./index.ts"
 const directory = mkdtempSync(join(tmpdir(), "runt-task-cgroup-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A directory in the place of a hierarchy: it has no files but those that are made here. */
+/** A directory that stands for a hierarchy. It contains only the files that are made here. */
 const v1 = (name: string, ...controllers: string[]) => {
   const mountpoint = join(directory, name);
   mkdirSync(mountpoint, { recursive: true });

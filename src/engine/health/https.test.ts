@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Like runt-pause: a connection as stdin and stdout, here without another namespace. */
+/** Stands for runt-pause: connects stdin and stdout to a port, without entering a namespace. */
 const CONNECT = `#!${process.execPath}
 const [, , , , address, port] = process.argv;
 const socket = require("node:net").connect(Number(port), address);

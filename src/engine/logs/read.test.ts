@@ -22,7 +22,7 @@ async function all(options: ReadOptions = {}): Promise<string[]> {
   return records;
 }
 
-/** A reader that looks when it is told to, and what it has seen. */
+/** A reader that reads when the test says so, and what it has read. */
 function follow(options: ReadOptions = {}) {
   let isOver = false;
   let wake = () => {};
@@ -117,7 +117,7 @@ test("follow: a log that comes later; files that are gone before they were read 
   writeFileSync(path, record(1, "one"));
   await look();
   expect(seen).toEqual(["stdout one"]);
-  // So fast that the file that was read is the oldest no more.
+  // Rotates so fast that the file being read is dropped.
   rmSync(path);
   writeFileSync(`${path}.1`, record(5, "five"));
   writeFileSync(path, record(6, "six"));
@@ -159,7 +159,7 @@ test("a place that was told is where another reader goes on, also over a rotatio
   expect(await all({ from: places[2], tail: 3 })).toEqual([]);
   renameSync(path, `${path}.1`);
   writeFileSync(path, record(4, "four"));
-  // Its clock has been set back.
+  // The clock was set back.
   appendFileSync(path, record(0, "five"));
   expect(await all({ from: places[1] })).toEqual(["stdout three", "stdout four", "stdout five"]);
   renameSync(path, `${path}.1`);
@@ -170,7 +170,7 @@ test("a place that was told is where another reader goes on, also over a rotatio
     "stdout five",
     "stdout six",
   ]);
-  // A file of the same inode that began at another time is another one.
+  // A file with the same inode and another first record is another file.
   const place = places[1]!.replace(/-(\d+)-\d*$/, "-$1-20260102030400000000000");
   expect((await all({ from: place }))[0]).toMatch(/^runt lines were rotated away/);
 });

@@ -5,7 +5,7 @@ import { newRecord, reason, renderReason } from "./index.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
 
-/** `web` depends on `db`; `main` on nothing, and keeps the task alive. */
+/** `web` depends on `db`; `main` depends on nothing, and keeps the task running. */
 function world(condition: Condition, { timeout, db = {} }: { timeout?: string; db?: object } = {}): World {
   const common = { rootfs: "/r", command: "x" };
   const spec = taskSchema.parse({
@@ -29,7 +29,7 @@ function world(condition: Condition, { timeout, db = {} }: { timeout?: string; d
 const of = (one: World, name: string) => one.record.containers.find((container) => container.name === name)!;
 const why = (one: World, name: string) => renderReason(of(one, name).reason!);
 
-/** All that is in flight, until nothing is. `except`: what is left there. */
+/** Completes the actions in flight until there are none. `except`: actions that are left in flight. */
 function go(one: World, except: string[] = []): void {
   const index = () =>
     one.pending.findIndex((action) => !except.includes("container" in action ? `${action.type} ${action.container}` : action.type));

@@ -5,7 +5,7 @@ import { newRecord } from "./index.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
 
-/** A container that runs, whose checks fail from now on. */
+/** A running container whose checks fail from now on. */
 function failing(restart: object): World {
   const container = { name: "c", rootfs: "/r", command: "x", healthCheck: { tcp: { port: 1 }, retries: 2, interval: "10s" }, restart };
   const spec = taskSchema.parse({ name: "t", containers: [container] });
@@ -16,7 +16,7 @@ function failing(restart: object): World {
 
 const of = ({ record }: World) => record.containers[0]!;
 
-/** Until the next deadline, all that is in flight ends: checks badly, everything else well. */
+/** Completes all actions in flight until the next deadline: checks fail, other actions succeed. */
 function step(world: World): void {
   while (world.pending.length > 0) world.finish(0, world.pending[0]!.type === "checkHealth" ? "failed" : "ok");
   world.wait();
@@ -33,14 +33,14 @@ test("E28: what is unhealthy runs on, without a policy and with one that does no
 test("E94: what is unhealthy is stopped and started anew, with the waits of its policy, and as often as that says", () => {
   const world = failing({ unhealthy: true, maximumCount: 2, backoff: { initial: "1s", resetAfter: "1h" } });
   for (let count = 0; count < 20; count++) step(world);
-  // With each short run the next wait is longer (shortRuns).
+  // Each short run makes the next delay longer (shortRuns).
   expect(of(world)).toMatchObject({ known: "RUNNING", generation: 3, restarts: 2, shortRuns: 2, health: { status: "UNHEALTHY" } });
   expect(world.record.known).toBe("RUNNING");
 });
 
 const CHECK = { tcp: { port: 1 }, retries: 2, interval: "10s" };
 
-/** A container whose start and life are checked, and another one that waits for its start. */
+/** A container with a startup and a liveness check, and a container that depends on its start. */
 function checked(restart?: object): World {
   const container = {
     name: "c",
@@ -63,7 +63,7 @@ function checked(restart?: object): World {
   return world;
 }
 
-/** What is in flight ends, checks of the kinds in `bad` with a failure. */
+/** Completes the actions in flight; checks of the kinds in `bad` fail. */
 function go(world: World, ...bad: string[]): string[] {
   const kinds: string[] = [];
   while (world.pending.length > 0) {

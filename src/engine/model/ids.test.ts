@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isTaskId, runtimeId, taskId } from "./ids.ts";
 
-/** What the executor takes as an id. */
+/** The ids that the executor accepts. */
 const EXECUTOR_ID = /^[A-Za-z0-9_+.-]{1,200}$/;
 
 test("E60 whatever a container is called, its ids are valid, and differ from those of every other name and generation", () => {

@@ -61,7 +61,7 @@ test("E11: ports are those of a task until its network is given back; what is re
   finish(world, "stop c");
   expect(world.record.admission).toBe("released");
   expect(ledgerOf([world.record], CAPACITY).used.ports).toEqual(["80/tcp"]);
-  // It will be free in a moment: nobody is refused for it.
+  // The port is about to be released, so that no task is refused because of it.
   expect(schedule([world.record, record("u")], CAPACITY, refuse, at)[0]!.event).toMatchObject({ type: "waiting" });
   finish(world, "removeResource network");
   expect(schedule([world.record, record("u")], CAPACITY, refuse, at)[0]!.event).toMatchObject({ type: "admitted" });
@@ -73,7 +73,7 @@ test("E75: what holds the other namespaces is stopped after the network is given
     world.send({ type: "admitted", at });
     while (world.pending.length > 0) world.finish(0, "ok");
     stop(world);
-    // Its end is seen before the stop has returned.
+    // The end of the container is observed before the stop has returned.
     world.exit("c", 143, true);
     expect(actions(world)).toEqual(["stop c"]);
     finish(world, "stop c");

@@ -23,7 +23,7 @@ function task(name: string, { cpus = 0.01, memory = 1, ports = [] as number[] } 
   return newRecord({ id: `g.${name}.1`, group: "g", spec, cgroup: null, at: at() });
 }
 
-/** Decides, and puts the decisions into the records, as the engine does. */
+/** Decides, and applies the decisions to the records like the engine. */
 function pass(records: TaskRecord[], policy: QueuePolicy, now = 0, capacity = CAPACITY): string[] {
   return schedule(records, capacity, policy, at(now)).map(({ task: id, event }) => {
     const index = records.findIndex((one) => one.id === id);
@@ -37,7 +37,7 @@ const waitsFor = (records: readonly TaskRecord[], name: string) => records.find(
 function end(records: TaskRecord[], name: string): void {
   const index = records.findIndex((one) => one.name === name);
   const { record } = reconcile(records[index]!, { type: "stop", at: at(), reason: reason("StoppedByUser", "stop") }, host);
-  // None of its containers was created yet but for the pull in flight, which ends.
+  // No container was created yet; the pull in flight ends.
   const { containers } = record;
   records[index] = containers.reduce(
     (state, { name: container, generation }) =>
@@ -87,7 +87,7 @@ test("E15 a waiting task that is stopped ends at once and takes nothing; one lar
   expect(stop.record).toMatchObject({ known: "STOPPED", admission: "released" });
   expect(stop.actions).toEqual([]);
   records[1] = stop.record;
-  // What can never run holds nobody back.
+  // A task that can never run holds back no other.
   expect(pass(records, FIFO)).toEqual(["admitted d"]);
   expect(ledgerOf(records, CAPACITY).used.memoryBytes).toBe(601);
   expect(pass([task("x", { memory: 2000 })], { ...FIFO, tooLarge: "refuse" })).toEqual(["refused x"]);

@@ -19,7 +19,7 @@ test("a task that ends with all goes on after the first essential container, and
   expect(one.record).toMatchObject({ desired: "RUNNING", known: "RUNNING" });
   one.exit("b", 0, true);
   expect(one.record.desired).toBe("STOPPED");
-  // Of several, the one that has failed is why.
+  // If several have ended, one that failed is the reason.
   expect(renderReason(one.record.reason!)).toContain("container a exited with 3");
   while (one.pending.length > 0) one.finish(0, "ok");
   expect(one.record.containers.map(({ known }) => known)).toEqual(["STOPPED", "STOPPED", "STOPPED"]);

@@ -21,7 +21,7 @@ test("another limit of the task is not done in place", () => {
   expect(isInPlace(specWith({}, { memory: 1 }), specWith({}, { memory: 2 }))).toBe(false);
 });
 
-/** A container that runs with 1 byte of memory, and what has been ordered for it. */
+/** A running container with a limit of 1 byte of memory, and the actions that were decided for it. */
 function running(): { record: () => TaskRecord; send: (event: TaskEvent) => string[] } {
   let record = newRecord({ id: "g.t.1", group: "g", spec: specWith({ memory: 1 }), cgroup: null, at: at(0) });
   const send = (event: TaskEvent) => {

@@ -5,7 +5,7 @@ import { newRecord, type TaskRecord, upgradeRecord } from "./index.ts";
 const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", rootfs: "/r", command: "x" }] });
 const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
 
-/** As it was before. */
+/** The record as the earlier version wrote it. */
 function without(value: object, ...names: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }

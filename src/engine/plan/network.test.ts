@@ -53,7 +53,7 @@ test("T16: an interface has its address, its gateway and its MAC; the metadata a
     },
     { type: "tuning", mac: "02:00:00:00:00:05" },
   ]);
-  // The way out is by the gateway, not by the bridge.
+  // The default route leads to the gateway, not to the bridge.
   expect(steps[2]!.plugins[0]).toMatchObject({ ipam: { routes: [] } });
   expect(blocked).toContain("169.254.169.254");
   expect(networkPlan(task({ metadata: true }), PLACES).blocked).toEqual([]);

@@ -13,7 +13,7 @@ const spec = taskSchema.parse({
   containers: [{ name: "c", rootfs: "/r", command: "x", agents: [{ name: "side", command: ["/side", "-v"], env: { A: "b" }, backoff }] }],
 });
 
-/** One task whose container runs; `run` is what a start of its agent comes to. */
+/** A task with one running container. `run` gives the result of each start of its agent. */
 function supervised(run: (count: number) => Promise<{ exitCode: number | null; timedOut: boolean }>) {
   const first = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at });
   let record: TaskRecord = { ...first, containers: first.containers.map((one) => ({ ...one, known: "RUNNING" })) };

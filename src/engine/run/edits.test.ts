@@ -1,4 +1,4 @@
-/** What callers ask for: when they are answered. */
+/** When requests of callers are answered. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ afterEach(() => {
 const at = { bootId: "b", bootMs: 0, wallMs: 0 };
 const specOf = (name: string) => taskSchema.parse({ name, containers: [{ name: "c", rootfs: "/r", command: "x" }] });
 
-/** An engine whose actions have no result. */
+/** An engine whose actions never return a result. */
 function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
   const orders: Order[] = [];
   const capacity = { cpus: 1, memoryBytes: 1000 };
@@ -55,7 +55,7 @@ test("E35 many who apply at once are answered by the turn that stores their task
   for (let count = 0; count < many; count++) {
     void edits.make(undefined, (commands) => commands.apply([specOf(`t${count}`)], "default", {})).then(() => answered++);
   }
-  // One turn of the loop stores them, and what waits for it goes on in that turn. No timer rings meanwhile.
+  // One turn stores all of them, and their promises resolve in the same turn, without a timer.
   for (let loop = 0; loop < 2; loop++) await turn();
   expect(answered).toBe(many);
   const stored = tasksIn(store.load().records, store.path);

@@ -1,4 +1,4 @@
-/** What the runtime knows and the store does not. */
+/** Containers that the runtime knows and the store does not. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

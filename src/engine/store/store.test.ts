@@ -29,7 +29,7 @@ const codeOf = (action: () => unknown): string => {
   }
   return "no error";
 };
-/** Changes the file as a flipped bit or another program would. */
+/** Changes the file like a flipped bit or another program. */
 const tamper = (sql: string) => {
   store.close();
   const database = new DatabaseSync(join(directory, "engine.db"));
@@ -112,14 +112,14 @@ test("the journal is bounded by age, from its beginning on: a clock that was set
     gap: true,
   });
   expect(store.events(2, 10).gap).toBe(false);
-  // All of them may go; the next number is another one.
+  // All entries may be dropped; the next number is still a new one.
   tamper("UPDATE journal SET wall_ms = 0");
   store.backUp();
   expect(store.events(2, 10)).toEqual({ entries: [], gap: true });
   expect(store.commit({ events: ["5"] })).toEqual([5]);
 });
 
-/** As the first version of this program has made it. */
+/** A store as the first version of this program makes it. */
 const VERSION_1 = `
   CREATE TABLE records (kind TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, checksum TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
   CREATE TABLE journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
@@ -152,7 +152,7 @@ describe("versions", () => {
     old();
     store = new Store({ directory });
     expect(store.load()).toEqual({ records: [record("a")], damaged: [{ kind: "task", key: "b" }] });
-    // Its events are as old as the migration.
+    // The age of its events starts with the migration.
     store.backUp();
     expect(store.events(6, 10)).toEqual({ entries: [{ sequence: 7, content: "{}" }], gap: false });
     expect(store.commit({ events: ["x"] })).toEqual([8]);
@@ -168,7 +168,7 @@ describe("versions", () => {
     const copy = `${path()}.version-2`;
     expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 2, to: 1, copy });
     expect([versionOf(path()), versionOf(copy)]).toEqual([1, 2]);
-    // What the older program writes.
+    // Writes a record like the older program.
     inFile(path(), (database) => database.exec(`INSERT INTO journal VALUES (3, '3', '${checksumOf("journal", "3", "3")}')`));
     expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 1, to: 1, copy: undefined });
     store = new Store({ directory });
@@ -214,7 +214,7 @@ test("a backup is whole when it has its name; one that cannot be made leaves the
   } finally {
     rmSync(restored, { recursive: true, force: true });
   }
-  // What is damaged now is not copied over what was whole.
+  // A damaged database must not replace an intact copy.
   tamper(`UPDATE records SET content = 'x' WHERE key = 'a'`);
   const before = statSync(backup).mtimeMs;
   expect(codeOf(() => store.backUp())).toBe("not-written");
@@ -227,7 +227,7 @@ test.skipIf(process.geteuid?.() !== 0)(
     store.close();
     const full = join(directory, "full");
     mkdirSync(full);
-    // In a mount namespace of its own, and in another process: the mount is gone with it.
+    // The mount is in a mount namespace of another process, so that it disappears with it.
     const program = join(directory, "full.ts");
     writeFileSync(program, FULL_DISK.replace("STORE", new URL("./index.ts", import.meta.url).pathname));
     const tsx = new URL("../../../node_modules/.bin/tsx", import.meta.url).pathname;
@@ -246,7 +246,7 @@ test.skipIf(process.geteuid?.() !== 0)(
   },
 );
 
-/** Fills the disk, then the reserve, then makes room again. */
+/** Fills the disk, then uses up the reserve, then frees space again. */
 const FULL_DISK = `
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { Store } from "STORE";
@@ -265,7 +265,7 @@ while (code === undefined && count < 1000) {
 }
 answer.spent = existsSync(reserve);
 answer.refused = code;
-// More than the first one that did not fit was written, and all of it is there.
+// More records are written than the first one that did not fit, and all of them are there.
 answer.kept = count > 10 && store.load().records.length === count;
 rmSync(filler);
 put();
@@ -279,7 +279,7 @@ console.log(JSON.stringify(answer));
 test("without room for a reserve there is none, and the store opens", () => {
   store.close();
   rmSync(join(directory, "engine.db.reserve"));
-  // Nothing can be made under this name.
+  // A link to a missing directory prevents the write.
   execFileSync("ln", ["-s", "/nonexistent/reserve", join(directory, "engine.db.reserve")]);
   store = new Store({ directory });
   expect(store.commit({ put: [record("a")] })).toEqual([]);

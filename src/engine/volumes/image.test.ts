@@ -1,4 +1,4 @@
-/** A file system in a file needs root and a loop device. */
+/** Needs root and a loop device, to mount a file system from a file. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

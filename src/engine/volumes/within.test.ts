@@ -1,4 +1,4 @@
-/** Attacks on directories of the host that somebody else names. They need root: something is mounted. */
+/** Attacks on host directories whose paths an untrusted user has chosen. Needs root for mounts. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
   });
 
   test("what takes its place after it was looked at is not what is mounted", async () => {
-    // All the time, one directory and a link to the secret take turns in one place.
+    // Another process keeps replacing the directory by a link to the secret, and back.
     symlinkSync(at("secret"), at("given/evil"));
     const swap = `import os\nwhile True:\n  for pair in (("a","x"),("evil","a"),("a","evil"),("x","a")): os.rename(*("${at("given")}/"+one for one in pair))`;
     const { spawn } = await import("node:child_process");

@@ -178,7 +178,7 @@ test("an image says what the service does not; a command takes the place of its 
   expect(latest.pullPolicy).toBe("always");
 });
 
-/** Compose specification, "env_file": later files take the place of earlier ones, environment that of all. */
+/** Compose specification, "env_file": later files take precedence over earlier ones, and `environment` over all files. */
 test("variables of files, in their order and below environment; one that need not be there is left out", () => {
   expect(container("    env_file: web.env\n    environment: { C: c }\n", { environment: { WHO: "me" } }).env).toEqual({
     A: "1",
@@ -190,7 +190,7 @@ test("variables of files, in their order and below environment; one that need no
   expect(told(one("    env_file: [web.env, none.env]\n"))).toEqual(["f:5:25: /services/web/env_file/1: none.env: there is no such file"]);
 });
 
-/** Compose specification, "secrets", "configs": below /run/secrets, at the root; readable by everybody. */
+/** Compose specification, "secrets", "configs": secrets are below /run/secrets, configs below /. Everyone can read them. */
 test("secrets and configs are files, from files, variables and the text itself, and another content is another task", () => {
   const text = (more: string) =>
     `${one("    secrets: [token, { source: word, target: deep/word, mode: 0400 }]\n    configs: [{ source: conf, target: /etc/app.conf }, plain]\n")}secrets: { token: { file: ./token }, word: { environment: WORD } }\nconfigs: { conf: { content: "a=1${more}" }, plain: { content: p } }\n`;
@@ -233,7 +233,7 @@ test("directories in memory, with a size", () => {
   ]);
 });
 
-/** Compose specification, "networks": "default" for each service that names none. */
+/** Compose specification, "networks": services that name none are in the network "default". */
 /** Compose specification, "depends_on", "required". */
 /** Compose specification, "volumes". */
 test("named volumes are directories that the engine keeps, one for each name", () => {

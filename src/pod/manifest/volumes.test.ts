@@ -61,7 +61,7 @@ test("P4 scratch volumes in memory and with a size, whose group the pod has, and
   ]);
 });
 
-/** YAML 1.1, which Kubernetes reads: modes of its examples begin with 0. */
+/** Kubernetes reads YAML 1.1, in which modes start with 0. */
 test("P4 a mode that begins with 0 is octal", () => {
   const { volumes } = only(CONFIG + one("", "  volumes: [{ name: c, configMap: { name: conf, defaultMode: 0400 } }]\n"));
   expect(Object.values(volumes[0]!.files!).map(({ mode }) => mode)).toEqual([0o400, 0o400]);

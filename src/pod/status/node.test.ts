@@ -46,7 +46,7 @@ test("P34 what is short makes its condition true, and nothing else", () => {
   expect(statuses({ memory: { bytes: GIB, availableBytes: 100 * MIB - 1 } })).toEqual({ ...WELL, MemoryPressure: "True" });
   expect(statuses({ disk: { bytes: 100, availableBytes: 9, files: 100, freeFiles: 100 } })).toEqual({ ...WELL, DiskPressure: "True" });
   expect(statuses({ disk: { bytes: 100, availableBytes: 90, files: 100, freeFiles: 4 } })).toEqual({ ...WELL, DiskPressure: "True" });
-  // Some file systems do not count files.
+  // Some file systems do not limit the number of files.
   expect(statuses({ disk: { bytes: 100, availableBytes: 90, files: 0, freeFiles: 0 } })).toEqual(WELL);
   expect(statuses({ processes: { most: 100, used: 96 } })).toEqual({ ...WELL, PIDPressure: "True" });
   expect(statuses({}, { conditions: [{ type: "StoreReadOnly", message: "disk full" }] })).toEqual({ ...WELL, Ready: "False" });

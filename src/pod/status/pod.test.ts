@@ -118,7 +118,7 @@ test("P28 Pending until all have begun, Running, Succeeded only when every one h
   ).toBe("Failed");
   expect(phase([{ name: "a", ...over(null) }], STOPPED)).toBe("Failed");
   expect(phase([{ name: "a", known: "STOPPED" }], STOPPED)).toBe("Failed");
-  // The container waits for its restart: the kubelet reports Running.
+  // A container that waits for its restart: the kubelet reports Running.
   expect(phase([{ name: "a", ...up, known: "PULLED", restarts: 1, exit: exit(1) }])).toBe("Running");
 });
 
@@ -193,7 +193,7 @@ test("P29 conditions over a life with a probe: ready only while it runs and is h
   expect(conditions([{ name: "a", ...up, health: "HEALTHY" }])).toEqual(all("True", "True", "True"));
   expect(conditions([{ name: "a", ...up, health: "UNHEALTHY" }])).toEqual(all("True", "True", "False"));
   expect(conditions([{ name: "a", ...over(0), health: "HEALTHY" }], STOPPED)).toEqual(all("True", "True", "False"));
-  // Its start has not come through: whatever its probe for readiness has said.
+  // Before its startup has succeeded, the result of its readiness probe does not count.
   expect(conditions([{ name: "a", ...up, health: "HEALTHY", startup: "UNKNOWN" }])).toEqual(all("True", "True", "False"));
   expect(conditions([{ name: "a", ...up, startup: "HEALTHY" }])).toEqual(all("True", "True", "True"));
   const ready = podWith([{ name: "a", ...up, health: "HEALTHY" }]).status.conditions!.find(({ type }) => type === "Ready");
@@ -242,7 +242,7 @@ test("P31 addresses of its own network, those of the host with hostNetwork, and 
   expect(podWith(up1, { admission: "waiting" }).status).not.toHaveProperty("hostIP");
 });
 
-/** Kubernetes, "Pod Lifecycle" and "API Overview": the words that a client may compare with. */
+/** Kubernetes, "Pod Lifecycle" and "API Overview": values with which a client may compare. */
 test("P1 phases, types and reasons are words of Kubernetes, whatever has happened", () => {
   const PHASES = new Set(["Pending", "Running", "Succeeded", "Failed", "Unknown"]);
   const CONDITIONS = new Set(["PodScheduled", "Initialized", "ContainersReady", "Ready"]);
@@ -285,7 +285,7 @@ test("P1 phases, types and reasons are words of Kubernetes, whatever has happene
   }
 });
 
-/** Kubernetes, "Node-pressure Eviction": phase Failed, whatever its containers have made of the signal. */
+/** Kubernetes, "Node-pressure Eviction": the phase is Failed, whatever the exit codes of the containers are. */
 test("P28 a pod that was stopped for the size of a volume has failed, and the reason is Evicted", () => {
   const why = { code: "Evicted", text: "the volume a has 2 bytes in it, and may have 1" } as const;
   const { status } = podWith([{ name: "a", ...over(0) }], { ...STOPPED, reason: why.text }, { why });
