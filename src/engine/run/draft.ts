@@ -23,7 +23,7 @@ export interface Order {
   readonly action: Action;
 }
 
-/** Everything that is stored, but for the facts of the host. */
+/** The records of the store, except the host facts. */
 export interface Stored {
   readonly records: ReadonlyMap<string, TaskRecord>;
   /** By succeededKey. */
@@ -34,7 +34,7 @@ export class Draft {
   readonly at: Instant;
   readonly #stored: Stored;
   readonly #options: EngineOptions;
-  /** Of each task that something has happened to, whether it has changed or not; undefined: it is removed. */
+  /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
   readonly #touched = new Map<string, TaskRecord | undefined>();
   readonly #remembered = new Map<string, Succeeded | undefined>();
   readonly #orders: Order[] = [];
@@ -56,14 +56,14 @@ export class Draft {
     return [...new Set([...this.#stored.records.keys(), ...this.#touched.keys()])].flatMap((id) => this.get(id) ?? []);
   }
 
-  /** One-shots that are remembered, by succeededKey. */
+  /** One-shots that have succeeded, by succeededKey. */
   succeeded(): Map<string, Succeeded> {
     const all = new Map(this.#stored.succeeded);
     for (const [key, one] of this.#remembered) one === undefined ? all.delete(key) : all.set(key, one);
     return all;
   }
 
-  /** What has run before under its name counts no longer. */
+  /** Adds a task. A success that was recorded under its name no longer counts. */
   add(record: TaskRecord): void {
     this.#touched.set(record.id, record);
     this.#groups.add(record);
@@ -71,7 +71,7 @@ export class Draft {
     this.#events.push({ type: "added", digest: record.digest, ...ofTask(record, this.at.wallMs) });
   }
 
-  /** For the journal; `by` undefined: the program itself. */
+  /** Adds a request to the journal. `by` undefined: the engine itself made it, so that it is not recorded. */
   note(id: string, request: ChangeRequest, by: Caller | undefined): void {
     const record = this.get(id);
     if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
@@ -84,12 +84,12 @@ export class Draft {
     this.#events.push({ type: "removed", ...ofTask(record, this.at.wallMs) });
   }
 
-  /** That a one-shot has succeeded. */
+  /** Deletes the record that a one-shot has succeeded. */
   forget(of: Pick<Succeeded, "group" | "name">): void {
     if (this.succeeded().has(succeededKey(of))) this.#remembered.set(succeededKey(of), undefined);
   }
 
-  /** False: there is no such task any more. */
+  /** Applies an event to its task. Returns false if the task does not exist any more. */
   apply(id: string, event: TaskEvent): boolean {
     const record = this.get(id);
     if (record === undefined) return false;
@@ -101,9 +101,9 @@ export class Draft {
     return true;
   }
 
-  /** Admit those that wait and now fit; the others are told what is short. After this, nobody waits who would fit. */
+  /** Admits waiting tasks that fit now, and records for the others what is short. Afterwards no waiting task fits. */
   admit(capacity: HostCapacity, policy: QueuePolicy): void {
-    // Each pass admits or refuses a task, which can give room to the next one: again until none is left that fits.
+    // A pass may admit or refuse a task, which may make room for another one. Repeats until a pass does neither.
     for (let decided = true; decided; ) {
       this.settle();
       const waiting = this.all().some(({ admission, desired }) => admission === "waiting" && desired === "RUNNING");
@@ -113,9 +113,9 @@ export class Draft {
     }
   }
 
-  /** Whoever waits for a container of another task of its group is asked again when that one has changed, and what was started first takes over. */
+  /** Lets tasks decide again that depend on a changed task of their group, and ends tasks whose replacement works now. */
   settle(): void {
-    // Each pass moves some task one step on, and a group has a bounded number of steps: the bound is for what should not be.
+    // Each pass advances a task by one step, and a group has a bounded number of steps. The limit only guards against defects.
     for (let pass = 0, before = 0; this.#events.length > before && pass < 1000; pass++) {
       const changed = this.#events.slice(before);
       before = this.#events.length;
@@ -126,7 +126,7 @@ export class Draft {
     }
   }
 
-  /** What is newly remembered, or (undefined) no longer. */
+  /** One-shots whose success is recorded by this draft, by succeededKey; undefined: the record is deleted. */
   get remembered(): ReadonlyMap<string, Succeeded | undefined> {
     return this.#remembered;
   }
@@ -135,7 +135,7 @@ export class Draft {
     return this.#touched;
   }
 
-  /** Actions to carry out after the transaction is stored. */
+  /** Actions to perform after the transaction is committed. */
   get orders(): readonly Order[] {
     return this.#orders;
   }
@@ -148,7 +148,7 @@ export class Draft {
     this.#remembered.set(succeededKey({ group, name }), { group, name, digest, task: id, wallMs: this.at.wallMs });
   }
 
-  /** A task that was started first ends those of its name before it, once it works. */
+  /** Ends the older tasks of the same name, once a replacement with the order startFirst works. */
   #takeOver(id: string): void {
     const record = this.get(id);
     if (record?.replaces?.order !== "startFirst" || !works(record)) return;

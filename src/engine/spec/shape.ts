@@ -1,4 +1,4 @@
-/** What zod says of a value's shape, as problems: one for each field. */
+/** Converts zod's issues about the shape of a value to problems, one for each field. */
 import type { z } from "zod";
 import type { Problem } from "./finding.ts";
 
@@ -15,7 +15,7 @@ function problemsOf(issue: Issue): Problem[] {
   }
   if (issue.code === "invalid_key") return [{ code: "shape", message: issue.issues[0]?.message ?? issue.message, path }];
   if (issue.code === "invalid_union") {
-    // Of the alternatives, the one whose type fits has the message that helps.
+    // The alternative of the right type has the most useful message.
     const fitting = issue.errors.find(([first]) => first !== undefined && first.code !== "invalid_type");
     return [{ code: "shape", message: fitting?.[0]?.message ?? "has the wrong type", path }];
   }

@@ -61,11 +61,11 @@ function openAs(directory: string): OpenDatabase {
   const path = databaseIn(directory);
   const database = fileAt(path);
   try {
-    // Before the first access: with this mode the write-ahead log needs no shared memory, and the lock stays until the process ends.
+    // Must be set before the first access. In this mode the write-ahead log needs no shared memory, and the lock is held until the process ends.
     database.exec("PRAGMA locking_mode = EXCLUSIVE");
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
-    // The lock is taken by the first write.
+    // The first write takes the lock.
     database.exec("BEGIN IMMEDIATE; COMMIT");
     mustBeKnown(versionOf(database), path);
     chmodSync(path, 0o600);
