@@ -9,7 +9,7 @@ export interface ApplyOptions {
 export function addApplyOptions(command: Command): void {
   command
     .option("--prune", "remove tasks of the group that are not in the file")
-    .option("--rerun", "run one-shots again that have succeeded");
+    .option("--rerun", "run one-shots again even if they have succeeded");
 }
 
 /** The options in the format of the API. */

@@ -15,7 +15,7 @@ const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
 
 export const apply = verb<Options>({
   name: "apply",
-  summary: "make the tasks of a group those of a file, all or none",
+  summary: "create or change the tasks of a file: all of them, or none on an error",
   description: [
     "Tasks that run already, as the file says, stay as they are. Where only limits of containers are different, they are changed while the containers run. A task that is otherwise different is stopped, and the new one takes its place.",
     "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file are named with -, and stay.",

@@ -20,7 +20,7 @@ interface Shape {
 
 export const attach = verb<Options>({
   name: "attach",
-  summary: "the streams of a container that runs",
+  summary: "connect to the standard streams of a running container",
   description: [
     "What it prints from now on; with -i what is typed goes to its standard input, which the container has with stdin or tty in the task file. With tty and -i the terminal is the container's: its size, too, and each key, but for ^P ^Q.",
     "It ends with the container's exit status: 128 + N when signal N ended it, 255 when nobody knows. When runtctl goes away, by ^P ^Q (then it ends with 0), by a signal or with its connection, the container notices nothing: it goes on, and its standard input stays open for whoever attaches next. The end of what is typed (^D without tty) is not passed on either.",
@@ -33,8 +33,8 @@ export const attach = verb<Options>({
   define: (command) =>
     command
       .argument("<name>", "of a task")
-      .option("-c, --container <name>", "of the task; needed when it has more than one")
-      .option("-i, --stdin", "pass the standard input on"),
+      .option("-c, --container <name>", "container of the task; required if it has more than one")
+      .option("-i, --stdin", "pass standard input to the container"),
   async run(session, [name = ""], options) {
     const { stdin, stdout } = process;
     const hasTerminal = options.stdin === true && stdin.isTTY === true && (await hasTty(session, name, options.container));

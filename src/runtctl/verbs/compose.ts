@@ -13,8 +13,8 @@ export interface ComposeFlags {
 
 export function addComposeOptions(command: Command): void {
   command
-    .option("-p, --project <name>", "of a Compose file: group of its services; default: its name, else the group")
-    .option("--profile <name>", "of a Compose file: its services with this profile, too; may be repeated", and, []);
+    .option("-p, --project <name>", "for a Compose file: group of its services; default: its name, or else --group")
+    .option("--profile <name>", "for a Compose file: enable services of this profile; may be repeated", and, []);
 }
 
 function and(name: string, before: readonly string[]): readonly string[] {

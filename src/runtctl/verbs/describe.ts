@@ -12,7 +12,7 @@ import { historyOf } from "./events.ts";
 
 export const describe = verb({
   name: "describe",
-  summary: "one task in full: its containers, reasons, and what has happened to it",
+  summary: "show the details of a task: its containers, reasons and events",
   description: [
     "Reasons are chains: below each stands what it was caused by. Values of environments are shown to those who may connect to admin.sock.",
   ],

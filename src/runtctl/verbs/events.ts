@@ -15,7 +15,7 @@ interface Options {
 
 export const events = verb<Options>({
   name: "events",
-  summary: "what has happened to tasks, by sequence number",
+  summary: "show events of tasks, by sequence number",
   description: [
     "The numbers go on over restarts of the daemon. The daemon keeps the last 10,000 events at least; that older ones are missing is said in a line of its own.",
     "With -o json each line is an object with the fields sequence and event, or gap.",
@@ -27,10 +27,10 @@ export const events = verb<Options>({
   define: (command) =>
     command
       .argument("[name]", "of a task, or its id")
-      .option("-f, --follow", "go on with what happens")
-      .option("--since <number>", "only behind this sequence number", sequenceOf, 0)
-      .option("-A, --all-groups", "of every group")
-      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"])),
+      .option("-f, --follow", "continue with new events")
+      .option("--since <number>", "only events after this sequence number", sequenceOf, 0)
+      .option("-A, --all-groups", "events of all groups")
+      .addOption(new Option("-o, --output <format>", "output format").choices(["json"])),
   async run(session, [name], options) {
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const isShown = (told: Told) =>

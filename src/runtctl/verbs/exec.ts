@@ -17,7 +17,7 @@ interface Options {
 
 export const exec = verb<Options>({
   name: "exec",
-  summary: "run a further program in a container",
+  summary: "run another program in a container",
   description: [
     "It ends with the program's exit status: 128 + N when signal N ended it, 127 when there is no such program, 126 when it cannot be run.",
     "When runtctl goes away, the program gets SIGHUP, and after ten seconds SIGKILL with all that it has started. SIGINT and SIGTERM are passed on to it.",
@@ -30,12 +30,15 @@ export const exec = verb<Options>({
     command
       .argument("<name>", "of a task")
       .argument("<command...>", "program and arguments, behind --")
-      .option("-c, --container <name>", "of the task; needed when it has more than one")
-      .option("-i, --stdin", "pass the standard input on")
-      .option("-t, --tty", "give it a terminal")
-      .option("-u, --user <user>", "uid or name, with :group; default: that of the container")
-      .option("-w, --workdir <dir>", "in the container")
-      .option("-e, --env <name=value>", "a variable; may be repeated", (text: string, before: string[] = []) => [...before, text]),
+      .option("-c, --container <name>", "container of the task; required if it has more than one")
+      .option("-i, --stdin", "pass standard input to the program")
+      .option("-t, --tty", "allocate a terminal")
+      .option("-u, --user <user>", "user as name or uid, with optional :group; default: that of the container")
+      .option("-w, --workdir <dir>", "working directory in the container")
+      .option("-e, --env <name=value>", "set an environment variable; may be repeated", (text: string, before: string[] = []) => [
+        ...before,
+        text,
+      ]),
   async run(session, [name = "", program = "", ...args], options) {
     const env = environmentOf(options.env ?? []);
     const { stdin, stdout } = process;

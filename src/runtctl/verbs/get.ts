@@ -21,7 +21,7 @@ interface Options {
 
 export const get = verb<Options>({
   name: "get",
-  summary: "tasks and their containers, and why they have stopped",
+  summary: "list tasks and their containers",
   description: [
     "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
     "With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again.",
@@ -36,14 +36,14 @@ export const get = verb<Options>({
     command
       .argument("[name]", "of a task")
       .addOption(
-        new Option("-o, --output <format>", "wide is a table with more columns, name the names only").choices([
+        new Option("-o, --output <format>", "output format; wide: more columns, name: only names").choices([
           "json",
           "yaml",
           "wide",
           "name",
         ]),
       )
-      .option("-w, --watch", "go on, with a row for each change"),
+      .option("-w, --watch", "print a row for each change"),
   async run(session, [name], { output, watch }) {
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");

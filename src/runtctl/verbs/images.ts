@@ -15,7 +15,7 @@ interface Options {
 
 export const images = verb<Options>({
   name: "images",
-  summary: "images in the store of the host; prune removes those that no task is made of",
+  summary: "list images of the host, or remove images that no task uses (prune)",
   description: [
     "A stopped task that can still be looked at has its image. The daemon removes images by itself, too: runtd --image-gc-every says when.",
   ],
@@ -26,9 +26,9 @@ export const images = verb<Options>({
   define: (command) =>
     command
       .addArgument(new Argument("[action]", "what to do").choices(["list", "prune"]).default("list"))
-      .option("--unused <duration>", "prune: those that nobody has used for so long; default: all")
-      .option("--most <n>", "prune: so many at most, those first that were used longest ago")
-      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"])),
+      .option("--unused <duration>", "prune: only images unused for at least this long; default: all")
+      .option("--most <n>", "prune: remove at most this many, least recently used first")
+      .addOption(new Option("-o, --output <format>", "output format").choices(["json"])),
   run: (session, [action], options) => (action === "prune" ? prune(session, options) : list(session, options)),
 });
 

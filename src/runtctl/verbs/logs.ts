@@ -22,7 +22,7 @@ const COLOURS: readonly StyleName[] = ["cyan", "yellow", "green", "red"];
 
 export const logs = verb<Options>({
   name: "logs",
-  summary: "what containers have printed",
+  summary: "print the logs of containers",
   description: [
     "What they have printed to stdout and stderr goes there. Without -c it is of all containers of the task, each line behind the name of its container. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
     "With -f a daemon that goes away is waited for, and no line comes twice or is missing afterwards.",
@@ -35,12 +35,12 @@ export const logs = verb<Options>({
   define: (command) =>
     command
       .argument("<name>", "of a task")
-      .option("-c, --container <name>", "one of the task; else all of them")
-      .option("-f, --follow", "go on until it has stopped for good")
-      .option("-n, --tail <lines>", "only the last ones, of each container", lineCount)
-      .option("--since <time>", "nothing before this time (RFC 3339), or this long ago (90s, 10m, 2h, 1d)", instantOf)
-      .option("-t, --timestamps", "each line begins with its time")
-      .option("--previous", "of the incarnation before the last restart"),
+      .option("-c, --container <name>", "container of the task; default: all containers")
+      .option("-f, --follow", "continue until the container has stopped for good")
+      .option("-n, --tail <lines>", "only this many lines from the end of each log", lineCount)
+      .option("--since <time>", "only lines since this time (RFC 3339), or since this long ago (90s, 10m, 2h, 1d)", instantOf)
+      .option("-t, --timestamps", "begin each line with its time")
+      .option("--previous", "log from before the last restart"),
   async run(session, [name = ""], options) {
     const task = await taskOf(session, name);
     const own = task.containers.filter(({ type }) => type === "normal").map((container) => container.name);

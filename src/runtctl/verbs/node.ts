@@ -15,10 +15,10 @@ type Node = NodeView & { readonly host: HostFacts };
 
 export const node = verb<Options>({
   name: "node",
-  summary: "what this host has, what tasks have of it, and what it is short of",
+  summary: "show the capacity of this host, what tasks use of it, and problems",
   description: ["With -o json and -o yaml as a document of kind Node of Kubernetes."],
   examples: [["node -o yaml", "as Kubernetes shows a node"]],
-  define: (command) => command.addOption(new Option("-o, --output <format>", "for programs").choices(["json", "yaml"])),
+  define: (command) => command.addOption(new Option("-o, --output <format>", "output format").choices(["json", "yaml"])),
   async run({ client }, _, { output }) {
     const view = await client.call<Node>("GET", "/v1/node");
     const { nodeOf } = await import("../../pod/index.ts");

@@ -27,7 +27,7 @@ const NO_CHANGE: readonly TaskDifference["change"][] = ["absent", "succeeded", "
 
 export const plan = verb<Options>({
   name: "plan",
-  summary: "what applying a file would change; nothing is done",
+  summary: "show what applying a file would change, without doing it",
   description: [
     "+ is new, ~ is changed, - is not in the file, = is as it was. Below a changed task stands each field of it that differs, with every default filled in.",
   ],
@@ -37,8 +37,8 @@ export const plan = verb<Options>({
     addApplyOptions(command);
     addComposeOptions(command);
     command
-      .addOption(new Option("-o, --output <format>", "for programs").choices(["json"]))
-      .option("--exit-code", "end with 4 when applying would change something");
+      .addOption(new Option("-o, --output <format>", "output format").choices(["json"]))
+      .option("--exit-code", "exit with 4 if applying would change something");
   },
   async run({ client, group }, _, options) {
     const file = await fileToApply(options, group);

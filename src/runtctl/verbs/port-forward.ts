@@ -12,7 +12,7 @@ interface Options {
 
 export const portForward = verb<Options>({
   name: "port-forward",
-  summary: "lead ports of this host to ports in the network of a task",
+  summary: "forward ports of this host to ports in the network of a task",
   description: [
     "Each connection to a local port begins anew in the network of the task, on its loopback: also where the task has no port of the host, and no way out. Only TCP.",
     "It runs until ^C, SIGTERM, or the end of the daemon. A connection that cannot be made is told on stderr, and the others go on.",
@@ -25,8 +25,8 @@ export const portForward = verb<Options>({
     command
       .argument("<name>", "of a task")
       .argument("<port...>", "PORT, LOCAL:PORT, or :PORT for a free one")
-      .option("--address <address>", "of this host to listen at", "127.0.0.1")
-      .option("-c, --container <name>", "whose network it is, where each container has its own"),
+      .option("--address <address>", "address of this host to listen on", "127.0.0.1")
+      .option("-c, --container <name>", "container whose network is used, if each has its own"),
   async run(session, [name = "", ...texts], { address, container }) {
     const ports = texts.map(portsOf);
     const { id } = await taskOf(session, name);

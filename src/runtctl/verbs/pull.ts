@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<PulledImage["via"], string>> = {
 
 export const pull = verb<Options>({
   name: "pull",
-  summary: "get an image into the store of the host, before a task needs it",
+  summary: "pull an image, before a task needs it",
   description: [
     "On a terminal a bar shows how far it is. The digest is the last line of the standard output. ^C ends the pull, unless a task waits for the image, too.",
   ],
@@ -32,9 +32,11 @@ export const pull = verb<Options>({
   define: (command) =>
     command
       .argument("<image>", "as a task names it: docker://HOST/NAME[:tag], oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE")
-      .addOption(new Option("--policy <policy>", "whether the source is asked; default: as the daemon says").choices([...PULL_POLICIES]))
-      .option("--credentials <name>", "of the daemon, for the registry")
-      .option("-q, --quiet", "the digest only"),
+      .addOption(
+        new Option("--policy <policy>", "when the registry is asked; default: as configured for the daemon").choices([...PULL_POLICIES]),
+      )
+      .option("--credentials <name>", "credentials of the daemon for the registry")
+      .option("-q, --quiet", "print only the digest"),
   async run({ sockets }, [reference], { policy, credentials, quiet }) {
     const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);
     if (!quiet)

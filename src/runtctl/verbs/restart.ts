@@ -4,7 +4,7 @@ import { verb } from "../verb.ts";
 
 export const restart = verb({
   name: "restart",
-  summary: "stop containers of a task and start them anew",
+  summary: "restart containers of a task",
   description: ["Without names all containers of the task. It returns when the daemon knows of it; `get` shows the rest."],
   examples: [["restart web app", "the container app of the task web"]],
   define: (command) => command.argument("<name>", "of a task").argument("[containers...]", "of the task"),

@@ -4,7 +4,7 @@ import { verb } from "../verb.ts";
 
 export const rollback = verb({
   name: "rollback",
-  summary: "go back to what ran before under the name of a task",
+  summary: "return to the spec that ran before under the name of a task",
   description: ["It returns when the daemon knows of it; `get` shows the rest. A second rollback comes back to the first."],
   define: (command) => command.argument("<name>", "of a task"),
   async run({ client, group }, [name = ""]) {

@@ -24,7 +24,7 @@ const several = (text: string, before: readonly string[] = []) => [...before, te
 
 export const run = verb<Options>({
   name: "run",
-  summary: "run one container of an image, as a task of its own",
+  summary: "run a container of an image as a task of its own",
   description: [
     "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it; with -it each key is the container's, and ^P ^Q leaves it running.",
     "The task stays to be looked at until the end of its retention, or goes with --rm. What is typed with -i reaches the container, but not its end: a container that reads to the end of its input does not see it.",
@@ -37,27 +37,31 @@ export const run = verb<Options>({
     command
       .argument("[command...]", "arguments for the program of the image, behind --")
       .requiredOption("--image <image>", "as a task names it")
-      .option("-d, --detach", "return when it runs; the name of the task is printed")
-      .option("--name <name>", "of the task; default: one that nobody has")
-      .option("--rm", "remove the task when it has ended")
-      .option("-p, --publish <port>", "[ADDRESS:]HOST:CONTAINER[/udp]; may be repeated", several)
-      .option("-e, --env <name=value>", "a variable, or the name of one that is set here; may be repeated", several)
-      .option("-v, --volume <mount>", "SOURCE:TARGET[:ro], a path of the host or the name of a volume; may be repeated", several)
-      .addOption(new Option("--network <mode>", "default: bridge").choices(["none", "host", "bridge"]))
-      .option("-i, --interactive", "pass the standard input on")
-      .option("-t, --tty", "give it a terminal")
-      .option("-u, --user <user>", "uid or name, with :group")
-      .option("-w, --workdir <dir>", "in the container")
-      .option("--hostname <name>", "of the container")
-      .option("--entrypoint <program>", "instead of that of the image")
-      .option("-m, --memory <size>", "at most, like 512Mi")
-      .option("--cpus <n>", "CPUs worth of time at most")
-      .option("--read-only", "nothing can be written to its root file system")
-      .option("--restart", "start it again when it ends")
-      .addOption(
-        new Option("--pull <policy>", "whether the source of the image is asked; default: as the daemon says").choices([...PULL_POLICIES]),
+      .option("-d, --detach", "return when the container runs, and print the name of the task")
+      .option("--name <name>", "name of the task; default: a new name")
+      .option("--rm", "remove the task after it has ended")
+      .option("-p, --publish <port>", "forward a host port: [ADDRESS:]HOST:CONTAINER[/udp]; may be repeated", several)
+      .option("-e, --env <name=value>", "set an environment variable, or pass on one that is set here; may be repeated", several)
+      .option(
+        "-v, --volume <mount>",
+        "mount SOURCE:TARGET[:ro], where SOURCE is a host path or the name of a volume; may be repeated",
+        several,
       )
-      .option("--credentials <name>", "of the daemon, for the registry"),
+      .addOption(new Option("--network <mode>", "network of the container; default: bridge").choices(["none", "host", "bridge"]))
+      .option("-i, --interactive", "pass standard input to the container")
+      .option("-t, --tty", "allocate a terminal")
+      .option("-u, --user <user>", "user as name or uid, with optional :group")
+      .option("-w, --workdir <dir>", "working directory in the container")
+      .option("--hostname <name>", "hostname of the container")
+      .option("--entrypoint <program>", "program to run instead of the entrypoint of the image")
+      .option("-m, --memory <size>", "memory limit, such as 512Mi")
+      .option("--cpus <n>", "CPU limit; may be a fraction")
+      .option("--read-only", "make the root file system read-only")
+      .option("--restart", "restart the container when it ends")
+      .addOption(
+        new Option("--pull <policy>", "when the registry is asked; default: as configured for the daemon").choices([...PULL_POLICIES]),
+      )
+      .option("--credentials <name>", "credentials of the daemon for the registry"),
   async run(session, command, options) {
     const { detach, tty, interactive, pull: policy, credentials, image, rm } = options;
     if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");

@@ -3,7 +3,7 @@ import { verb } from "../verb.ts";
 
 export const schema = verb({
   name: "schema",
-  summary: "the JSON Schema of a task, for editors; needs no daemon",
+  summary: "print the JSON Schema of a task, for editors; needs no daemon",
   examples: [["schema > task.schema.json", "then, in the first line of a file: # yaml-language-server: $schema=task.schema.json"]],
   define: () => {},
   async run() {

@@ -20,13 +20,15 @@ const CELLS = 12;
 
 export const top = verb<Options>({
   name: "top",
-  summary: "what running containers use, as the kernel counts it",
+  summary: "show the resource usage of running containers",
   description: [
     "On a terminal a table that is drawn anew, until ^C; elsewhere, and with --once, plain lines and then the end. CPU is percent of one processor over the last interval, its bar of " +
       "all processors of the host; the bar of memory is of the container's limit.",
   ],
   define: (command) =>
-    command.option("-i, --interval <seconds>", "between two looks", secondsOf, 1).option("--once", "one look, as plain lines"),
+    command
+      .option("-i, --interval <seconds>", "interval between two samples", secondsOf, 1)
+      .option("--once", "print one sample as plain lines"),
   async run(session, _, { interval, once }) {
     const isLive = process.stdout.isTTY === true && !once;
     let before = await usageOf(session);

@@ -6,7 +6,7 @@ import { addFileOption, type FileOption } from "./file.ts";
 
 export const validate = verb<FileOption & ComposeFlags>({
   name: "validate",
-  summary: "every error of a file, with line and column; needs no daemon",
+  summary: "report all errors of a file, with line and column; needs no daemon",
   define(command) {
     addFileOption(command);
     addComposeOptions(command);
