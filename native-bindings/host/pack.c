@@ -238,13 +238,18 @@ HOST_CALL(host_find_next, "vvvi") {
     if (!host_length(ctx, a[0].value, &length)) return JS_EXCEPTION;
     JSAtom member = JS_ValueToAtom(ctx, a[1].value);
     bool found = false;
+    /* Neighbours often have the same word, as the same value: it is compared once. */
+    JSValue other = JS_UNDEFINED;
     for (; from < length; from++) {
         JSValue item = JS_GetPropertyUint32(ctx, a[0].value, from), value = JS_GetProperty(ctx, item, member);
-        found = JS_StrictEq(ctx, value, a[2].value);
-        JS_FreeValue(ctx, value);
         JS_FreeValue(ctx, item);
+        bool is_known = JS_IsString(value) && JS_IsString(other) && JS_VALUE_GET_PTR(value) == JS_VALUE_GET_PTR(other);
+        found = !is_known && JS_StrictEq(ctx, value, a[2].value);
+        JS_FreeValue(ctx, other);
+        other = value;
         if (found) break;
     }
+    JS_FreeValue(ctx, other);
     JS_FreeAtom(ctx, member);
     return JS_NewInt32(ctx, found ? (int32_t)from : -1);
 }
