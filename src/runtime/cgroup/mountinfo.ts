@@ -8,7 +8,8 @@ const CONTROLLERS = new Set(
 
 const USUAL_PLACE = "/sys/fs/cgroup/";
 
-const SIGN = " - cgroup";
+/** Without the space before it, which every field has: what begins with a rare character is found faster. */
+const SIGN = "- cgroup";
 
 /**
  * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)):
@@ -40,7 +41,7 @@ export function parseMountinfo(text: string): CgroupHierarchies {
     const own = text.indexOf(" ", source) + 1;
     const next = end < 0 ? text.length : end;
     // A line with less is none of the kernel's.
-    const isWhole = line < options && options < at && source < own && own < next;
+    const isWhole = line < options && options < at && text[at - 1] === " " && source < own && own < next;
     line = next + 1;
     if (!isWhole) continue;
     const given = text.slice(place, options - 1);

@@ -60,10 +60,14 @@ function collecting(facts: CgroupHierarchies, problems: CgroupProblem[]): Sink {
       problems.push({ severity: "error", kind, pointer: error.details.pointer ?? RESOURCES, message: error.message });
     }
   };
+  const write: Sink["write"] = (...args) => attempt("controller", () => inner.write(...args));
   return {
     writes: inner.writes,
     warnings: inner.warnings,
-    write: (...args) => attempt("controller", () => inner.write(...args)),
+    write,
+    writeEach(controller, file, values, pointer) {
+      for (const value of values) write(controller, file, value, pointer);
+    },
     // The writers go on behind a refusal here: nothing of it is executed.
     refuse: ((...args: Parameters<Sink["refuse"]>) => attempt("field", () => inner.refuse(...args))) as Sink["refuse"],
     warn(pointer, message) {

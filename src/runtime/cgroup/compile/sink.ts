@@ -10,6 +10,8 @@ const CORE = "cgroup";
 export interface Sink {
   /** @throws RuntError cgroup when no hierarchy offers the controller. */
   write(controller: string, file: string, value: bigint | number | string, pointer: string): void;
+  /** The same with one value after the other. */
+  writeEach(controller: string, file: string, values: readonly string[], pointer: string): void;
   /** The message is put behind the name of the field. */
   warn(pointer: string, message: string): void;
   /** @throws RuntError cgroup: this version of cgroups cannot say what the field asks for. */
@@ -23,18 +25,21 @@ export function createSink(facts: CgroupHierarchies, path: string): Sink {
   const warnings: string[] = [];
   // The writes to one controller come one after the other.
   let last: { readonly controller: string; readonly directory: string } | undefined;
+  const writeEach: Sink["writeEach"] = (controller, file, values, pointer) => {
+    const from = `${RESOURCES}/${pointer}`;
+    if (last?.controller !== controller) {
+      const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
+      if (hierarchy === undefined) throw unavailable(facts, controller, from);
+      last = { controller, directory: hierarchy.mountpoint + path };
+    }
+    const target = `${last.directory}/${file}`;
+    for (let index = 0; index < values.length; index++) writes.push({ path: target, value: values[index]!, from });
+  };
   return {
     writes,
     warnings,
-    write(controller, file, value, pointer) {
-      const from = `${RESOURCES}/${pointer}`;
-      if (last?.controller !== controller) {
-        const hierarchy = facts.hierarchies.find(({ controllers }) => controller === CORE || controllers.includes(controller));
-        if (hierarchy === undefined) throw unavailable(facts, controller, from);
-        last = { controller, directory: hierarchy.mountpoint + path };
-      }
-      writes.push({ path: `${last.directory}/${file}`, value: String(value), from });
-    },
+    write: (controller, file, value, pointer) => writeEach(controller, file, [String(value)], pointer),
+    writeEach,
     warn(pointer, message) {
       warnings.push(`${fieldName(`${RESOURCES}/${pointer}`)}: ${message}`);
     },

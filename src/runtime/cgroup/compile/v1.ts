@@ -1,7 +1,7 @@
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { allowList } from "../devices/emulator.ts";
-import { ruleText } from "../devices/rule.ts";
+import { exceptionTexts } from "../devices/usual.ts";
 import { writeBlockIOV1 } from "./block-io.ts";
 import { writeCpuset, writeCpuV1 } from "./cpu.ts";
 import { limitText, writeMemoryV1 } from "./memory.ts";
@@ -53,6 +53,5 @@ function writeDevices(sink: Sink, resources: ResourceConfig, { rootless }: Cgrou
   }
   const list = allowList(resources);
   sink.write("devices", list.defaultAllow ? "devices.allow" : "devices.deny", "a", "devices");
-  for (const rule of list.exceptions)
-    sink.write("devices", list.defaultAllow ? "devices.deny" : "devices.allow", ruleText(rule), "devices");
+  sink.writeEach("devices", list.defaultAllow ? "devices.deny" : "devices.allow", exceptionTexts(list), "devices");
 }
