@@ -1,6 +1,6 @@
 /**
  * What tools/quickjs/patches change in the interpreter, by what ECMA-262 says of it: properties of literals, members of objects and of what they
- * inherit from, comparing of strings, the quotes of JSON.
+ * inherit from, comparing and concatenation of strings, the quotes of JSON, appending to arrays.
  */
 import { equal, ok, type Test } from "./harness.ts";
 
@@ -142,4 +142,59 @@ export const engineTests: readonly Test[] = [
       equal(JSON.stringify({ empty: "", list: ["", "a"] }), '{"empty":"","list":["","a"]}');
     },
   ],
+  [
+    "a text is its parts one after the other: empty, short, long, wide, made of parts, and what is no string",
+    () => {
+      const parts = [...given(["", "a", "bcd", "é", "☃", "x".repeat(600), "y".repeat(9000)]), given("p".repeat(9000)) + given("q")];
+      for (const one of parts) {
+        for (const two of parts) {
+          const [whole, joined] = [`${one}-${two}${one}`, one.concat(two, one, "")];
+          const [first, second] = [one.length, two.length];
+          equal([whole.length, joined.length], [2 * first + second + 1, 2 * first + second]);
+          ok(
+            whole.slice(0, first) === one && whole[first] === "-" && whole.slice(first + 1, first + 1 + second) === two,
+            "the first parts",
+          );
+          ok(whole.slice(first + second + 1) === one && joined.slice(first, first + second) === two, "the last parts");
+        }
+      }
+      const concat = String.prototype.concat;
+      equal(
+        [`${given(1)}${given(true)}${given(null)}${undefined}${{ toString: () => "o" }}`, concat.call(5, "x")],
+        ["1truenullundefinedo", "5x"],
+      );
+      equal([thrownBy(() => concat.call(null, "x")), thrownBy(() => `${Symbol("s") as unknown as string}`)], ["TypeError", "TypeError"]);
+    },
+  ],
+  [
+    "push appends to arrays of every kind, and is refused where nothing can be added",
+    () => {
+      const list: unknown[] = given([1]);
+      equal([list.push(2), list.push(), list.push(3, 4), list.length], [2, 2, 4, 4]);
+      list.length = 6;
+      equal([list.push(5), list.length, 5 in list, list[6]], [7, 7, false, 5]);
+      const grown: number[] = [];
+      for (let index = 0; index < 5000; index++) equal(grown.push(index), index + 1);
+      equal([grown.length, grown[4999], Object.keys(grown).length], [5000, 4999, 5000]);
+      const like = { length: 1, push: Array.prototype.push };
+      equal([like.push("x"), JSON.stringify(like)], [2, '{"1":"x","length":2}']);
+      class Listed extends Array<number> {}
+      const derived = new Listed();
+      equal([derived.push(7), derived.length, derived[0]], [1, 1, 7]);
+      const closed = given([1]);
+      Object.defineProperty(closed, "length", { writable: false });
+      for (const one of [Object.freeze(given([1])), Object.seal(given([1])), Object.preventExtensions(given([1])), closed]) {
+        equal([thrownBy(() => (one as number[]).push(2)), JSON.stringify(one)], ["TypeError", "[1]"]);
+      }
+    },
+  ],
 ];
+
+function thrownBy(action: () => unknown): string {
+  try {
+    action();
+    return "";
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
