@@ -12,18 +12,15 @@ export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
+export type { GrpcCheck, HealthCheck, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,
   CONDITIONS,
   type Condition,
   type ContainerSpec,
   type Dependency,
-  type GrpcCheck,
-  type HealthCheck,
-  type HttpCheck,
   type MountSpec,
   type RestartPolicy,
-  type TcpCheck,
 } from "./schema/container.ts";
 export type { InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";

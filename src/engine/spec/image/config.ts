@@ -1,6 +1,6 @@
 /** Parses the process settings in the configuration of an image (opencontainers/image-spec, config.md; HealthCheck is an extension of Docker). Pure. */
 import { z } from "zod";
-import type { HealthCheck } from "../schema/container.ts";
+import type { HealthCheck } from "../schema/check.ts";
 
 const NS_PER_MS = 1_000_000;
 const text = z

@@ -17,63 +17,63 @@ export const volumeFile = z.strictObject({
 
 export const volume = z.strictObject({
   name,
-  host: absolutePath.optional().describe("A directory of the host. Absent: a scratch directory, removed with the task."),
-  hostType: z.enum(["Directory", "File", "Socket"]).optional().describe("What has to be at `host`. Absent: anything."),
+  host: absolutePath.optional().describe("Path on the host. Absent: a scratch directory, which is removed with the task."),
+  hostType: z.enum(["Directory", "File", "Socket"]).optional().describe("Type that `host` must have. Absent: any."),
   files: z
     .record(relativePath, volumeFile)
     .optional()
-    .describe("Files by their paths in it, written before a container is made. Such a volume is mounted for reading only."),
+    .describe("Files by their paths in the volume, written before a container is created. Such a volume can only be mounted read-only."),
   kept: name
     .optional()
-    .describe(
-      "A directory of the engine with this name in the group. It stays when the task is removed, and other tasks of the group may have it, too.",
-    ),
+    .describe("Name of a directory of the group, which is kept when the task is removed, and which other tasks of the group can use."),
   medium: z
     .enum(["memory", "image"])
     .optional()
     .describe(
-      "memory: a scratch directory in memory. image: on the disk, in a file system of its own, which has the size. Absent: on the disk.",
+      "memory: a scratch directory in memory. image: a file system of its own on disk, with a fixed size. Absent: a directory on disk.",
     ),
   size: size
     .optional()
     .describe(
-      "Of a scratch directory: in memory and in an image it cannot be larger; else it is measured, and a task that has more in it is stopped.",
+      "Size limit of a scratch directory. In memory and in an image it cannot be exceeded. Otherwise the size is measured, and a task that exceeds it is stopped.",
     ),
   group: z
     .int()
     .min(0)
     .max(2 ** 31 - 1)
     .optional()
-    .describe("Group of a scratch directory and of what is made in it, or that may read the files. Absent: root's."),
+    .describe(
+      "Owner group of a scratch directory and of new files in it, or the group that may read the files of the volume. Absent: root's group.",
+    ),
 });
 
 export const secret = z.strictObject({
   name,
-  file: absolutePath.optional().describe("A file of the host, read when a container is made."),
+  file: absolutePath.optional().describe("Path of a file on the host, which is read whenever a container is created."),
   exec: z
     .tuple([absolutePath], text)
     .optional()
-    .describe("A program of the host and its arguments: what it prints is the secret, each time that a container is made."),
+    .describe("A program of the host and its arguments, which run whenever a container is created. Their output is the secret."),
 });
 
 export const task = z.strictObject({
   name,
   containers: z.array(container).min(1, "a task has at least one container").max(1000),
-  cpus: z.number().positive().optional().describe("CPUs worth of time for all containers together."),
-  memory: size.optional().describe("Memory for all containers together."),
-  pids: z.int().min(1).optional().describe("Processes of all containers together."),
+  cpus: z.number().positive().optional().describe("CPU limit for all containers together."),
+  memory: size.optional().describe("Memory limit for all containers together."),
+  pids: z.int().min(1).optional().describe("Maximum number of processes of all containers together."),
   namespaces: z
     .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
     .prefault({})
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
-  network: network.optional().describe("One network for all containers, which the engine makes; instead of namespaces.network."),
+  network: network.optional().describe("A network that the engine makes for all containers together; instead of namespaces.network."),
   volumes: z.array(volume).default([]),
   hostPaths: z
     .array(absolutePath)
     .max(1000)
     .optional()
     .describe(
-      "Its volumes of the host have to be below one of these directories, wherever their paths lead when they are mounted, and are nothing of the engine itself. Absent: any.",
+      "Volumes of the host must be below one of these directories when they are mounted, and must not belong to the engine. Absent: any path is allowed.",
     ),
   sysctls: z
     .record(
@@ -84,27 +84,24 @@ export const task = z.strictObject({
     )
     .optional()
     .describe("Kernel parameters of the namespaces that its containers share."),
-  secrets: z.array(secret).max(100).optional().describe("What containers get as files in memory. The engine stores none."),
+  secrets: z.array(secret).max(100).optional().describe("Secrets for containers. The engine does not store them."),
   ports: z
     .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))
     .default([])
-    .describe("Ports of the host that it listens on. Two tasks with the same one do not run at the same time."),
-  retention: duration.optional().describe("How long a stopped task can be looked at. Absent: what the host says."),
+    .describe("Host ports on which the task listens. Two tasks with the same port do not run at the same time."),
+  retention: duration.optional().describe("How long a stopped task is kept. Absent: as configured for the host."),
   replace: z
     .enum(["stopFirst", "startFirst"])
     .optional()
     .describe(
-      "How another spec takes its place. stopFirst (default): when this task has ended. startFirst: this task ends when the new one works.",
+      "How the task is replaced when its spec changes. stopFirst (default): the new task starts after the old one has ended. startFirst: the old task ends when the new one works.",
     ),
   ends: z
     .enum(["first", "all"])
     .optional()
     .describe("first (default): the task ends with the first essential container that ends. all: when the last of them has ended."),
-  annotations: z
-    .record(z.string().min(1), text)
-    .optional()
-    .describe("For programs that look at the task. A change of them changes nothing that runs."),
-  start: z.enum(["once", "always"]).default("once").describe("always: it is started again after a reboot of the host."),
+  annotations: z.record(z.string().min(1), text).optional().describe("Values for other programs. A change does not restart anything."),
+  start: z.enum(["once", "always"]).default("once").describe("always: the task is started again after a reboot of the host."),
 });
 
 export type Namespace = (typeof NAMESPACES)[number];

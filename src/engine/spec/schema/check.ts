@@ -1,0 +1,76 @@
+/** Health checks and hooks of a container. */
+import { z } from "zod";
+import { duration, text } from "./quantities.ts";
+
+const checkPort = z.int().min(1).max(65_535);
+const checkAddress = z
+  .union([z.ipv4("is no IP address"), z.ipv6("is no IP address")])
+  .default("127.0.0.1")
+  .describe("In the container's network.");
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "is no name of a header");
+const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, "is no value of a header");
+
+const httpCheck = z.strictObject({
+  port: checkPort,
+  path: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, "is no path of a URL like /healthy")
+    .default("/"),
+  address: checkAddress,
+  headers: z.record(headerName, headerValue).default({}),
+  tls: z.boolean().optional().describe("Whether to use TLS. The certificate is not verified."),
+});
+
+const tcpCheck = z.strictObject({ port: checkPort, address: checkAddress });
+
+const grpcCheck = z.strictObject({
+  port: checkPort,
+  address: checkAddress,
+  service: z
+    .string()
+    .regex(/^[\x20-\x7e]*$/, "is no name of a service")
+    .default("")
+    .describe("Name of the service to check; empty: the whole server."),
+});
+
+export const healthCheck = z.strictObject({
+  command: z.array(text).min(1).optional().describe("Program and arguments to run in the container, which is healthy if they exit with 0."),
+  http: httpCheck
+    .optional()
+    .describe("Instead of a command: the container is healthy if a GET request is answered with a status from 200 to 399."),
+  tcp: tcpCheck.optional().describe("Instead of a command: the container is healthy if a TCP connection can be made."),
+  grpc: grpcCheck
+    .optional()
+    .describe("Instead of a command: the container is healthy if grpc.health.v1.Health/Check answers SERVING, without TLS."),
+  initialDelay: duration.optional().describe("Delay of the first check after the start. Absent: none."),
+  interval: duration.default(30_000),
+  timeout: duration.default(5000),
+  retries: z.int().min(1).max(100_000).default(3).describe("Number of consecutive failures after which the container is unhealthy."),
+  successes: z
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("Number of consecutive successes after which the container is healthy. Absent: 1."),
+  startPeriod: duration.default(0).describe("Time after the start in which failures are not counted."),
+});
+
+export const postStart = z.strictObject({
+  command: z
+    .array(text)
+    .min(1)
+    .describe(
+      "Program and arguments to run in the container right after its start. They run again if the daemon was killed in the meantime.",
+    ),
+  timeout: duration.default(600_000),
+});
+
+export const preStop = z.strictObject({
+  command: z.array(text).min(1).describe("Program and arguments. A failure does not prevent the stop."),
+  timeout: duration.default(10_000),
+});
+
+export type HttpCheck = z.output<typeof httpCheck>;
+export type TcpCheck = z.output<typeof tcpCheck>;
+export type GrpcCheck = z.output<typeof grpcCheck>;
+export type HealthCheck = z.output<typeof healthCheck>;
