@@ -15,8 +15,8 @@ export function isQuantity(text: string): boolean {
 }
 
 /**
- * In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, and 1 for bytes. @throws RangeError: the text is no quantity, or the number is no safe
- * integer
+ * In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, and 1 for
+ * bytes. @throws RangeError: the text is no quantity, or the number is no safe integer
  */
 export function quantityIn(text: string | number, parts = 1): number {
   const { numerator, denominator } = read(String(text));

@@ -38,8 +38,8 @@ export interface PodParts<T> {
 }
 
 /**
- * The maximum that the pod needs at any time: its containers with all sidecars, or one init container with the sidecars before it. undefined: a container has no limit,
- * so that the pod has none.
+ * The maximum that the pod needs at any time: its containers with all sidecars, or one init container with
+ * the sidecars before it. undefined: a container has no limit, so that the pod has none.
  */
 export function podTotal({ containers, init }: PodParts<number | undefined>): number | undefined {
   let beside = 0;

@@ -13,8 +13,8 @@ export type Told =
 const RETRY_MS = 500;
 
 /**
- * Yields events that follow a sequence number, without an end. Reconnects if the daemon was restarted. @throws ClientError: the first connection has failed or was
- * refused
+ * Yields events that follow a sequence number, without an end. Reconnects if the daemon was
+ * restarted. @throws ClientError: the first connection has failed or was refused
  */
 export async function* followEvents(sockets: Sockets, after: number): AsyncGenerator<Told, never, undefined> {
   let last = after;

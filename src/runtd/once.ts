@@ -15,8 +15,8 @@ const UNKNOWN = 255;
 const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Returns an exit status: for the first failed task, the status of the essential container that ended it; 128 + signal if a signal ended this process; 1 if no task was
- * started.
+ * Returns an exit status: for the first failed task, the status of the essential container that
+ * ended it; 128 + signal if a signal ended this process; 1 if no task was started.
  * @throws as Engine.open
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {

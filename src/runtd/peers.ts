@@ -1,6 +1,6 @@
 /**
- * Reads the credentials of a connection's peer, for the journal. The runt executable reads them (SO_PEERCRED), because Node cannot. They are read once for each
- * connection.
+ * Reads the credentials of a connection's peer, for the journal. The runt executable reads
+ * them (SO_PEERCRED), because Node cannot. They are read once for each connection.
  */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";

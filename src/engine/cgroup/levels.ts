@@ -18,8 +18,8 @@ function levelsAbove(path: string): string[] {
 }
 
 /**
- * Makes the directory `path` (absolute within the hierarchy) and the missing levels above it. Existing directories are used. `prepare` is called for each level above it,
- * from the top.
+ * Makes the directory `path` (absolute within the hierarchy) and the missing levels above it.
+ * Existing directories are used. `prepare` is called for each level above it, from the top.
  * @throws the errors of mkdir(2)
  */
 export function makeDirectory({ mountpoint }: Hierarchy, path: string, prepare: (directory: string) => void): void {

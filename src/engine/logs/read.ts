@@ -24,8 +24,8 @@ export interface Following {
 }
 
 /**
- * Yields records in batches, in the order of the files. Buffers about 64 KiB, even if the caller is slow. If files were rotated away before they were read, a record of
- * the stream runt says so.
+ * Yields records in batches, in the order of the files. Buffers about 64 KiB, even if the caller is
+ * slow. If files were rotated away before they were read, a record of the stream runt says so.
  * @param path of the log, which need not exist yet
  */
 export async function* readLog(

@@ -19,8 +19,8 @@ export type Action =
   /** Result: `result` with target RESOURCES_PROVISIONED. No accepted task needs it at present. */
   | ({ readonly type: "provision" } & OfContainer)
   /**
-   * Sends `signal`, and SIGKILL to all processes after `timeoutMs`, until the cgroup is empty. Result: `result` with target STOPPED, also if the container does not
-   * exist.
+   * Sends `signal`, and SIGKILL to all processes after `timeoutMs`, until the cgroup is
+   * empty. Result: `result` with target STOPPED, also if the container does not exist.
    */
   | ({ readonly type: "stop"; readonly signal: string | number; readonly timeoutMs: number } & OfContainer)
   /** Removes the container from the runtime. Result: `removed`, also if the container does not exist. */

@@ -54,8 +54,8 @@ export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
 }
 
 /**
- * After a failed startup or liveness check the container is restarted, or stopped if its policy allows no restart. An unhealthy container runs on unless its policy
- * restarts it.
+ * After a failed startup or liveness check the container is restarted, or stopped if its policy
+ * allows no restart. An unhealthy container runs on unless its policy restarts it.
  */
 function applyUnhealthy(record: TaskRecord, container: ContainerRecord, kind: CheckKind, { failures, output }: HealthRecord): TaskRecord {
   const { name, desired, restarts } = container;

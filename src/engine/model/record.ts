@@ -164,9 +164,8 @@ export interface TaskRecord {
   readonly spec: TaskSpec;
   readonly digest: string;
   /**
-   * Path of the task's own cgroup below every hierarchy. It has a random part, so that no other cgroup has this name, and stays the same even if the engine is configured
-   * otherwise later.
-   * null: the task's containers are directly below the engine's parent cgroup.
+   * Path of the task's own cgroup below every hierarchy. It has a random part, so that no other cgroup has this name, and stays the same
+   * even if the engine is configured otherwise later. null: the task's containers are directly below the engine's parent cgroup.
    */
   readonly cgroup: string | null;
   readonly desired: Desired;

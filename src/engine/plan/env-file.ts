@@ -4,9 +4,9 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
- * Ignores empty lines and lines that start with #. A value in '...' is taken literally. In "...", \n, \r and \t have their usual meaning, and \ before any other
- * character stands for that character. A value without quotes ends before white space that is followed by #. @throws Error with the number of the line, but nothing
- * of its value
+ * Ignores empty lines and lines that start with #. A value in '...' is taken literally. In "...", \n, \r and \t have
+ * their usual meaning, and \ before any other character stands for that character. A value without quotes ends before
+ * white space that is followed by #. @throws Error with the number of the line, but nothing of its value
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found: Record<string, string> = {};

@@ -10,8 +10,8 @@ const CLONE_NAMESPACES = 0x7e02_0000;
 /** vsock(7) reaches the hypervisor and bypasses network namespaces. */
 const AF_VSOCK = 40;
 /**
- * Values of personality(2): PER_LINUX and PER_LINUX32, each also with the version number 2.6, and the query of the current value. Other values make addresses predictable
- * or memory executable.
+ * Values of personality(2): PER_LINUX and PER_LINUX32, each also with the version number 2.6, and the
+ * query of the current value. Other values make addresses predictable or memory executable.
  */
 const PERSONALITIES = [0, 8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 

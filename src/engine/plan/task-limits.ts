@@ -39,8 +39,8 @@ export interface FileWrite {
 }
 
 /**
- * The writes, in order. A task with a memory limit may not use swap in addition. A weight is optional: on a host without its controller no CPU time is divided between
- * cgroups.
+ * The writes, in order. A task with a memory limit may not use swap in addition. A weight is
+ * optional: on a host without its controller no CPU time is divided between cgroups.
  */
 export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
   const write = (controller: string, file: string, value: number | bigint | string, isOptional = false): FileWrite => ({

@@ -1,7 +1,6 @@
 /**
- * Runs the agents of containers: further programs that a container's spec names in `agents`. An agent is started when its container runs, and restarted with growing
- * delays when it ends.
- * Agents end together with the daemon that started them; the next daemon starts them again.
+ * Runs the agents of containers: further programs that a container's spec names in `agents`. An agent is started when its container runs, and
+ * restarted with growing delays when it ends. Agents end together with the daemon that started them; the next daemon starts them again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecHandle, ProgramError, type SpawnRequest } from "../../executor/index.ts";

@@ -17,10 +17,9 @@ import type { Succeeded } from "./codec.ts";
 import { EngineError } from "./errors.ts";
 
 /**
- * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task takes its place. started: it had ended,
- * and runs again.
- * succeeded: it is a one-shot that has succeeded, and is not run again. removed: the file no longer has it. absent: the file no longer has it, but `prune` was not set,
- * so that it stays.
+ * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task
+ * takes its place. started: it had ended, and runs again. succeeded: it is a one-shot that has succeeded, and is not run again.
+ * removed: the file no longer has it. absent: the file no longer has it, but `prune` was not set, so that it stays.
  */
 export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded" | "removed" | "absent";
 

@@ -58,9 +58,8 @@ export class Engine {
   }
 
   /**
-   * Applies a task file, given as text (engine/spec) or already parsed. Applies either all of its tasks or none. Returns when the change is recorded, before the tasks
-   * run.
-   * `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
+   * Applies a task file, given as text (engine/spec) or already parsed. Applies either all of its tasks or none. Returns when the change is recorded,
+   * before the tasks run. `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
    */
   async apply(file: string | ParsedFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
     const tasks = specsIn(file, { hasTaskLimits: this.#parts.hasTaskLimits });
@@ -140,8 +139,8 @@ export class Engine {
   }
 
   /**
-   * The runtime id of the container from whose network namespace `forward` connects. `container` undefined: the first one that runs; containers of a task with a network
-   * share one namespace.
+   * The runtime id of the container from whose network namespace `forward` connects. `container`
+   * undefined: the first one that runs; containers of a task with a network share one namespace.
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
   forwardable(name: string, group: string, container: string | undefined): string {
@@ -229,9 +228,8 @@ export class Engine {
   }
 
   /**
-   * Returns to the spec that ran before under this name. A replacement that has not taken over yet is removed; otherwise a new task with the old spec takes its
-   * place.
-   * Returns the id of the task that is to run. @throws EngineError unknown-task, nothing-to-roll-back; StoreError not-written
+   * Returns to the spec that ran before under this name. A replacement that has not taken over yet is removed; otherwise a new task with the old spec
+   * takes its place. Returns the id of the task that is to run. @throws EngineError unknown-task, nothing-to-roll-back; StoreError not-written
    */
   async rollback(name: string, group: string, by?: Caller): Promise<string> {
     return this.#parts.edits.make(by, (command) => command.rollback(name, group));

@@ -1,7 +1,6 @@
 /**
- * Forwards logs to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output stays there while no
- * receiver listens.
- * The position of what was sent is kept beside it, so that the next daemon continues there.
+ * Forwards logs to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output
+ * stays there while no receiver listens. The position of what was sent is kept beside it, so that the next daemon continues there.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Mounts a tmpfs for the files of containers that have secrets in their environment, so that the secrets are never on disk. It is mounted only while such containers
- * exist.
+ * Mounts a tmpfs for the files of containers that have secrets in their environment, so that
+ * the secrets are never on disk. It is mounted only while such containers exist.
  */
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";

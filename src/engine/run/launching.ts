@@ -102,8 +102,8 @@ export class Launching {
   }
 
   /**
-   * Prepares what belongs to one incarnation: its files with secrets, and its root file system if it has an image. @throws SecretError, ImageError; the reason of
-   * `signal`
+   * Prepares what belongs to one incarnation: its files with secrets, and its root file
+   * system if it has an image. @throws SecretError, ImageError; the reason of `signal`
    */
   async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
     const { images, secrets } = this.#options;

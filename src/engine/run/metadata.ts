@@ -63,8 +63,8 @@ export class MetadataFiles {
 }
 
 /**
- * Readable for every user in the container, whatever the umask of this process. Other users of the host cannot reach it, because the parent directories are closed to
- * them.
+ * Readable for every user in the container, whatever the umask of this process. Other users
+ * of the host cannot reach it, because the parent directories are closed to them.
  */
 function makeReadable(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -22,8 +22,8 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
 }
 
 /**
- * Removes networks that belong to no task. `records` must be complete; `orphans` are runtime ids of containers that run without a record, and keep theirs. Returns what
- * went wrong.
+ * Removes networks that belong to no task. `records` must be complete; `orphans` are runtime ids
+ * of containers that run without a record, and keep theirs. Returns what went wrong.
  */
 export async function tidyNetworks(
   networks: TaskNetworks,

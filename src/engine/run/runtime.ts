@@ -126,8 +126,8 @@ export class ContainerRuntime {
   }
 
   /**
-   * Sends the signal, and SIGKILL to all processes after the grace period. Returns the end when the cgroup is empty; undefined: there is no such container. @throws
-   * ExecutorError stuck
+   * Sends the signal, and SIGKILL to all processes after the grace period. Returns the end when the
+   * cgroup is empty; undefined: there is no such container. @throws ExecutorError stuck
    */
   async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
     if ((await this.find(id)).state === "absent") return undefined;

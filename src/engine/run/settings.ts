@@ -17,9 +17,8 @@ export interface EngineSettings {
   /** Absolute path of the parent cgroup of all tasks. */
   readonly cgroupParent: string;
   /**
-   * systemd: new tasks become slices of systemd with the task's limits, and their containers become scopes in them; this needs cgroup v2. Existing tasks keep their
-   * cgroups.
-   * Default: cgroupfs.
+   * systemd: new tasks become slices of systemd with the task's limits, and their containers become
+   * scopes in them; this needs cgroup v2. Existing tasks keep their cgroups. Default: cgroupfs.
    */
   readonly cgroupManager?: CgroupManager | undefined;
   /** Whether new tasks get a cgroup of their own, which limits of a task need. Default: true. */

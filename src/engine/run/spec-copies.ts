@@ -1,7 +1,6 @@
 /**
- * Keeps a copy of each task's spec in a file beside the store. A store that was restored from a backup may not know tasks that run; the engine adopts them with this
- * file.
- * If the store has a record of the task, the record takes precedence.
+ * Keeps a copy of each task's spec in a file beside the store. A store that was restored from a backup may not know tasks that
+ * run; the engine adopts them with this file. If the store has a record of the task, the record takes precedence.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

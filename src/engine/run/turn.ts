@@ -1,7 +1,6 @@
 /**
- * The main loop of the engine. All events that are ready form one turn: each is applied to its task, then all changes are stored in one transaction, and only then the
- * actions start.
- * A crash loses a whole turn or nothing.
+ * The main loop of the engine. All events that are ready form one turn: each is applied to its task, then all changes
+ * are stored in one transaction, and only then the actions start. A crash loses a whole turn or nothing.
  */
 import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";

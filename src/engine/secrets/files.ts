@@ -30,8 +30,8 @@ export class SecretFiles {
   }
 
   /**
-   * Reads the secrets from their sources and writes the files. May be repeated while no container uses them. @throws SecretError; the reason of `signal`; Error: the
-   * tmpfs cannot be mounted
+   * Reads the secrets from their sources and writes the files. May be repeated while no container uses
+   * them. @throws SecretError; the reason of `signal`; Error: the tmpfs cannot be mounted
    */
   async make(id: string, files: readonly SecretFile[], signal: AbortSignal): Promise<void> {
     await this.release(id);

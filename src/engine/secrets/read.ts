@@ -33,8 +33,8 @@ async function readSecretFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Runs the program in a process group of its own, so that its children are killed with it. Its standard error is not reported, because it may contain parts of the
- * secret.
+ * Runs the program in a process group of its own, so that its children are killed with it.
+ * Its standard error is not reported, because it may contain parts of the secret.
  */
 function programOutput([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
