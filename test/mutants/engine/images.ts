@@ -75,7 +75,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     file: "src/engine/run/pulling.ts",
     from: "...(before === undefined ? {} : { pin: before satisfies Pin }),",
     to: "",
-    test: REGISTRIES,
+    test: "src/engine/run/pulling.test.ts",
   },
   {
     id: "E46",

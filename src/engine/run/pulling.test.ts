@@ -1,0 +1,45 @@
+/** Which image a container gets when its tag has moved. */
+import { expect, test } from "vitest";
+import type { Images, Pin } from "../images/index.ts";
+import { newRecord, type TaskRecord } from "../model/index.ts";
+import { type ImageConfig, taskSchema } from "../spec/index.ts";
+import type { Launching } from "./launching.ts";
+import { Pulling } from "./pulling.ts";
+
+const CONFIG: ImageConfig = {
+  ...{ os: "linux", architecture: "amd64", env: [], entrypoint: [], cmd: ["x"], user: null, cwd: null },
+  ...{ stopSignal: null, volumes: [], healthCheck: null, diffIds: [] },
+};
+const REFERENCE = "docker://h/web:v1";
+const pinOf = (digest: string): Pin => ({ reference: REFERENCE, digest, manifest: digest, config: null, via: "pulled" });
+
+/** A store in which every pinned image is there. */
+class TaggedImages {
+  tagged = "";
+
+  async pull({ pin }: Parameters<Images["pull"]>[0]): Promise<Pin> {
+    return pin ?? pinOf(this.tagged);
+  }
+
+  config(): ImageConfig {
+    return CONFIG;
+  }
+}
+
+test("E45: the next incarnation has the image that was recorded, whatever its tag is by then; another task gets the new one", async () => {
+  const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
+  const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
+  const images = new TaggedImages();
+  const launching = { check: () => {} } as Partial<Launching> as Launching;
+  const pulling = new Pulling({ images: images as Partial<Images> as Images, launching, policy: "default" });
+  const pulled = (of: TaskRecord, generation: number) =>
+    pulling.pull(of, { container: "c", generation, runtimeId: `${of.id}.c.${generation}` });
+
+  images.tagged = "sha256:first";
+  const image = await pulled(record, 1);
+  expect(image).toMatchObject({ digest: "sha256:first" });
+  images.tagged = "sha256:second";
+  const recorded = { ...record, containers: record.containers.map((one) => ({ ...one, image: image! })) };
+  expect(await pulled(recorded, 2)).toEqual(image);
+  expect(await pulled({ ...record, id: "g.next.1" }, 1)).toMatchObject({ digest: "sha256:second" });
+});
