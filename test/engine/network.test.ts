@@ -212,10 +212,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     ],
     ["a plugin that is not there", "bridge", "", /bridge is not installed .*: the package containernetworking-plugins has it/],
     [
-      "the third plugin fails: the others get their DEL",
+      "the third plugin fails its ADD, and the first DEL after it, too: the others get theirs, and it another one",
       "portmap",
-      'case $CNI_COMMAND in ADD) echo \'{"code": 7, "msg": "no"}\'; echo because >&2; exit 1 ;; *) exec /usr/lib/cni/portmap ;; esac',
-      /portmap has failed its ADD: no \(code 7\); it has printed: because/,
+      `case $CNI_COMMAND in
+        ADD) echo '{"code": 7, "msg": "no"}'; echo because >&2; exit 1 ;;
+        DEL) [ -e "$0.tried" ] || { : > "$0.tried"; echo '{"code": 8, "msg": "busy"}'; exit 1; } ;;
+      esac; exec /usr/lib/cni/portmap`,
+      /could not be removed: .*portmap has failed its ADD: no \(code 7\); it has printed: because; .*portmap has failed its DEL: busy \(code 8\)/,
     ],
   ];
 
