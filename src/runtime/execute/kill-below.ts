@@ -2,7 +2,8 @@
 import { signalBelow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { readRecord } from "../state/index.ts";
-import { ownerOf, requireEnded, warnLeft } from "./owner.ts";
+import { ownerOf, warnLeft } from "./owner.ts";
+import { requireEnded } from "./require-ended.ts";
 
 /** The flags of kill. */
 interface Flags {

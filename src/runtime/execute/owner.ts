@@ -1,6 +1,5 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/runtime/cgroup/ownership.ts). */
 import type { Left, Owner } from "../cgroup/end/index.ts";
-import { RuntError } from "../errors/index.ts";
 import { initState, type StateSummary } from "../state/index.ts";
 import { warn } from "./warn.ts";
 
@@ -19,9 +18,4 @@ export function warnLeft(id: string, { others, unseen }: Left): void {
   }
   const known = `process${others.length > 1 ? "es" : ""} ${others.join(" ")}`;
   warn(`container ${id}: in its cgroup, but not known to be its own, and left alone: ${known}${unknown === "" ? "" : `, and ${unknown}`}`);
-}
-
-/** @throws RuntError cgroup, with `subject` before it: processes that SIGKILL was sent to have not ended */
-export function requireEnded({ stuck }: Left, subject = ""): void {
-  if (stuck.length > 0) throw new RuntError("cgroup", `${subject}still there after SIGKILL: ${stuck.join(" ")}`);
 }

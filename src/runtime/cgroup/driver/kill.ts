@@ -13,7 +13,6 @@ import { type Owner, survey } from "./survey.ts";
 import { parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
 
-const ROUNDS = 200;
 const PAUSE_MS = 5;
 /** From the first signal on. Where there are thousands of cgroups, or the host is busy, a look alone may take longer. */
 const LONGEST_MS = 5_000;
@@ -40,13 +39,13 @@ export function lookAround(cgroup: CgroupRef, owner: Owner): Left {
 /** SIGKILL for every process of the container, at least once, and wait until they are gone, for five seconds at most. */
 export function killCgroup(cgroup: CgroupRef, owner: Owner): Left {
   let deadline = Number.POSITIVE_INFINITY;
-  for (let round = 0; ; round++) {
+  for (let isFirst = true; ; isFirst = false) {
     const found = survey(cgroup, owner);
     const nobody = found.own.size === 0 && found.unseen.own === 0;
-    if (nobody || round === ROUNDS || host.monotonic() > deadline) return leftOf(found);
+    if (nobody || host.monotonic() > deadline) return leftOf(found);
     if (!killUnified(cgroup, found)) killFrozen(cgroup, owner, found);
-    if (round === 0) deadline = host.monotonic() + LONGEST_MS;
-    pause(cgroup, found, round === 0 ? 1 : PAUSE_MS);
+    if (isFirst) deadline = host.monotonic() + LONGEST_MS;
+    pause(cgroup, found, isFirst ? 1 : PAUSE_MS);
   }
 }
 

@@ -1,0 +1,25 @@
+/** That SIGKILL has ended the processes it was sent to. */
+import type { Left } from "../cgroup/end/index.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+
+/** PF_EXITING of include/linux/sched.h. */
+const EXITING = 4;
+
+/** @throws RuntError cgroup, with `subject` before it: processes that SIGKILL was sent to have not begun to end */
+export function requireEnded({ stuck }: Left, subject = ""): void {
+  // Init of a PID namespace waits in its exit until others have reaped the processes that they have put there.
+  const left = stuck.filter((pid) => !isExiting(pid));
+  if (left.length > 0) throw new RuntError("cgroup", `${subject}still there after SIGKILL: ${left.join(" ")}`);
+}
+
+/** Or gone already. The flags are the seventh field behind the name in proc_pid_stat(5). */
+function isExiting(pid: number): boolean {
+  try {
+    const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
+    return (Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]) & EXITING) !== 0;
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT", "ESRCH")) return true;
+    throw error;
+  }
+}
