@@ -25,6 +25,9 @@ interface Report {
 const work = mkdtempSync("/tmp/runt-engine-mutants-");
 chmodSync(work, 0o711);
 
+/** What a mutant keeps from happening is waited for. vitest ends that wait itself, and then the test removes its daemons and containers. */
+const LONGEST_TEST_MS = 5 * 60_000;
+
 /** A mutant that never ends is none: its daemons and containers would stay. */
 const LONGEST_MS = 10 * 60_000;
 
@@ -33,7 +36,8 @@ function isKilled(mutant: Mutant, { directory }: Tree): boolean {
   const output = join(work, "report.json");
   rmSync(output, { force: true });
   const project = mutant.test.startsWith("test/engine/") ? "engine" : "unit";
-  const words = ["run", "--project", project, mutant.test, "--retry=0", "--bail=1", "-t", `\\b${rowOf(mutant)}\\b`];
+  const limits = ["--retry=0", "--bail=1", `--testTimeout=${LONGEST_TEST_MS}`];
+  const words = ["run", "--project", project, mutant.test, ...limits, "-t", `\\b${rowOf(mutant)}\\b`];
   spawnSync("build/test/plain", ["node_modules/.bin/vitest", ...words, "--reporter=json", `--outputFile=${output}`], {
     cwd: directory,
     timeout: LONGEST_MS,
