@@ -6,7 +6,9 @@ import { parseMountinfo } from "./observe.ts";
 /** Parent of every cgroup that is made here. */
 export const CGROUP_PARENT = `/runt-conformance-${process.pid}`;
 
-const hierarchies = () => parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).filter(({ fstype }) => /^cgroup2?$/.test(fstype));
+/** Mounts of cgroup hierarchies, of v1 and v2. */
+export const hierarchies = () =>
+  parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).filter(({ fstype }) => /^cgroup2?$/.test(fstype));
 
 /** True: /sys/fs/cgroup is the one unified hierarchy. */
 export const isUnified = (): boolean => existsSync("/sys/fs/cgroup/cgroup.controllers");

@@ -1,8 +1,8 @@
 /** Attack one runtime, and see that nothing is left of it. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { removeCgroups } from "../conformance/cgroups.ts";
+import { hierarchies, removeCgroups } from "../conformance/cgroups.ts";
 import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import type { Attack, Outcome } from "./attack.ts";
@@ -33,6 +33,7 @@ export async function runAttack(attack: Attack, name: SubjectName, { directory, 
   const runtime = runtimeFor(name, attack);
   if ("skipped" in runtime) return runtime;
   const before = hostTraces(directory);
+  const missing = missingLevels(directory);
   const subject = new Subject(runtime, join(directory, `${name}-${attack.id.replaceAll(/[^\w-]+/g, "-")}`), sharedRootfs, rounds);
   let result: Result;
   try {
@@ -43,18 +44,37 @@ export async function runAttack(attack: Attack, name: SubjectName, { directory, 
   const errors = await subject.finish();
   // What an attack leaves behind counts against runt only; the machine is cleaned up in any case.
   const left = name === "runt" ? await leftovers(directory, before, () => {}) : [];
-  const unswept = await leftovers(directory, before, () => sweep(directory, before));
+  const unswept = await leftovers(directory, before, () => sweep(directory, before, missing));
   const trouble = [...errors, ...[...left, ...unswept].map((line) => `left behind: ${line}`)].join("; ");
   return trouble === "" || "broken" in result ? result : { broken: trouble };
 }
 
-/** Ends what is left of the processes in the attack's cgroups and directory, and removes those cgroups. */
-function sweep(directory: string, before: ReadonlySet<string>): void {
+/** Ends what is left of the processes in the attack's cgroups and directory, and removes those cgroups, with the levels that were not there before. */
+function sweep(directory: string, before: ReadonlySet<string>, missing: readonly string[]): void {
   for (const line of hostTraces(directory)) {
     const pid = /^process (\d+)/.exec(line)?.[1];
     if (pid !== undefined && !before.has(line)) endProcess(Number(pid));
   }
   removeCgroups(CGROUP_PARENT);
+  for (const base of bases()) removeCgroups(join(base, directory));
+  for (const level of missing.toReversed()) if (existsSync(level)) rmdirSync(level);
+}
+
+/** Root of a hierarchy, and the cgroups of this process. */
+function bases(): Set<string> {
+  const lines = readFileSync("/proc/self/cgroup", "utf8").trim().split("\n");
+  return new Set(["/", ...lines.map((line) => line.split(":").slice(2).join(":"))]);
+}
+
+/** Cgroups that are not there, with the names of the levels of this directory: runc 1.1 makes them for a cgroupsPath that climbs to it, and leaves them. */
+function missingLevels(directory: string): string[] {
+  const names = directory.split("/").filter(Boolean);
+  const levels = names.map((_, index) => names.slice(0, index + 1).join("/"));
+  const below = hierarchies().flatMap(({ target }) => [...bases()].map((base) => join(target, base)));
+  return below
+    .filter((path) => existsSync(path))
+    .flatMap((path) => levels.map((level) => join(path, level)))
+    .filter((path) => !existsSync(path));
 }
 
 function endProcess(pid: number): void {
