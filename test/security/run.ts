@@ -57,7 +57,15 @@ function sweep(directory: string, before: ReadonlySet<string>, missing: readonly
   }
   removeCgroups(CGROUP_PARENT);
   for (const base of bases()) removeCgroups(join(base, directory));
-  for (const level of missing.toReversed()) if (existsSync(level)) rmdirSync(level);
+  for (const level of missing.toReversed()) removeIfEmpty(level);
+}
+
+function removeIfEmpty(cgroup: string): void {
+  try {
+    rmdirSync(cgroup);
+  } catch {
+    // Not made, or somebody else has come to use it.
+  }
 }
 
 /** Root of a hierarchy, and the cgroups of this process. */
