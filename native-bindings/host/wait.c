@@ -23,7 +23,7 @@ static struct {
     /* The mask before they were blocked. */
     sigset_t before;
     bool blocked, ends_waits;
-    /* -1 = nobody has waited for so long. */
+    /* A signalfd, opened when the waits together have lasted SOON_MS; -1 until then. */
     int fd;
     int waited_ms;
     int ended_by;

@@ -14,7 +14,7 @@ static void make_namespaces(struct run *run, uint64_t flags) {
 }
 
 long plan_await(struct run *run, int *plan_fd) {
-  // Now nobody waits for it.
+  // The runtime is still reading the configuration, so this costs no time.
   reset_signals(run);
   long error = wait_message(run, MESSAGE_NAMESPACES);
   if (error < 0) return error;

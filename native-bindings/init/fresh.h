@@ -5,6 +5,6 @@
 
 /* A new file at `path`, open for writing, in place of whatever had that name; or a negative errno. */
 int fresh_open(const char *path);
-/* The same at PATH.PID, or at a name that nobody can know if somebody keeps making that one; the name is put into `name`. */
+/* The same at PATH.PID, or at a random name if another process keeps making that one; the name is put into `name`. */
 int fresh_beside(const char *path, struct buffer *name);
 #endif

@@ -41,7 +41,7 @@ struct log_position {
   /* Begun and perhaps not ended. */
   enum log_act act;
   unsigned stream;
-  /* LOG_TAKES: bytes in the pump's own pipe; 0 = nobody knows, and none has been read from it. */
+  /* LOG_TAKES: bytes in the pump's own pipe; 0 = not known, and none has been read from it. */
   uint64_t moved;
   /* LOG_WRITES: a line without an end goes, too. */
   bool flushes;

@@ -39,7 +39,7 @@ static void put_date(struct buffer *out, uint64_t days) {
 
 /* RFC 3339, UTC. */
 static void put_time(struct buffer *out, int64_t seconds, int64_t nanoseconds) {
-  // A clock that stands before 1970 is a clock that nobody has set.
+  // A clock that stands before 1970 was not set.
   uint64_t time = seconds < 0 ? 0 : (uint64_t)seconds, second = time % DAY_SECONDS;
   put_date(out, time / DAY_SECONDS);
   put_text(out, "T");

@@ -82,7 +82,7 @@ static bool init_waits_for(struct run *run, uint32_t message) {
 }
 
 /*
- * Until the id maps are written the runtime needs init dumpable; from then on nobody may look into it. Where there are none to write it must be
+ * Until the id maps are written the runtime needs init dumpable; from then on no other process may trace it. Where there are none to write it must be
  * born so: it may start its life in namespaces whose processes are waiting for it.
  */
 static void hide_init(struct run *run) {

@@ -107,7 +107,7 @@ long mount_change(struct run *run, int fd, uint64_t set, uint64_t clear) {
 #define LOCKABLE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define ACCESS_TIMES (MOUNT_ATTR__ATIME | MOUNT_ATTR_NODIRATIME)
 
-/* Flags that nobody named stay where they are locked: then the same is asked for without them. False: what was asked for cannot be had. */
+/* Locked flags that the configuration does not name stay: the call is repeated without clearing them. False: what was asked for cannot be had. */
 static bool spare_locked(int fd, const struct attributes *asked, uint64_t *set, uint64_t *clear) {
   struct statfs filesystem;
   if (asked->drop == 0 || sys_fstatfs(fd, &filesystem) < 0) return false;

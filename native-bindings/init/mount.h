@@ -38,7 +38,7 @@ long mount_old_bind(struct run *run, int source, int target, bool recursive);
 
 /* Reads all mounts into run->mount_table (mount_table.c). */
 long mount_table_read(struct run *run);
-/* Whether the mount of a descriptor was there when the table was read; true where nobody can tell. */
+/* Whether the mount of a descriptor was there when the table was read; true where it is not known. */
 bool mount_table_has(const struct run *run, int fd);
 
 /* Opens what mount(2) has mounted at a path since mount_table_read: a mount of `source`. Somebody may have moved something else there

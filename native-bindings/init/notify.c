@@ -36,7 +36,7 @@ static void tell_ready(struct notify *notify) {
   put_text(&out, "MAINPID=");
   put_u64(&out, (uint64_t)notify->main_pid);
   put_text(&out, "\nREADY=1\n");
-  // The manager has ended: there is nobody to tell.
+  // -EAGAIN is tried again; after any other error the manager has ended.
   notify->is_ready = tell(notify->host, line, -1) != -EAGAIN;
   notify->is_pending = !notify->is_ready;
 }

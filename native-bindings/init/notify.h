@@ -14,7 +14,7 @@ struct notify {
   bool is_ready;
 };
 
-/* Reads what has arrived, and waits for nobody; the first READY=1 is told to the host, and nothing else ever is. */
+/* Reads what has arrived, without blocking. Only the first READY=1 is told to the host. */
 void notify_take(struct notify *notify);
 /* CONTAINER HOST INIT_PIDFD INIT_PID: until the container is ready or its init has ended. */
 int notify_main(int count, char **arguments);

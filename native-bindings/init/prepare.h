@@ -30,6 +30,6 @@ struct instance {
 void prepare_filesystems(struct run *run, uint32_t wanted);
 /* One that is just so, or -1. The caller owns it. */
 int prepared_take(struct run *run, const struct instance *wanted);
-/* Those that nobody wanted: before there is a working directory, to which /proc/self/fd could lead. */
+/* Closes those that were not taken, before there is a working directory to which /proc/self/fd could lead. */
 void prepared_close(struct run *run);
 #endif

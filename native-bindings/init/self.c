@@ -1,4 +1,4 @@
-/* What a dynamic loader or a libc would do first, and nobody else does here: the kernel has put this program at a random address. */
+/* Relocates this program, because it has no dynamic loader or libc and the kernel has put it at a random address. */
 #ifndef RUNT_HOSTED
 #include "self.h"
 

@@ -30,7 +30,7 @@ struct terminal {
   bool sends;
   /* No process has the container's side open at the moment: the master would report a hang-up all the time. */
   bool idle;
-  /* A FIFO of the caller's, from which the sizes of a terminal come that nobody has a screen for; or -1. */
+  /* A FIFO of the caller's, from which the sizes come when the caller has no terminal; or -1. */
   int sizes;
   struct size_line line;
 };

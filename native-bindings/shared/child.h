@@ -24,7 +24,7 @@ struct pollfd;
 struct child {
   /*
    * Waits for descriptors, for so many nanoseconds or, with a negative number, for ever. Returns how many are ready, or a negative errno:
-   * -EINTR if the program is to be killed, another one if nobody can wait for more than one thing.
+   * -EINTR if the program is to be killed, another one if the host cannot wait for more than one descriptor.
    */
   int (*poll)(struct pollfd *fds, unsigned count, int64_t nanoseconds);
   /* The monotonic clock, in nanoseconds. */

@@ -98,7 +98,7 @@ export class ImageStore implements Images {
     }));
   }
 
-  /** @param isPatient nobody waits for it: it begins when nothing is pulled or made */
+  /** @param isPatient it begins when no image is being pulled or unpacked, because no caller waits for the result */
   async collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected> {
     const action = () => this.#alone(() => collect(policy, this.#collecting));
     return isPatient ? this.#lock.idle(action) : this.#lock.write(action);

@@ -13,7 +13,7 @@ export class Lock {
     return this.#during(true, action);
   }
 
-  /** As `write`, when nobody uses it and nobody waits: it holds up nobody that has come before. */
+  /** As `write`, but it begins when the lock is free and has no waiters, so that it delays no caller that came before. */
   async idle<T>(action: () => Promise<T>): Promise<T> {
     while (this.#isWriting || this.#readers > 0 || this.#waiting.length > 0)
       await new Promise<void>((go) => {

@@ -1,4 +1,4 @@
-/** Where the images are, below the state directory. Nobody but root gets there: setuid programs and devices of images are nobody's to run or open. */
+/** Where the images are, below the state directory. Only root can enter it, so that no user can run setuid programs or open devices of images. */
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 

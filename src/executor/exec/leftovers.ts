@@ -1,4 +1,4 @@
-/** What execs of a program that has died have left in a container: nobody waits for it, or bounds its time, any more. */
+/** Processes that execs of a program that has died left in a container. No program waits for them or bounds their time any more. */
 import { rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readIfThere } from "../process/cgroups.ts";
 
-/** A process that the kernel cannot stop (it waits for a device) holds up nobody longer than this. */
+/** Longest wait for a process that the kernel cannot stop, because it waits for a device. */
 const FREEZE_MS = 1_000;
 const LOOK_MS = 1;
 

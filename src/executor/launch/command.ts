@@ -99,7 +99,7 @@ export interface Rlimit {
 /** An object of an OCI configuration. Numbers that a double cannot hold are BigInt. */
 export type OciObject = Readonly<Record<string, unknown>>;
 
-/** process of the OCI configuration, for whoever has one. */
+/** `process` of an OCI configuration, for callers that have one. */
 export type OciProcess = Readonly<Record<string, unknown>> & { readonly args: readonly string[] };
 
 interface Common {

@@ -1,4 +1,4 @@
-/** How long a program runs, whoever sets the clock of the wall. */
+/** How long a program has run, independent of changes of the wall clock. */
 import { uptime } from "node:os";
 import type { ProcessState } from "../types.ts";
 import { TICKS_PER_SECOND } from "./table.ts";

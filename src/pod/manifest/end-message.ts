@@ -7,7 +7,7 @@ type Container = TaskInput["containers"][number];
 /** Source: Kubernetes API reference, Container.terminationMessagePath. */
 const DEFAULT_PATH = "/dev/termination-log";
 
-/** Where the default is within a volume of the pod there is no file: nobody has asked for one in that volume. */
+/** If the default path is within a volume of the pod, no file is made there, because the manifest does not ask for one. */
 export function endMessageOf(
   { terminationMessagePath: given, terminationMessagePolicy: policy }: ContainerInput,
   mounts: NonNullable<Container["mounts"]>,

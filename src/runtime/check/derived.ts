@@ -77,7 +77,7 @@ function examineProcess({ process }: Spec, warn: Warn, attempt: Attempt): void {
   if (!process) return;
   attempt(() => {
     const pointer = "/process/env";
-    // One by one, for all that is refused; then together, for what is given twice, with names nobody else has for what was refused.
+    // First each one alone, to report all that are refused. Then all together, to report duplicates; a refused one gets a unique name for that.
     const sound = (process.env ?? []).map((entry, index) =>
       attempt(() => envName(entry, `${pointer}/${index}`)) === undefined ? `?${index}=` : entry,
     );

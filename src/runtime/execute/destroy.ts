@@ -75,7 +75,7 @@ function stillRunning(id: string, isStuck = false): RuntError {
 
 /** A descriptor of init, checked after opening that the pid was not reused; REFUSED of pidfd.ts; undefined when init is gone. */
 export function openPidfd(record: StateSummary): number | undefined {
-  // Still being made, or no process at all: whoever can write the record can write anything.
+  // The container is still being made, or this is no process id: the record may hold any number.
   if (record.pid <= 0 || record.pid > MOST_PID) return undefined;
   let pidfd: number;
   try {

@@ -85,7 +85,7 @@ export interface Execution {
   released?: boolean;
   /** A cgroup says whose it is. */
   marked?: boolean;
-  /** Where whoever asks sees what is being done; undefined for exec. */
+  /** The page that `inspect` reads to see what is being done; undefined for exec. */
   progress?: Progress;
 }
 

@@ -1,6 +1,6 @@
 /**
- * create and run --detach with --exit-record: the container is watched over by a monitor that belongs to nobody, and how it ended can be read from a file
- * at any time, by anybody (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
+ * create and run --detach with --exit-record: a monitor without a parent waits for the container and writes to a file how it ended. Any process can
+ * read that file at any time (docs/decisions/0029-exit-record.md). Every change of the file is a rename.
  */
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type MonitorArguments, type ProcessId } from "../../shared/protocol/index.ts";
 import type { memoryPressure } from "../cgroup/index.ts";
@@ -121,7 +121,7 @@ function claim(path: string, fields: ExitRecord): number {
   return made.fd;
 }
 
-/** If the record cannot be written, nobody could learn the end of this container: then it is undone. */
+/** If the record cannot be written, the end of this container could not be learnt, so the container is undone. */
 function replaceOrUndo(path: string, before: number, fields: ExitRecord, execution: Execution): number {
   try {
     return replace(path, before, fields);

@@ -1,5 +1,5 @@
 /**
- * The lock of a container that is to be removed by force, taken from whoever does not let it go. init is killed by its identity, which
+ * Takes the lock of a container that is to be removed by force from a process that does not release it. init is killed by its identity, which
  * ends what waits for the container. A runtime that goes on is asked to end (it undoes what it has begun), then killed: only one that is proven to
  * be at work on this very container.
  */

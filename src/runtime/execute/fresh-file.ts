@@ -11,7 +11,7 @@ export interface FreshFile {
 const ATTEMPTS = 8;
 const UNKNOWN = "/proc/sys/kernel/random/uuid";
 
-/** A new file with this text at PATH.PID, or with a name that nobody can know if somebody has that one. @throws HostError */
+/** A new file with this text at PATH.PID, or under a random name if that name is taken. @throws HostError */
 export function writeBeside(path: string, text: string): FreshFile {
   const { O } = host;
   for (let attempt = 1; ; attempt++) {

@@ -42,7 +42,7 @@ function checkAddress(address: string): void {
   if (!/^[/@]./.test(address)) throw new RuntError("usage", `NOTIFY_SOCKET=${address}: use an absolute path, or @ and a name`);
 }
 
-/** The host's socket comes first: without a listener there, nobody waits for the container, and it starts as it would without a socket. */
+/** The host's socket is connected first. If it has no listener, the container starts as it would without a socket. */
 function listenFor(directory: string, address: string, warnings: string[]): NotificationSockets | undefined {
   const caller = connectHost(address, warnings);
   if (caller === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * In which operation a container's creation is, for whoever asks while it hangs: a page of memory that the runtime and the helper store
- * numbers into and that `inspect` reads through /proc/PID/fd of the runtime (src/shared/protocol/page.ts). A store, no system call.
+ * In which operation a container's creation is, to be seen while it hangs. The runtime and the helper store numbers into a page of memory,
+ * which `inspect` reads through /proc/PID/fd of the runtime (src/shared/protocol/page.ts). A store, no system call.
  */
 import { PAGE_BYTES, PAGE_WORD, PROGRESS_NAME } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";

@@ -1,4 +1,4 @@
-/** What the monitor of a machine is told by whoever makes it: in its environment, which only its own user and root can read. */
+/** What `create` tells the monitor of a machine. It is in the environment of the monitor, which only its own user and root can read. */
 
 /** Of the operator's configuration and the sizes of the container. */
 export interface MachineRequest {

@@ -14,7 +14,7 @@ import {
   type StateRecord,
 } from "../state/index.ts";
 
-/** @param state descriptor, locked by whoever calls: nothing is done when it is not the container's directory any more */
+/** @param state descriptor of the state directory, locked by the caller. Nothing is done if it is no longer the container's directory. */
 export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {
   const directory = containerDirectory(options.root, id);
   if (force && !host.stat(directory)) return;

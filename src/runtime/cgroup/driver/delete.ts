@@ -22,7 +22,7 @@ const SHORT_PATIENCE_MS = 300;
  * Remove a container's cgroup directories, the cgroups the container made below them, and the levels above that runt made
  * and nobody uses any more. What is gone already is fine. What is not the container's stays: a directory that was there before, one with the mark of
  * another container, and one that nothing proves to be its own and that somebody is in. Returns whether others are, or may be, in what stays.
- * @param allEnded whoever is left cannot be the container's, whose processes have all ended: its own cgroup stays with him
+ * @param allEnded all processes of the container have ended, so that a process that is left is not the container's: the cgroup stays with it
  * @throws RuntError cgroup when a process stays inside of what is its own.
  */
 export function deleteCgroup(cgroup: CgroupRef, owner: Owner, allEnded = false): boolean {

@@ -27,8 +27,8 @@ export function awakeStates(): string {
 }
 
 /**
- * As isFrozen, by the state of init where that is enough. An init that somebody has moved out of the container's cgroup is not frozen here: whoever
- * acts by the answer asks isFrozen.
+ * As isFrozen, by the state of init where that is enough. An init that was moved out of the container's cgroup is not frozen here, so a caller
+ * that acts on the answer has to use isFrozen.
  */
 export function isFrozenToShow(cgroup: CgroupRef, state: string): boolean {
   return !(cgroup.version === 1 && awakeStates().includes(state)) && isFrozen(cgroup);

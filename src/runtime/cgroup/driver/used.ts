@@ -29,7 +29,8 @@ export function refuseUsed({ version, paths, systemd }: CgroupRef & { readonly s
 }
 
 /**
- * What a container has made and nobody uses any more goes, so that this one makes its own: verbs on the former one then leave it alone. On v1 its
+ * Removes directories of a former container that have no process any more, so that this container makes its own. Verbs on the former one then leave
+ * them alone. On v1 its
  * first directory alone has the mark, which says what was there before it. rmdir(2) knows of processes that cannot be seen from here, too.
  */
 function withoutFormer(kept: readonly string[]): readonly string[] {

@@ -38,7 +38,7 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
       const [what, there] = source === "directory" ? ["a directory", `a ${nameOf(place.facts)}`] : ["a file", "a directory"];
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
     } else if (place.status === "missing") {
-      // A caller without rights cannot write to a root filesystem of another user, and nobody to a read-only one.
+      // A caller without rights cannot write to a root filesystem of another user, and no caller can write to a read-only one.
       const readOnly = readOnlyReason(place, files);
       if (maker !== undefined && isForeign(place, files, maker))
         report.error(

@@ -29,7 +29,7 @@ export const remountTargets: HostCheck = (spec, report, { view, files }) => {
 function mayBeMounted(place: Found | NotFound, { root }: Spec, mountinfo = ""): boolean {
   const path = place.status === "found" ? place.path : [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
   const { at, index } = place.layer;
-  // The last name of a source may be a link, and then nobody sees it in mountinfo; the root filesystem is none (rootfs-symlink).
+  // The last name of a source may be a link, which mountinfo does not show. The root filesystem is no link (rootfs-symlink).
   const end =
     index === -1
       ? `/${cleanPath(root?.path ?? "")

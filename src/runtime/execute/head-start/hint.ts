@@ -57,7 +57,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     // The helper could not be executed, which `adopt` finds.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
   }
-  // Now, while the helper makes the network namespace: nobody can read mountinfo while its clone copies the mounts.
+  // The helper makes the network namespace now. Later, while its clone copies the mounts, the kernel blocks readers of mountinfo.
   if (helper.clone !== 0) readMounts();
 }
 

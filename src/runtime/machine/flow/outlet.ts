@@ -7,9 +7,9 @@ import type { Loop, Watched } from "./loop.ts";
 const AT_ONCE = 4096;
 
 export interface OutletOptions {
-  /** So many bytes have gone, or nobody is there any more who would take them. */
+  /** So many bytes were written, or dropped because the reader has closed. */
   readonly gone?: (bytes: number) => void;
-  /** Nobody takes them any more. */
+  /** The reader has closed. */
   readonly broken?: () => void;
   /** Most bytes of one write. */
   readonly atOnce?: number;

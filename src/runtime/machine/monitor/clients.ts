@@ -34,7 +34,7 @@ class Client {
         this.#tell("started");
         return;
       case "output":
-        // Who has left takes nothing more, and what it would have taken holds nobody up.
+        // A client that has left takes no more output. Its bytes are released, so that they do not delay other clients.
         if (this.#gone) this.#port.release(event.stream, event.channel, event.bytes.length);
         else this.#tell(event.channel, event.bytes);
         return;

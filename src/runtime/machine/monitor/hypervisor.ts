@@ -5,7 +5,7 @@ import type { MachineRequest } from "../request.ts";
 const KERNEL_WORDS = [
   // Without a firmware's or a clock's help, and quietly.
   ...["quiet", "loglevel=1", "no_timer_check", "tsc=reliable", "mitigations=off", "random.trust_cpu=on", "cgroup_no_v1=all"],
-  // A guest that cannot go on ends its machine, also where one of its processes met a bug of the kernel: nobody would hear of that one's end.
+  // The machine ends when the guest's kernel panics. It also ends after an oops of one process, because the end of that process would not be reported.
   ...["oops=panic", "panic=-1", "reboot=t", "rdinit=/runt", "--", "machine-guest"],
 ];
 

@@ -80,7 +80,7 @@ export function addCgroupNamespace(scope: Scope): void {
   scope.builder.add("init", "cgroups", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
 }
 
-/** The cgroups are there, with their limits: until then whoever needs them waits, in this part of the plan. */
+/** Tells the actor that the cgroups exist with their limits. In this part of the plan it waits for that. */
 export function addRendezvous({ builder }: Scope, actor: "intermediate" | "init", part: Part): void {
   builder.begin("told");
   builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });

@@ -96,8 +96,8 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
 }
 
 /**
- * Whether init does nothing that device rules could refuse, as far as the configuration tells, and runs nobody's program before the runtime has
- * heard of it: what every container may use includes the making of any node.
+ * Whether init does nothing that device rules could refuse, as far as the configuration tells, and runs no program of the configuration before the
+ * runtime has heard of it. The rules that every container gets allow the making of any node.
  */
 function rulesCanWait({ config: { resources, hooks, mounts } }: CompileInput): boolean {
   if (hooks.createContainer || resources.onlyListedDevices) return false;

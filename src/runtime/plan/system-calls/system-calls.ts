@@ -154,7 +154,7 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   // Beside the one that was made before, a directory is made without being looked for.
   "mount.bind": [
     ...MAKE_TARGET.map((call) => call.replace(/^\+openat2/, "?+openat2")),
-    // Again where flags that nobody named are locked.
+    // The call is repeated where flags are locked that the configuration does not name.
     ...ATTACH.map((call) => call.replace("attr_clr=$attrClear}", "attr_clr=$attrClear|$attrDrop}")),
     '?mount_setattr(_, "", AT_EMPTY_PATH, {propagation=0})',
     "?mount(_, _, NULL, MS_BIND, NULL)",

@@ -14,7 +14,7 @@ export const SYSTEM_BUS = "/run/dbus/system_bus_socket";
 export const SYSTEM_MANAGER: ManagerSocket = { socket: "/run/systemd/private", direct: true };
 
 /**
- * In the order in which they are to be tried. To the system's manager the bus is the shorter way: whoever has connected to systemd's own socket is told of
+ * In the order in which they are to be tried. For the system's manager the bus takes less time: a client of systemd's own socket is told of
  * each change of every unit, which takes systemd longer than all that a container needs of it. The session's bus may be without a systemd, so
  * the socket of a user's manager comes first.
  * An address in the environment of the system's bus replaces both; of a user's manager the session bus, as systemctl(1) has it.

@@ -19,7 +19,7 @@ export function unitDriver(unit: UnitRef): CgroupDriver {
     },
     tellLimits: (cgroup, writes) => updateUnit(unit, cgroup, writes),
     approach: () => approach(unit),
-    /** systemd kills all that is in it: where the mark does not say whose it is, only a unit in which nobody is, and which is where the record has it. */
+    /** Stopping a unit kills all processes in it. Without a mark that proves the owner, only an empty unit at the recorded place is stopped. */
     release(cgroup, owner) {
       const [path = ""] = cgroup.paths;
       if (markFor(path, owner.mark) !== "own") {

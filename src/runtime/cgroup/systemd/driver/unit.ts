@@ -33,7 +33,7 @@ export function stopUnit(unit: UnitRef): void {
 
 /**
  * Whether a unit of this name, if there is one, has its cgroup there: two units of one name, one after the other, may be in different slices.
- * A unit that has failed has no cgroup, and belongs to nobody.
+ * A unit that has failed has no cgroup and no owner.
  */
 export function isUnitAt(unit: UnitRef, directory: string): boolean {
   try {
