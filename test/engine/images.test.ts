@@ -86,7 +86,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     expect(told).toHaveLength(2);
     expect(told).toContainEqual(expect.objectContaining({ container: "c0", digest: first.digest, via: "pulled", error: null }));
     expect(told).toContainEqual(expect.objectContaining({ container: "c1", digest: second.digest }));
-    expect((await scene.ctl("describe", "t")).stdout).toContain(first.digest);
+    expect((await scene.ctl("describe", "t")).stdout).toMatch(new RegExp(`^  Image digest: +${first.digest}$`, "m"));
     await daemon.kill();
     rmSync(first.directory, { recursive: true });
     rmSync(second.directory, { recursive: true });

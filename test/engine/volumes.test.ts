@@ -49,6 +49,16 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     expect(existsSync("/etc/passwd")).toBe(true);
   });
 
+  test("what is missing on the host is named by its path, and by no path of the daemon's own", async () => {
+    await scene.daemon();
+    const data = `${scene.directory}/data`;
+    await apply([{ name: "a", fields: { mounts: [{ source: data, target: "/data" }] } }]);
+    await until(async () => (await task()).known === "STOPPED");
+    expect((await task()).reason).toContain(`${data} is not there`);
+    expect((await task()).reason).not.toContain("/proc/");
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+  });
+
   test("a directory and a file of the host; read-only means all that is mounted below, too", async () => {
     await scene.daemon();
     const directory = hostDirectory("host");

@@ -36,7 +36,8 @@ function write(directory: number, path: string, { file, value, isOptional = fals
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && isOptional) return;
-    throw new CgroupWriteError(`cannot write ${value} to ${path}/${file}: ${code}`, { cause: error });
+    // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
+    throw new CgroupWriteError(`cannot write ${value} to ${path}/${file}: ${code}`);
   }
 }
 

@@ -28,6 +28,7 @@ export function endContainer(
   const ended: ContainerRecord = {
     ...container,
     exit: found,
+    lastRun: null,
     startedAt: container.startedAt ?? (hasRun ? now : null),
     stoppedAt: now,
     isUnsure: false,

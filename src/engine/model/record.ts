@@ -105,6 +105,8 @@ export interface ContainerRecord {
   readonly startedAt: Instant | null;
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;
+  /** The earlier incarnation whose end `exit` is, until this one has ended; absent or null: `exit` is the end of this one. */
+  readonly lastRun?: Readonly<{ runtimeId: string; startedWallMs: number | null }> | null;
   readonly reason: Reason | null;
   readonly health: HealthRecord | null;
   /** The states of its postStart hook, startup check and liveness check (checks.ts), if it has them. */

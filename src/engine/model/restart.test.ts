@@ -37,6 +37,22 @@ test("E94 exits 1, 1 and then 0 with 0 ignored: it is started twice again, with 
   expect(waits).toEqual([1000, 2000]);
 });
 
+test("P32 a container that was started again says which run its last end was of; its own end takes that place", () => {
+  const one = world([{ name: "c", restart: {} }]);
+  const first = of(one, "c");
+  one.exit("c", 1, true);
+  const lastRun = { runtimeId: first.runtimeId, startedWallMs: first.startedAt!.wallMs };
+  expect(of(one, "c")).toMatchObject({ generation: 2, exit: { code: 1 }, lastRun });
+  go(one);
+  one.wait();
+  go(one);
+  expect(of(one, "c").startedAt!.wallMs).toBeGreaterThan(first.startedAt!.wallMs);
+  expect(of(one, "c")).toMatchObject({ known: "RUNNING", exit: { code: 1 }, lastRun });
+  one.send({ type: "stop", at: one.now, reason: { code: "StoppedByUser", text: "x" } });
+  go(one);
+  expect(of(one, "c")).toMatchObject({ known: "STOPPED", lastRun: null });
+});
+
 test("E94 a run that is too short, and one too many, are not followed by another", () => {
   const short = world([{ name: "c", restart: { minimumRunTime: "10s" } }]);
   short.exit("c", 1, true);

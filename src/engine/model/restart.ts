@@ -35,6 +35,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     known: container.image === null && specOf(record, container.name)?.image !== undefined ? "NONE" : "PULLED",
     applied: null,
     isUnsure: false,
+    lastRun: lastRunOf(container),
     reason: null,
     restartAt,
     isRestartAsked: false,
@@ -48,6 +49,11 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     ...changeChecks(container, () => UNKNOWN_HEALTH),
     ...(container.agents === undefined ? {} : { agents: [] }),
   });
+}
+
+/** If the container has not run since its last restart, its exit status is that of a run before. */
+function lastRunOf({ exit, lastRun, runtimeId: id, startedAt }: ContainerRecord): NonNullable<ContainerRecord["lastRun"]> | null {
+  return exit === null ? null : (lastRun ?? { runtimeId: id, startedWallMs: startedAt?.wallMs ?? null });
 }
 
 export function restartByPolicy(record: TaskRecord, container: ContainerRecord, policy: RestartPolicy, now: Instant): TaskRecord {

@@ -35,6 +35,8 @@ export interface ContainerView {
   readonly startedMs: number | null;
   readonly stoppedMs: number | null;
   readonly exit: ContainerExit | null;
+  /** The earlier incarnation whose end `exit` is; null: it is the end of this one. */
+  readonly lastRun: { readonly id: string; readonly startedMs: number | null } | null;
   readonly reason: string | null;
   /** Why the container does not have the limits of its spec; null: it has them, or is about to get them. */
   readonly updateError: string | null;
@@ -117,6 +119,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       startedMs: container.startedAt?.wallMs ?? null,
       stoppedMs: container.stoppedAt?.wallMs ?? null,
       exit: container.exit,
+      lastRun: container.lastRun ? { id: container.lastRun.runtimeId, startedMs: container.lastRun.startedWallMs } : null,
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
       image: container.image && imageView(container.image),

@@ -51,7 +51,8 @@ function openPart(directory: number, part: string, name: string): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = { ENOENT: "is not there", ENOTDIR: "is below what is no directory" }[code ?? ""] ?? `cannot be opened: ${code}`;
-    throw new Error(`${name} ${reason}`, { cause: error });
+    // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
+    throw new Error(`${name} ${reason}`);
   }
 }
 

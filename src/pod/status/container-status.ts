@@ -68,9 +68,10 @@ function stateOf(facts: ContainerFacts, all: readonly ContainerFacts[]): Contain
 
 /** undefined: the container has not run, and no start has failed. */
 export function terminated({ view, detail }: ContainerFacts): ContainerStateTerminated | undefined {
-  const { exit, startedMs, stoppedMs } = view;
+  const { exit, stoppedMs } = view;
+  const { id, startedMs } = view.lastRun ?? view;
   const times = {
-    ...(startedMs === null ? {} : { startedAt: instant(startedMs), containerID: `runt://${view.id}` }),
+    ...(startedMs === null ? {} : { startedAt: instant(startedMs), containerID: `runt://${id}` }),
     ...(exit === null ? {} : { finishedAt: instant(exit.endedWallMs) }),
     ...(exit === null && stoppedMs !== null ? { finishedAt: instant(stoppedMs) } : {}),
   };

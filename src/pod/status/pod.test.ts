@@ -48,6 +48,7 @@ function podWith(
     startedMs: null,
     stoppedMs: null,
     exit: null,
+    lastRun: null,
     reason: null,
     updateError: null,
     agents: [],
@@ -175,11 +176,13 @@ test("P32 a container that is started again: how often, and how it has ended bef
     state: { waiting: { reason: "CrashLoopBackOff" } },
     lastState: { terminated: { exitCode: 1 } },
   });
-  const running = podWith([{ name: "a", ...up, restarts: 2, exit: exit(1) }]).status.containerStatuses![0]!;
+  const lastRun = { id: "t.a.2", startedMs: T - 60_000 };
+  const running = podWith([{ name: "a", ...up, id: "t.a.3", restarts: 2, exit: exit(1), lastRun }]).status.containerStatuses![0]!;
   expect(running).toMatchObject({
     ready: true,
+    containerID: "runt://t.a.3",
     state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
-    lastState: { terminated: { exitCode: 1 } },
+    lastState: { terminated: { exitCode: 1, containerID: "runt://t.a.2", startedAt: "2025-12-31T23:59:00Z" } },
   });
   expect(podWith([{ name: "a", ...up }]).status.containerStatuses![0]).not.toHaveProperty("lastState");
 });

@@ -1,4 +1,4 @@
-/** Formats "Name:   value", with all values in one column. */
+/** Formats "Name:   value", with all values in one column. `name` "": the value continues the line before. */
 export function field(name: string, value: string): string {
-  return `${`${name}:`.padEnd(16)}${value}`;
+  return `${(name === "" ? "" : `${name}:`).padEnd(16)}${value}`;
 }

@@ -85,7 +85,9 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
     `${style("bold", `Container ${printable(container.name)}`)}  ${style(stateStyle(container.known), container.known)}, wanted ${container.desired}`,
     ...[
       field("Id", `${printable(container.id)} (generation ${container.generation}, ${container.restarts} restarts)`),
-      ...(container.image === null ? [] : [field("Image", printable(container.image.reference)), field("", container.image.digest)]),
+      ...(container.image === null
+        ? []
+        : [field("Image", printable(container.image.reference)), field("Image digest", container.image.digest)]),
       ...(typeof asked?.["command"] === "string" ? [field("Command", commandOf(asked))] : []),
       ...environmentOf(asked).map((line) => field("Environment", line)),
       ...(detail?.dependsOn ?? []).map((one) => field("Depends on", printable(one))),

@@ -42,6 +42,10 @@ export const containerView = z
     startedMs: wallMs.nullable(),
     stoppedMs: wallMs.nullable(),
     exit: containerExit.nullable(),
+    lastRun: z
+      .strictObject({ id: z.string(), startedMs: wallMs.nullable() })
+      .nullable()
+      .describe("The incarnation before, when `exit` is its end. null: it is the end of this one."),
     reason: z.string().nullable(),
     updateError: z.string().nullable().describe("Why it does not have the limits of its spec; null: it has them, or will soon."),
     image: z
