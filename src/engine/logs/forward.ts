@@ -21,14 +21,20 @@ export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels:
   return Buffer.concat([head, body]);
 }
 
+/** The path of the socket for the next connection. `close` is called when the connection is made, or has failed. */
+export interface SocketPath {
+  readonly path: string;
+  readonly close?: () => void;
+}
+
 export class ForwardSocket {
-  readonly #path: string;
+  readonly #find: () => SocketPath;
   readonly #greeting: Buffer | undefined;
   #socket: Socket | undefined;
 
-  /** @param greeting sent first on each connection */
-  constructor(path: string, greeting?: Buffer) {
-    this.#path = path;
+  /** @param find may throw if there is no socket now. @param greeting sent first on each connection */
+  constructor(find: () => SocketPath, greeting?: Buffer) {
+    this.#find = find;
     this.#greeting = greeting;
   }
 
@@ -51,9 +57,18 @@ export class ForwardSocket {
     this.#socket = undefined;
   }
 
-  #connected(): Promise<Socket> {
+  async #connected(): Promise<Socket> {
+    const { path, close } = this.#find();
+    try {
+      return await this.#connectTo(path);
+    } finally {
+      close?.();
+    }
+  }
+
+  #connectTo(path: string): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const socket = connect(this.#path);
+      const socket = connect(path);
       socket.once("connect", () => {
         if (this.#greeting !== undefined) socket.write(this.#greeting);
         resolve(socket);

@@ -1,5 +1,5 @@
 /** Computes whether a dependency of a container is satisfied, may be satisfied later, or never will be. */
-import { type Dependency, dependencyTarget } from "../spec/index.ts";
+import { type Dependency, dependenciesOf, dependencyTarget } from "../spec/index.ts";
 import { isStarting } from "./checks.ts";
 import type { DecisionContext } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
@@ -29,7 +29,7 @@ export function targetOf(record: TaskRecord, dependency: Dependency, peers: read
 type View = Pick<DecisionContext, "peers" | "succeeded">;
 
 export function unresolved(record: TaskRecord, container: ContainerRecord, { peers, succeeded }: View, now: Instant): Unresolved[] {
-  return (specOf(record, container.name)?.dependsOn ?? []).flatMap((dependency) => {
+  return dependenciesIn(record, container.name).flatMap((dependency) => {
     const target = targetOf(record, dependency, peers);
     if (target === undefined ? hasSucceeded(record, dependency, succeeded) : holds(dependency, target.container)) return [];
     const never = (target && whyNever(dependency, target)) ?? timedOut(dependency, container, now);
@@ -37,10 +37,16 @@ export function unresolved(record: TaskRecord, container: ContainerRecord, { pee
   });
 }
 
+/** Empty for the pause container, which waits for nothing. */
+export function dependenciesIn(record: TaskRecord, name: string): readonly Dependency[] {
+  const spec = specOf(record, name);
+  return spec === undefined ? [] : dependenciesOf(spec);
+}
+
 /** The times at which the container stops waiting for dependencies that have a timeout. */
 export function dependencyDeadlines(record: TaskRecord, { name, blockedSince }: ContainerRecord): Deadline[] {
   if (blockedSince === null) return [];
-  return (specOf(record, name)?.dependsOn ?? []).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));
+  return dependenciesIn(record, name).flatMap(({ timeout }) => (timeout === undefined ? [] : [after(blockedSince, timeout)]));
 }
 
 /** A one-shot in `succeeded` was removed from the records; it has been created, has started and has exited with 0. */

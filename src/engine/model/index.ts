@@ -6,6 +6,7 @@ export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting } from "./checks.ts";
 export { nextDeadline } from "./deadlines.ts";
+export { dependenciesIn } from "./dependencies.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { DEFAULT_OPTIONS, type DecisionContext, type EngineOptions, retryDelayMs } from "./host.ts";
 export { isTaskId, PAUSE_NAME, revisionOf, runtimeId, taskId } from "./ids.ts";
@@ -19,7 +20,7 @@ export {
   shortages,
 } from "./ledger.ts";
 export { NETWORK } from "./network.ts";
-export { type NewTask, newRecord } from "./new-record.ts";
+export { type NewTask, newRecord, ROUTER_VOLUME } from "./new-record.ts";
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";

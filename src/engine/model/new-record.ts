@@ -6,6 +6,9 @@ import { NETWORK } from "./network.ts";
 import { type ContainerRecord, type ContainerType, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
 
+/** Name of the scratch directory in which the log router of a task makes its socket. No volume of a task file can have this name. */
+export const ROUTER_VOLUME = ".log-router";
+
 export interface NewTask {
   /** Made by taskId (ids.ts). */
   readonly id: string;
@@ -64,6 +67,7 @@ export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRec
     ...spec.volumes
       .filter(({ host }) => host === undefined || spec.hostPaths !== undefined)
       .map(({ name }) => ({ name: `volume:${name}`, kind: "volume", ...none }) as const),
+    ...(spec.containers.some(({ logRouter }) => logRouter) ? [{ name: `volume:${ROUTER_VOLUME}`, kind: "volume", ...none } as const] : []),
   ];
 }
 

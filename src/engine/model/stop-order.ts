@@ -1,8 +1,8 @@
 /** The order of stopping: containers stop before the containers on which they depend. */
 import { dependencyTarget } from "../spec/index.ts";
-import type { Place } from "./dependencies.ts";
+import { dependenciesIn, type Place } from "./dependencies.ts";
 import type { DecisionContext } from "./host.ts";
-import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import type { ContainerRecord, TaskRecord } from "./record.ts";
 
 /**
  * The containers that must end before `container` may be stopped: all that depend on it, directly or indirectly, and are to stop as well. A dependent that keeps
@@ -35,7 +35,7 @@ function dependentsOf(of: Place, all: readonly Place[]): Place[] {
 }
 
 function dependsOn({ task, container }: Place, name: string, target: string): boolean {
-  return (specOf(task, container.name)?.dependsOn ?? []).some((dependency) => {
+  return dependenciesIn(task, container.name).some((dependency) => {
     const named = dependencyTarget(task.name, dependency);
     return named.task === name && named.container === target;
   });

@@ -1,7 +1,14 @@
 export { bundleProblems } from "./bundle.ts";
 export { parseEnvFile } from "./env-file.ts";
 export { imageProcess, imageVolumes } from "./image.ts";
-export { type ImagePlacement, launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
+export { type ImagePlacement, type LogRouterPlacement, launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
+export {
+  ROUTER_PORT,
+  ROUTER_SOCKET,
+  routerConfig,
+  tagOf,
+  withRouterSecrets,
+} from "./log-router.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
 export {
   type BridgeNetwork,

@@ -11,6 +11,7 @@ import {
 } from "../../executor/index.ts";
 import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
+import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { sharesOf } from "./task-limits.ts";
@@ -32,6 +33,10 @@ export interface Placement {
   readonly metadata?: string;
   /** The file for its end message; absent: there is none. */
   readonly endMessage?: string;
+  /** What it has as a log router. */
+  readonly logRouter?: LogRouterPlacement;
+  /** Variables with the address of its log router. */
+  readonly routerEnv?: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
@@ -45,6 +50,14 @@ export interface Placement {
   readonly pause?: string;
   /** The network that the engine has made for the task. */
   readonly network?: NetworkPlacement;
+}
+
+/** Directories of the host for a log router. */
+export interface LogRouterPlacement {
+  /** With config.json. */
+  readonly config: string;
+  /** For its socket. */
+  readonly run: string;
 }
 
 export interface ImagePlacement {
@@ -67,6 +80,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       ...fileMounts(network, container, config),
       ...metadataMount(container, placement),
       ...endMessageMount(container, placement),
+      ...routerMounts(placement),
       ...secretMounts(container, placement),
     ],
     annotations: { ...container.annotations, ...annotations },
@@ -101,8 +115,8 @@ export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
 }
 
-function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv }: Placement): ImageProcess {
-  const container = { ...given, env: { ...ofFiles, ...given.env, ...secretEnv } };
+function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv, routerEnv }: Placement): ImageProcess {
+  const container = { ...given, env: { ...routerEnv, ...ofFiles, ...given.env, ...secretEnv } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
     return { cmd: command!, args, env, cwd, user };
@@ -169,6 +183,16 @@ function endMessageMount({ endMessage }: ContainerSpec, { endMessage: source }: 
   if (endMessage === undefined || source === undefined) return [];
   const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rw"];
   return [{ destination: endMessage.path, source, type: "bind", options }];
+}
+
+/** Its secrets are mounted below its configuration, so that this comes before secretMounts. */
+function routerMounts({ logRouter }: Placement): Mount[] {
+  if (logRouter === undefined) return [];
+  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow"];
+  return [
+    { destination: ROUTER_CONFIG, source: logRouter.config, type: "bind", options: [...options, "ro"] },
+    { destination: ROUTER_RUN, source: logRouter.run, type: "bind", options: [...options, "rw"] },
+  ];
 }
 
 function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {

@@ -1,5 +1,5 @@
 /** The detailed view of a task: its spec, and why it is in its state. Pure. */
-import { type ContainerRecord, type HealthRecord, type Reason, specOf, type TaskRecord } from "../model/index.ts";
+import { type ContainerRecord, dependenciesIn, type HealthRecord, type Reason, type TaskRecord } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface CheckDetail {
@@ -60,7 +60,7 @@ export function detailOf(
       ...(postStart && { postStart: checkDetail(postStart, isRedacted) }),
       ...(startup && { startup: checkDetail(startup, isRedacted) }),
       ...(liveness && { liveness: checkDetail(liveness, isRedacted) }),
-      dependsOn: (specOf(record, name)?.dependsOn ?? []).map(({ container, condition }) => `${condition} of ${container}`),
+      dependsOn: dependenciesIn(record, name).map(({ container, condition }) => `${condition} of ${container}`),
       ...(endMessage === undefined ? {} : { endMessage: isRedacted ? null : endMessage }),
     })),
   };

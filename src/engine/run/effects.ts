@@ -21,6 +21,7 @@ import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
 import type { EndMessages } from "./end-messages.ts";
 import type { Launching } from "./launching.ts";
+import type { LogRouters } from "./log-routers.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
@@ -37,6 +38,7 @@ export interface EffectsOptions {
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
   readonly endMessages: EndMessages;
+  readonly logRouters: LogRouters;
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
@@ -79,6 +81,7 @@ export class Effects {
         await this.#options.pulling.makeRoot(record, action);
         metadata.begin(record, action);
         endMessages.begin(record, action);
+        this.#options.logRouters.begin(record, action);
         return done(action, "CREATED");
       case "start": {
         const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
@@ -134,7 +137,7 @@ export class Effects {
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
     // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
     unmountBelow(paths.volumes(id));
-    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id)])
+    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id), paths.logRouters(id)])
       rmSync(path, { recursive: true, force: true });
     this.#options.specCopies.remove(id);
   }

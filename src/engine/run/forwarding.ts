@@ -4,9 +4,19 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ForwardSocket, forwardFrame, JOURNAL_SOCKET, journalGreeting, journalLine, type LogRecord } from "../logs/index.ts";
+import {
+  ForwardSocket,
+  forwardFrame,
+  JOURNAL_SOCKET,
+  journalGreeting,
+  journalLine,
+  type LogRecord,
+  type SocketPath,
+} from "../logs/index.ts";
 import { specOf, type TaskRecord } from "../model/index.ts";
+import { tagOf } from "../plan/index.ts";
 import type { EngineLog } from "./log.ts";
+import type { LogRouters } from "./log-routers.ts";
 import { type LogSource, readContainerLog } from "./logs.ts";
 import type { Paths } from "./paths.ts";
 import { viewOf } from "./view.ts";
@@ -17,12 +27,13 @@ export interface ForwardingOptions {
   readonly onCommit: LogSource["onCommit"];
   /** Socket of systemd's journal; absent: the standard one. */
   readonly journalSocket?: string | undefined;
+  readonly logRouters: LogRouters;
   readonly log: EngineLog;
 }
 
 /** The receiver of a container's log. */
 interface Destination {
-  readonly socket: string;
+  readonly socket: () => SocketPath;
   readonly greeting?: Buffer;
   readonly render: (record: LogRecord) => Buffer;
 }
@@ -66,13 +77,16 @@ export class Forwarding {
   }
 
   #destination(record: TaskRecord, name: string): Destination | undefined {
-    const { driver, forward } = specOf(record, name)?.log ?? {};
-    const { journalSocket = JOURNAL_SOCKET } = this.#options;
-    if (driver === "journald") return { socket: journalSocket, greeting: journalGreeting(`${record.name}/${name}`), render: journalLine };
-    if (forward === undefined) return undefined;
-    const { socket, tag = `${name}-firelens-${record.name}` } = forward;
-    const labels = { tag, group: record.group, task: record.name, container: name };
-    return { socket, render: (one) => forwardFrame(one, labels) };
+    const spec = specOf(record, name);
+    const { driver, forward, router } = spec?.log ?? {};
+    const { journalSocket = JOURNAL_SOCKET, logRouters } = this.#options;
+    if (driver === "journald")
+      return { socket: () => ({ path: journalSocket }), greeting: journalGreeting(`${record.name}/${name}`), render: journalLine };
+    if (forward === undefined && router === undefined) return undefined;
+    const labels = { tag: forward?.tag ?? tagOf(spec!, record.name), group: record.group, task: record.name, container: name };
+    const render = (one: LogRecord) => forwardFrame(one, labels);
+    if (forward !== undefined) return { socket: () => ({ path: forward.socket }), render };
+    return { socket: () => logRouters.socket(record, router!), render };
   }
 
   /** Path of the saved position. It belongs to the logs of all incarnations, whose runtime ids differ only in the generation at their end. */
@@ -83,8 +97,8 @@ export class Forwarding {
   /** Returns true if the whole log was sent, up to the end of the container. */
   async #forward(first: TaskRecord, name: string, place: string, signal: AbortSignal): Promise<boolean> {
     const { paths, records, onCommit, log } = this.#options;
-    const { socket: path, greeting, render } = this.#destination(first, name)!;
-    const socket = new ForwardSocket(path, greeting);
+    const { socket: receiver, greeting, render } = this.#destination(first, name)!;
+    const socket = new ForwardSocket(receiver, greeting);
     const view = () => {
       const record = records().get(first.id);
       return record && viewOf(record, paths);

@@ -1,5 +1,6 @@
 /** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
 import type { DecisionContext, TaskRecord } from "../model/index.ts";
+import { dependenciesOf } from "../spec/index.ts";
 
 type Neighbours = Pick<DecisionContext, "peers" | "replaced">;
 
@@ -7,7 +8,7 @@ const NONE: Neighbours = { peers: [], replaced: [] };
 
 /** Whether a dependency of the task has the form TASK/CONTAINER. */
 export function waitsForPeers({ spec }: TaskRecord): boolean {
-  return spec.containers.some(({ dependsOn }) => dependsOn.some(({ container }) => container.includes("/")));
+  return spec.containers.some((one) => dependenciesOf(one).some(({ container }) => container.includes("/")));
 }
 
 /** The groups of one turn. They are computed once, so that a turn with a thousand independent tasks takes linear time. */

@@ -5,12 +5,13 @@ import type { Images } from "../images/index.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
-import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf } from "../plan/index.ts";
+import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf, withRouterSecrets } from "../plan/index.ts";
 import { readVariable, type SecretFile, type SecretFiles } from "../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
 import type { EndMessages } from "./end-messages.ts";
 import { readSpecFiles } from "./files.ts";
+import type { LogRouters } from "./log-routers.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
 
@@ -21,6 +22,7 @@ export interface LaunchingOptions {
   readonly endMessages: EndMessages;
   readonly images: Images;
   readonly secrets: SecretFiles;
+  readonly logRouters: LogRouters;
   /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
   /** Path of the runt executable. */
@@ -71,17 +73,20 @@ export class Launching {
         [ANNOTATION.digest]: record.digest,
       },
     };
-    const spec = specOf(record, container);
-    if (spec === undefined) {
+    const given = specOf(record, container);
+    if (given === undefined) {
       const hasIpv6 = existsSync("/proc/sys/net/ipv6");
       const joined = network === undefined ? {} : { network: network.path };
       return pauseLaunch(record.spec, { ...common, ...joined, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
     }
+    const spec = withRouterSecrets(record.spec, given);
     const image = this.#imageOf(record, spec);
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkSources(record.spec, spec);
     const metadata = this.#options.metadata.directory(record, incarnation);
     const endMessage = this.#options.endMessages.file(record, incarnation);
+    const logRouter = this.#options.logRouters.placement(record, incarnation);
+    const routerEnv = this.#options.logRouters.env(record, container);
     return launchOf(record.spec, spec, {
       ...common,
       ...readSpecFiles(record.spec, spec),
@@ -89,6 +94,8 @@ export class Launching {
       ...(network === undefined ? {} : { network }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(endMessage === undefined ? {} : { endMessage }),
+      ...(logRouter === undefined ? {} : { logRouter }),
+      ...(routerEnv === undefined ? {} : { routerEnv }),
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),
@@ -126,8 +133,10 @@ export class Launching {
   }
 }
 
-function secretFilesOf({ containers, secrets: known = [] }: TaskSpec, container: string): SecretFile[] {
-  return (containers.find(({ name }) => name === container)?.secrets ?? []).map(({ secret, mode, uid }) => {
+function secretFilesOf(task: TaskSpec, container: string): SecretFile[] {
+  const { containers, secrets: known = [] } = task;
+  const spec = containers.find(({ name }) => name === container);
+  return ((spec && withRouterSecrets(task, spec).secrets) ?? []).map(({ secret, mode, uid }) => {
     const { file, exec } = known.find(({ name }) => name === secret)!;
     return { name: secret, mode, uid, source: file === undefined ? { exec: exec! } : { file } };
   });

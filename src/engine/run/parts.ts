@@ -21,6 +21,7 @@ import { Forwarding } from "./forwarding.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
+import { LogRouters } from "./log-routers.ts";
 import { MetadataFiles } from "./metadata.ts";
 import { NetworkNames } from "./network-names.ts";
 import { NetworkRoutes } from "./network-routes.ts";
@@ -86,6 +87,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const networks = networksOf(settings);
   const metadata = new MetadataFiles(paths, log);
   const endMessages = new EndMessages(paths, log);
+  const logRouters = new LogRouters({ paths, records: () => turns.records });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const runtime = new ContainerRuntime(
     {
@@ -114,6 +116,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     secrets,
     metadata,
     endMessages,
+    logRouters,
     networks,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
@@ -152,6 +155,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     records: () => turns.records,
     onCommit: (listener) => turns.onCommit(listener),
     journalSocket: settings.journalSocket,
+    logRouters,
     log,
   });
   turns.onCommit(() => forwarding.refresh());

@@ -74,6 +74,15 @@ export class Paths {
     return join(this.endMessages(taskId), runtimeId);
   }
 
+  /** Configurations of the log router of a task, one for each of its incarnations. */
+  logRouters(taskId: string): string {
+    return join(this.stateDir, "log-routers", taskId);
+  }
+
+  logRouter(taskId: string, runtimeId: string): string {
+    return join(this.logRouters(taskId), runtimeId);
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

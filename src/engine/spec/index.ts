@@ -1,8 +1,9 @@
 /** The text of tasks: schema, checks and digest. Pure. */
-export { checkGroup, dependencyTarget } from "./check/group.ts";
+export { checkGroup } from "./check/group.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
 export { hostPortOf } from "./check/network.ts";
 export { checkTask } from "./check/task.ts";
+export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
 export { type Finding, type FindingCode, type Problem, renderFinding } from "./finding.ts";

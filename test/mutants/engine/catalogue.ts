@@ -6,6 +6,7 @@ import { MODEL_MUTANTS } from "./model.ts";
 import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
 import { POD_MUTANTS } from "./pods.ts";
+import { SHARED_MUTANTS } from "./shared.ts";
 
 export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...MODEL_MUTANTS,
@@ -14,4 +15,5 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...IMAGE_MUTANTS,
   ...POD_MUTANTS,
   ...AGENT_MUTANTS,
+  ...SHARED_MUTANTS,
 ];

@@ -1,8 +1,10 @@
 /** Checks dependencies over all tasks of a group: each must name an existing container, none may be part of a cycle, and each must be satisfiable. */
+import { dependenciesOf, dependencyTarget } from "../dependencies.ts";
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec, Dependency } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { cyclesOf } from "./cycles.ts";
+import { checkRouterReferences } from "./log-router.ts";
 import { duplicates } from "./names.ts";
 
 export interface GroupProblem extends Problem {
@@ -29,27 +31,23 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
     ),
     ...edges.flatMap(({ task, path, ...edge }) => {
       const never = whyNever(edge);
-      return never === undefined ? [] : [{ task, path: [...path, "container"], ...never }];
+      return never === undefined ? [] : [{ task, path, ...never }];
     }),
     ...cycleProblems(edges),
+    ...checkRouterReferences(tasks),
   ];
-}
-
-/** "container" belongs to the same task, "task/container" to another one. */
-export function dependencyTarget(owner: string, { container }: Dependency): Readonly<{ task: string; container: string }> {
-  const slash = container.indexOf("/");
-  return slash < 0 ? { task: owner, container } : { task: container.slice(0, slash), container: container.slice(slash + 1) };
 }
 
 function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
   const containers = new Map(tasks.flatMap(({ name, containers: all }) => all.map((one) => [`${name}/${one.name}`, one] as const)));
   return tasks.flatMap((spec, task) =>
     spec.containers.flatMap((container, index) =>
-      container.dependsOn.map((dependency, at) => {
+      dependenciesOf(container).map((dependency, at) => {
         const named = dependencyTarget(spec.name, dependency);
+        const path = at < container.dependsOn.length ? ["dependsOn", at, "container"] : ["log", "router"];
         return {
           task,
-          path: ["containers", index, "dependsOn", at],
+          path: ["containers", index, ...path],
           from: `${spec.name}/${container.name}`,
           to: `${named.task}/${named.container}`,
           dependency,
@@ -91,7 +89,7 @@ function cycleProblems(edges: readonly Edge[]): GroupProblem[] {
     const names = own ? members.map((member) => member.slice(member.indexOf("/") + 1)) : members;
     return {
       task: edge.task,
-      path: [...edge.path, "container"],
+      path: edge.path,
       code: "dependency-cycle",
       message: `containers wait for each other: ${[...names, names[0]].join(" -> ")}`,
     };

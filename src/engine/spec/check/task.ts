@@ -3,9 +3,10 @@ import type { Problem } from "../finding.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { checkCombinations } from "./combinations.ts";
 import { checkLimits } from "./limits.ts";
+import { checkLogRouters } from "./log-router.ts";
 import { checkNames } from "./names.ts";
 import { checkNetwork } from "./network.ts";
 
 export function checkTask(spec: TaskSpec): Problem[] {
-  return [...checkNames(spec), ...checkCombinations(spec), ...checkNetwork(spec), ...checkLimits(spec)];
+  return [...checkNames(spec), ...checkCombinations(spec), ...checkNetwork(spec), ...checkLogRouters(spec), ...checkLimits(spec)];
 }

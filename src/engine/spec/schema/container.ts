@@ -52,6 +52,9 @@ const LEAST_LOG = 65_536;
 
 export const LOG_DRIVERS = ["file", "journald", "none"] as const;
 
+/** It becomes part of a file name. */
+const optionName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, "is no name of an option");
+
 export const log = z.strictObject({
   driver: z
     .enum(LOG_DRIVERS)
@@ -69,6 +72,22 @@ export const log = z.strictObject({
     })
     .optional()
     .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
+  router: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Name of a container with `logRouter`, or TASK/CONTAINER for one of another task of the group: what it prints is sent to the router's socket. The container starts after the router.",
+    ),
+  tag: text.min(1).max(255).optional().describe("Tag of the records for `router`. Absent: CONTAINER-firelens-TASK."),
+  options: z
+    .record(optionName, text)
+    .optional()
+    .describe("Settings for this container's records, which the router finds in its config.json; for a router of the same task."),
+  secretOptions: z
+    .record(optionName, z.string())
+    .optional()
+    .describe("Settings that are secrets of the task, by name. The router gets a file for each, whose path is in its config.json."),
 });
 
 const variableName = z.string().regex(/^[^=\0]+$/, "is no name of a variable");
@@ -209,6 +228,12 @@ const fields = z.strictObject({
     .describe("Path of a file with the seccomp object of an OCI config.json."),
   annotations: z.record(z.string().min(1), text).default({}),
   log: log.optional().describe("How much output is kept. Absent: three files of 10 MiB."),
+  logRouter: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it receives the logs of containers that name it in `log.router`: it listens on /run/log-router/router.sock, and /etc/log-router/config.json says who sends.",
+    ),
   mounts: z.array(mount).default([]),
   stdin: z.boolean().optional().describe("Whether standard input stays open, for clients that attach. Absent: it is empty."),
   tty: z.boolean().optional().describe("Whether the standard streams are a terminal, for clients that attach."),
