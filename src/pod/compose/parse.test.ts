@@ -42,6 +42,16 @@ test("variables have defaults, and one that has to be there is told at its place
   ]);
 });
 
+test("a variable may give a truth or a number, as without quotes", () => {
+  const fields = `    read_only: \${FIXED:-true}\n    tty: "\${TTY:-FALSE}"\n    pids_limit: \${PIDS}\n    scale: \${SCALE:-1}\n`;
+  expect(container(fields, { environment: { PIDS: "20" } })).toMatchObject({ readonlyRootfs: true, pids: 20 });
+  expect(container(fields, { environment: { PIDS: "20" } })).not.toHaveProperty("tty");
+  const found = (text: string) => read(one(`    ${text}\n`)).findings.map(({ message }) => message);
+  expect(found("read_only: yes")).toEqual(["write true or false"]);
+  expect(found("pids_limit: many")).toEqual(["is no whole number"]);
+  expect(found("pids_limit: '0'")).toHaveLength(1);
+});
+
 /** Compose specification, "depends_on". */
 test("depends_on as list and with conditions", () => {
   const text = (condition: string) =>

@@ -1,6 +1,7 @@
 /** The part of the Compose file format that the engine supports. */
 import { z } from "zod";
 import { refused, text } from "../schema/field.ts";
+import { count, flag } from "./scalars.ts";
 
 const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?$/;
 const command = z.union([z.string(), z.array(text)]).optional();
@@ -65,18 +66,18 @@ const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
 
 const dependency = z.strictObject({
   condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
-  restart: z.boolean().default(false),
-  required: z.boolean().default(true),
+  restart: flag.default(false),
+  required: flag.default(true),
 });
 
 const healthcheck = z.strictObject({
   test: z.union([z.string(), z.array(text).min(1)]).optional(),
   interval: duration.optional(),
   timeout: duration.optional(),
-  retries: z.int().min(1).max(100).optional(),
+  retries: count(1, 100).optional(),
   start_period: duration.optional(),
   start_interval: refused("checks have one interval"),
-  disable: z.boolean().optional(),
+  disable: flag.optional(),
 });
 
 const mount = z.union([
@@ -85,7 +86,7 @@ const mount = z.union([
     type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and volume are supported" }),
     source: z.string().optional(),
     target: z.string(),
-    read_only: z.boolean().optional(),
+    read_only: flag.optional(),
     tmpfs: z.strictObject({ size: bytes.optional() }).optional(),
   }),
 ]);
@@ -94,7 +95,7 @@ const port = z.union([
   z.string(),
   z.int(),
   z.strictObject({
-    target: z.int().min(1).max(65_535),
+    target: count(1, 65_535),
     published: z.union([z.string(), z.int()]).optional(),
     protocol: z.enum(["tcp", "udp"]).optional(),
     host_ip: z.string().optional(),
@@ -117,7 +118,7 @@ export const service = z.strictObject({
   hostname: z.string().optional(),
   cap_add: z.array(z.string()).optional(),
   cap_drop: z.array(z.string()).optional(),
-  read_only: z.boolean().optional(),
+  read_only: flag.optional(),
   restart: z
     .string()
     .regex(/^(?:no|always|unless-stopped|on-failure(?::\d+)?)$/, "is no, always, unless-stopped or on-failure[:N]")
@@ -135,10 +136,12 @@ export const service = z.strictObject({
   labels: environment,
   deploy: z
     .strictObject({
-      replicas: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
+      replicas: count(0)
+        .pipe(z.literal(1, { error: "only 1 is supported: a service is one task" }))
+        .optional(),
       resources: z
         .strictObject({
-          limits: z.strictObject({ ...LIMITS, pids: z.int().positive().optional() }).optional(),
+          limits: z.strictObject({ ...LIMITS, pids: count(1).optional() }).optional(),
           reservations: z.strictObject(LIMITS).optional(),
         })
         .optional(),
@@ -147,9 +150,9 @@ export const service = z.strictObject({
   mem_limit: bytes.optional(),
   mem_reservation: bytes.optional(),
   cpus: cpus.optional(),
-  pids_limit: z.int().positive().optional(),
+  pids_limit: count(1).optional(),
   env_file: z
-    .union([z.string(), z.array(z.union([z.string(), z.strictObject({ path: z.string(), required: z.boolean().optional() })]))])
+    .union([z.string(), z.array(z.union([z.string(), z.strictObject({ path: z.string(), required: flag.optional() })]))])
     .optional(),
   networks: z
     .union([z.array(z.string()), z.record(z.string(), z.strictObject({ aliases: z.array(z.string()).min(1).optional() }).nullable())])
@@ -160,19 +163,21 @@ export const service = z.strictObject({
   dns: strings,
   dns_search: strings,
   dns_opt: z.array(z.string()).optional(),
-  stdin_open: z.boolean().optional(),
-  tty: z.boolean().optional(),
+  stdin_open: flag.optional(),
+  tty: flag.optional(),
   group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
   annotations: environment,
   // `expose` only documents ports: services of a network can reach all ports of each other.
   expose: z.array(z.union([z.string(), z.int()])).optional(),
-  scale: z.literal(1, { error: "only 1 is supported: a service is one task" }).optional(),
+  scale: count(0)
+    .pipe(z.literal(1, { error: "only 1 is supported: a service is one task" }))
+    .optional(),
   container_name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends").optional(),
   sysctls: environment,
   links: refused("services of a network find each other by their names"),
-  init: z.literal(false, { error: "only false is supported: the program of the image is the first process" }).optional(),
+  init: flag.pipe(z.literal(false, { error: "only false is supported: the program of the image is the first process" })).optional(),
   build: refused("images are not built"),
-  privileged: z.literal(false, { error: "only false is supported: a container has no more than its capabilities" }).optional(),
+  privileged: flag.pipe(z.literal(false, { error: "only false is supported: a container has no more than its capabilities" })).optional(),
 });
 
 export const composeFile = z.strictObject({

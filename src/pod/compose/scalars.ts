@@ -1,0 +1,23 @@
+/** Values that a variable may give: then they are texts, which mean what they would mean without quotes. Source: compose-go, loader/interpolate.go. */
+import { z } from "zod";
+
+/** true, false, or one of them as text. */
+export const flag = z.union([
+  z.boolean(),
+  z
+    .string()
+    .regex(/^(?:true|false)$/i, "write true or false")
+    .transform((text) => text.toLowerCase() === "true"),
+]);
+
+/** A whole number, also as text. */
+export const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z
+    .union([
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{1,16}$/, "is no whole number")
+        .transform(Number),
+    ])
+    .pipe(z.int().min(least).max(most));
