@@ -10,6 +10,7 @@ import { type OciConfig, toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
 import { makeFifos } from "./launch/fifos.ts";
 import { joinNamespaces } from "./launch/join.ts";
+import { hostRights } from "./launch/privileged.ts";
 import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";
@@ -34,7 +35,8 @@ export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Pr
   checkCommand(command);
   const user = findUser(rootfsOf(command), "cmd" in command ? (command.user ?? "0") : "0:0");
   const { paths: joined, close } = joinNamespaces(stateDir, command);
-  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined }), close };
+  const host = "privileged" in command && command.privileged ? { host: hostRights() } : {};
+  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined, ...host }), close };
 }
 
 export function programOf(command: LaunchCommand): string {

@@ -60,6 +60,14 @@ export const DEFAULT_MOUNTS: readonly MountEntry[] = USUAL_MOUNTS.map((mount) =>
 /** For a container in the network namespace of the host, which may not have a sysfs of its own in a user namespace. */
 export const HOST_SYSFS: MountEntry = { destination: "/sys", type: "bind", source: "/sys", options: HOST_SYSFS_OPTIONS };
 
+/** The container's own cgroups, which only a privileged container sees. */
+export const CGROUPS: MountEntry = {
+  destination: "/sys/fs/cgroup",
+  type: "cgroup",
+  source: "cgroup",
+  options: ["nosuid", "noexec", "nodev", "relatime"],
+};
+
 /** MASKED_PATHS are read as empty. */
 export { MASKED_PATHS, READONLY_PATHS };
 

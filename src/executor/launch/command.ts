@@ -111,6 +111,11 @@ interface Common {
   /** Mounts after the default ones; one with the same destination takes the default's place. */
   readonly mounts?: readonly Mount[];
   readonly devices?: readonly Device[];
+  /**
+   * For a program that is trusted with the host. Without `capabilities` it has all that this process has, and no_new_privs is set only if asked for. Nothing of
+   * /proc and /sys is masked or read-only, and cgroups are mounted writable. It has all devices of the host's /dev, and may use any.
+   */
+  readonly privileged?: boolean;
   readonly namespaces?: Readonly<Partial<Record<NamespaceType, NamespaceMode>>>;
   readonly resources?: Resources;
   readonly stdio?: StdioSet;

@@ -52,6 +52,39 @@ test("devices are nodes and rules; everything else is denied", () => {
   ]);
 });
 
+const HOST = {
+  capabilities: ["CAP_CHOWN", "CAP_SYS_ADMIN"],
+  devices: [
+    { path: "/dev/fuse", type: "c", major: 10, minor: 229, fileMode: 0o600, uid: 0, gid: 0 },
+    { path: "/dev/sda", type: "b", major: 8, minor: 0, fileMode: 0o660, uid: 0, gid: 6 },
+  ],
+} as const;
+
+test("a privileged container has what this process has, and nothing is hidden from it (golden file)", async () => {
+  const command: LaunchCommand = { rootfs: "/r", cmd: "true", privileged: true, cgroupParent: "/parent" };
+  const privileged = (more: object) => toConfig({ ...command, ...more }, { ...context, host: HOST }) as ReturnType<typeof configOf>;
+  const text = `${JSON.stringify(privileged({}), null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../../test/golden/library/privileged.json");
+
+  expect(privileged({ noNewPrivileges: true, capabilities: ["CAP_KILL"] }).process).toMatchObject({
+    noNewPrivileges: true,
+    capabilities: { effective: ["CAP_KILL"], inheritable: [], ambient: [] },
+  });
+  const own = { path: "/dev/fuse", type: "c", major: 1, minor: 3, access: "r" };
+  expect(privileged({ devices: [own] }).linux).toMatchObject({
+    devices: [{ path: "/dev/sda" }, { path: "/dev/fuse", major: 1 }],
+    resources: { devices: [{ allow: true, access: "rwm" }] },
+  });
+  const { mounts } = privileged({
+    namespaces: { network: "host" },
+    mounts: [{ destination: "/sys/fs/cgroup", source: "/mine", options: ["ro"] }],
+  });
+  expect(mounts.filter(({ destination }) => destination.startsWith("/sys"))).toEqual([
+    { destination: "/sys", type: "bind", source: "/sys", options: ["rbind", "nosuid", "noexec", "nodev"] },
+    { destination: "/sys/fs/cgroup", source: "/mine", options: ["ro"] },
+  ]);
+});
+
 test("an OCI process is taken as it is", () => {
   expect(configOf({ process: { args: ["x"], cwd: "/y" } } as never).process).toEqual({ args: ["x"], cwd: "/y", terminal: false });
 });

@@ -4,7 +4,8 @@ import * as profile from "../profile.ts";
 import { completeConfig } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import { cgroupsPathOf } from "./cgroup-place.ts";
-import type { Capabilities, CommandLaunch, LaunchCommand, Mount, NamespaceMode, OciObject, ProcessLaunch } from "./command.ts";
+import type { Capabilities, CommandLaunch, Device, LaunchCommand, Mount, NamespaceMode, OciObject, ProcessLaunch } from "./command.ts";
+import type { HostRights } from "./privileged.ts";
 import { ociResources } from "./resources.ts";
 import type { User } from "./user.ts";
 
@@ -14,6 +15,8 @@ export interface LaunchContext {
   readonly cgroupVersion: 1 | 2;
   /** Of `namespaces` that are another executor's: their paths. */
   readonly joined?: Readonly<Partial<Record<profile.NamespaceType, string>>>;
+  /** What a privileged container gets of the host; such a launch needs it. */
+  readonly host?: HostRights;
 }
 
 export type OciConfig = OciObject;
@@ -30,10 +33,10 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     const namespaces = new Map(named.map((type) => [type, namespaceOf(command, context, type)[0]]));
     return completeConfig(command, { cgroupsPath, namespaces, resources, terminal: terminalOf(command) });
   }
-  const devices = command.devices ?? [];
+  const host = command.privileged ? context.host! : undefined;
   return {
     ociVersion: OCI_VERSION,
-    process: "process" in command ? ociProcess(command) : processOf(command, context.user),
+    process: "process" in command ? ociProcess(command) : processOf(command, context.user, host),
     root: { path: command.rootfs, readonly: command.readonlyRootfs ?? false },
     ...hostnameOf(command, context),
     mounts: mountsOf(command),
@@ -41,16 +44,10 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     linux: {
       cgroupsPath,
       namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)),
-      devices: devices.map(({ access: _, ...node }) => node),
-      resources: {
-        ...resources,
-        devices: [
-          { allow: false, access: "rwm" },
-          ...devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access })),
-        ],
-      },
-      maskedPaths: profile.MASKED_PATHS,
-      readonlyPaths: profile.READONLY_PATHS,
+      devices: nodesOf(command, host).map(({ access: _, ...node }) => node),
+      resources: { ...resources, devices: deviceRules(command) },
+      maskedPaths: command.privileged ? [] : profile.MASKED_PATHS,
+      readonlyPaths: command.privileged ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),
     },
   };
@@ -68,6 +65,18 @@ function namespaceOf(
   if (path === undefined)
     throw new ExecutorError("invalid-argument", `namespaces.${type}: no path is known`, { field: `namespaces.${type}` });
   return [{ type, path }];
+}
+
+/** A device of the command takes the place of the host's at its path. */
+function nodesOf({ devices = [] }: CommandLaunch | ProcessLaunch, host: HostRights | undefined): readonly Device[] {
+  const own = new Set(devices.map(({ path }) => path));
+  return [...(host?.devices ?? []).filter(({ path }) => !own.has(path)), ...devices];
+}
+
+function deviceRules({ privileged, devices = [] }: CommandLaunch | ProcessLaunch): readonly OciObject[] {
+  if (privileged) return [{ allow: true, access: "rwm" }];
+  const allowed = devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access }));
+  return [{ allow: false, access: "rwm" }, ...allowed];
 }
 
 /** The name of a namespace that is joined is its maker's. */
@@ -90,15 +99,15 @@ function ociProcess(command: ProcessLaunch): OciObject {
   return { ...command.process, ...terminalOf(command) };
 }
 
-function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User): OciObject {
+function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User, host: HostRights | undefined): OciObject {
   const env = { PATH: profile.DEFAULT_PATH, ...(home === undefined ? {} : { HOME: home }), ...command.env };
   return {
     args: [command.cmd, ...(command.args ?? [])],
     env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     cwd: command.cwd ?? "/",
     user: { uid, gid, additionalGids: [...new Set([...additionalGids, ...(command.additionalGids ?? [])])] },
-    capabilities: capabilitiesOf(command.capabilities),
-    noNewPrivileges: command.noNewPrivileges ?? true,
+    capabilities: capabilitiesOf(command.capabilities ?? host?.capabilities),
+    noNewPrivileges: command.noNewPrivileges ?? !command.privileged,
     oomScoreAdj: command.oomScoreAdj ?? 0,
     ...(command.rlimits ? { rlimits: command.rlimits } : {}),
     ...terminalOf(command),
@@ -119,13 +128,18 @@ export function capabilitiesOf(given: Capabilities = {}): Readonly<Record<string
   };
 }
 
-function mountsOf(command: LaunchCommand): Mount[] {
+function mountsOf(command: CommandLaunch | ProcessLaunch): Mount[] {
   const own = command.mounts ?? [];
   const taken = new Set(own.map(({ destination }) => destination));
   const hostNetwork = modeOf(command, "network") === "host";
   const withoutIpc = modeOf(command, "ipc") === "host";
-  const defaults: readonly Mount[] = profile.DEFAULT_MOUNTS.filter(
-    ({ destination }) => !taken.has(destination) && !(withoutIpc && destination === "/dev/mqueue"),
-  );
-  return [...defaults.map((mount) => (hostNetwork && mount.destination === "/sys" ? profile.HOST_SYSFS : mount)), ...own];
+  const all: readonly Mount[] = command.privileged ? [...profile.DEFAULT_MOUNTS, profile.CGROUPS] : profile.DEFAULT_MOUNTS;
+  const defaults = all
+    .filter(({ destination }) => !taken.has(destination) && !(withoutIpc && destination === "/dev/mqueue"))
+    .map((mount) => (hostNetwork && mount.destination === "/sys" ? profile.HOST_SYSFS : mount));
+  return [...(command.privileged ? defaults.map(writable) : defaults), ...own];
+}
+
+function writable(mount: Mount): Mount {
+  return { ...mount, ...(mount.options === undefined ? {} : { options: mount.options.filter((option) => option !== "ro") }) };
 }
