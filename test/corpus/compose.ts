@@ -125,6 +125,12 @@ export const OWN_COMPOSE: readonly Case[] = [
     ],
   },
   {
+    file: "privileged.yaml",
+    says: [services("`privileged` configures the service container to run with elevated privileges.")],
+    environment: { TRUST: "true" },
+    tasks: [{ containers: [{ privileged: true, noNewPrivileges: false }] }, { containers: [{ privileged: true }] }],
+  },
+  {
     file: "profiles.yaml",
     says: [services("If unassigned, the service is always started but if assigned, it is only started if the profile is activated.")],
     profiles: ["debug"],

@@ -167,7 +167,7 @@ export const FETCHED_PODS: readonly Case[] = [
   {
     ...example("_archived/podsecuritypolicy/rbac/pod_priv.yaml"),
     says: [pods("Processes in privileged containers are essentially equivalent to root on the host.")],
-    refused: ["14:7 /spec/containers/0/securityContext/privileged"],
+    tasks: [{ containers: [{ privileged: true, noNewPrivileges: false }] }],
   },
   {
     ...example("_archived/https-nginx/nginx-app.yaml"),

@@ -128,6 +128,21 @@ export const OWN_PODS: readonly Case[] = [
     ],
   },
   {
+    file: "privileged.yaml",
+    says: [
+      pods("Processes in privileged containers are essentially equivalent to root on the host."),
+      pods("AllowPrivilegeEscalation is true always when the container is: 1) run as Privileged 2) has CAP_SYS_ADMIN"),
+    ],
+    tasks: [
+      {
+        containers: [
+          { name: "all", privileged: true, noNewPrivileges: false },
+          { name: "few", noNewPrivileges: false },
+        ],
+      },
+    ],
+  },
+  {
     file: "probes.yaml",
     says: [
       pods("If specified, no other probes are executed until this completes successfully."),

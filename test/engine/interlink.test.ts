@@ -1,60 +1,17 @@
 /** interLink's plug-in API, asked by raw HTTP: its GETs have bodies. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { CLONES, contentOf } from "../corpus/sources.ts";
 import { baseLayer, writeLayout } from "./image-files.ts";
 import { contractIn } from "./openapi.ts";
+import { raw, requestOf } from "./raw-http.ts";
 import { isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
 const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
 const UID = "8e4a3c52-7b1e-4c8e-9a53-0d8a0f6f1a01";
-
-interface Answer {
-  readonly status: number;
-  readonly head: string;
-  readonly text: string;
-}
-
-/** One request, byte for byte, and all of the answer. */
-function raw(place: string | number, request: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const socket = typeof place === "string" ? connect(place) : connect(place, "127.0.0.1");
-    let received = "";
-    socket.on("data", (chunk) => {
-      received += chunk.toString();
-    });
-    socket.once("error", reject);
-    socket.once("close", () => {
-      const [head = "", ...body] = received.split("\r\n\r\n");
-      const text = /transfer-encoding: chunked/i.test(head) ? unchunked(body.join("\r\n\r\n")) : body.join("\r\n\r\n");
-      resolve({ status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), head, text });
-    });
-    socket.write(request);
-  });
-}
-
-function unchunked(text: string): string {
-  const [, size = "0", rest = ""] = /^([0-9a-f]+)\r\n(.*)$/is.exec(text) ?? [];
-  const length = Number.parseInt(size, 16);
-  return length === 0 ? "" : rest.slice(0, length) + unchunked(rest.slice(length + 2));
-}
-
-const requestOf = (method: string, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const all = {
-    Host: "x",
-    "Content-Type": "application/json",
-    "Content-Length": String(Buffer.byteLength(text)),
-    Connection: "close",
-    ...headers,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${text}`;
-};
 
 describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umoci)", () => {
   const scene = useEngine();

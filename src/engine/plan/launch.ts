@@ -75,8 +75,8 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   const common = {
     resources: limitsOf(task, container),
     mounts: [
-      ...(placement.image?.volumes ?? []).map(volumeOf),
-      ...container.mounts.map((mount) => bindOf(task, mount, placement)),
+      ...(placement.image?.volumes ?? []).map((one) => volumeOf(container, one)),
+      ...container.mounts.map((mount) => bindOf(task, container, mount, placement)),
       ...fileMounts(network, container, config),
       ...metadataMount(container, placement),
       ...endMessageMount(container, placement),
@@ -94,8 +94,8 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   };
   // For all other namespaces config.json agrees with the task file (plan/bundle.ts).
   if (config !== undefined) return { ...common, config, bundle: container.bundle!, namespaces: joined };
-  const capabilities = capabilitiesOf(container);
-  const seccomp = seccompOf(container, placement, capabilities);
+  const rights = container.privileged ? { privileged: true } : { capabilities: capabilitiesOf(container) };
+  const seccomp = seccompOf(container, placement);
   return {
     ...common,
     rootfs: placement.image?.rootfs ?? container.rootfs!,
@@ -103,7 +103,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...processOf(container, placement),
     ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
     ...hostnameOf(task, container, network),
-    capabilities,
+    ...rights,
     noNewPrivileges: container.noNewPrivileges,
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
     ...(seccomp === undefined ? {} : { seccomp }),
@@ -136,8 +136,9 @@ function hostnameOf(task: TaskSpec, { hostname }: ContainerSpec, network: Networ
   return network === undefined || task.namespaces.uts !== "private" ? {} : { hostname: task.name };
 }
 
-function seccompOf({ seccomp }: ContainerSpec, placement: Placement, capabilities: readonly string[]): OciObject | undefined {
-  if (seccomp === undefined) return defaultSeccomp(capabilities, placement.architecture);
+function seccompOf(container: ContainerSpec, placement: Placement): OciObject | undefined {
+  const { seccomp, privileged } = container;
+  if (seccomp === undefined) return privileged ? undefined : defaultSeccomp(capabilitiesOf(container), placement.architecture);
   return seccomp === "unconfined" ? undefined : placement.seccomp;
 }
 
@@ -202,14 +203,19 @@ function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }
   );
 }
 
-function volumeOf({ target, source }: ImagePlacement["volumes"][number]): Mount {
-  return { destination: target, source, type: "bind", options: ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", "rw"] };
+/** A privileged container may use the devices that are there, and set-user-ID programs. */
+function bindOptions({ privileged }: ContainerSpec): string[] {
+  return ["rbind", "rprivate", ...(privileged ? [] : ["nosuid", "nodev"]), "src-nofollow"];
 }
 
-function bindOf(task: TaskSpec, mount: MountSpec, { volume }: Placement): Mount {
+function volumeOf(container: ContainerSpec, { target, source }: ImagePlacement["volumes"][number]): Mount {
+  return { destination: target, source, type: "bind", options: [...bindOptions(container), "rw"] };
+}
+
+function bindOf(task: TaskSpec, container: ContainerSpec, mount: MountSpec, { volume }: Placement): Mount {
   const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
   // With `hostPaths`, the engine has already opened the source and bound it, so that nobody can replace it in the meantime.
   const source = (task.hostPaths === undefined ? sourceOf(task, mount) : undefined) ?? made();
-  const options = ["rbind", "rprivate", "nosuid", "nodev", "src-nofollow", mount.readOnly ? "rro" : "rw"];
+  const options = [...bindOptions(container), mount.readOnly ? "rro" : "rw"];
   return { destination: mount.target, source, type: "bind", options };
 }

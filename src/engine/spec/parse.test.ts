@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LARGEST_FILE, parseTasks, renderFinding } from "./index.ts";
+import { LARGEST_FILE, parseTasks, renderFinding, specDigest } from "./index.ts";
 
 /** "line:column pointer message" of every finding. */
 const told = (text: string) => parseTasks(text).findings.map((one) => renderFinding(one, "f"));
@@ -141,6 +141,26 @@ test("signals and capabilities are those of Linux", () => {
     "f:7:27: /containers/0/capabilities/add/0: there is no capability CAP_NONE",
   ]);
   for (const signal of ["USR1", "SIGUSR1", "SIGRTMIN+3", "9"]) expect(told(container(`    stopSignal: ${signal}\n`)), signal).toEqual([]);
+});
+
+test("a privileged container has all capabilities, and no_new_privs only when it is asked for", () => {
+  const one = (fields: string) => parseTasks(container(fields)).tasks[0]!.containers[0]!;
+  expect(one("    privileged: true\n")).toMatchObject({ privileged: true, noNewPrivileges: false });
+  expect(one("    privileged: true\n    noNewPrivileges: true\n").noNewPrivileges).toBe(true);
+  expect(one("").noNewPrivileges).toBe(true);
+  const digests = ["", "    privileged: false\n", "    privileged: true\n"].map((fields) =>
+    specDigest(parseTasks(container(fields)).tasks[0]!),
+  );
+  expect([digests[0] === digests[1], digests[0] === digests[2]]).toEqual([true, false]);
+  expect(told(container("    privileged: true\n    capabilities: { add: [CAP_SYS_ADMIN], drop: [ALL] }\n"))).toEqual([
+    "f:7:43: /containers/0/capabilities/drop: a privileged container has all capabilities",
+  ]);
+  expect(told("name: t\ncontainers: [{ name: c, bundle: /b, privileged: true }]\n")).toEqual([
+    "f:2:37: /containers/0/privileged: the bundle's config.json says privileged: it cannot be given here",
+  ]);
+  expect(told("name: t\nhostPaths: []\ncontainers: [{ name: c, image: 'oci:/i', privileged: true }]\n")).toEqual([
+    expect.stringContaining("/containers/0/privileged: with hostPaths it cannot be privileged"),
+  ]);
 });
 
 test("hostile text is refused in bounded time and memory", () => {

@@ -44,6 +44,19 @@ test("P4 what two containers refer to comes twice and is one; the file for messa
   expect(paths.map(({ endMessage }) => endMessage?.path)).toEqual(["/dev/termination-log", "/m"]);
 });
 
+test("P4 no container of a cluster is privileged, whatever it is for", () => {
+  const securityContext = { privileged: true };
+  const refused = (spec: object) => read(spec).findings.map(({ pointer, message }) => [pointer, message]);
+  const message = "it is not privileged: a pod of a cluster runs under the profile restricted";
+  expect(refused({ containers: [{ ...container, securityContext }] })).toEqual([
+    ["/spec/containers/0/securityContext/privileged", message],
+  ]);
+  expect(refused({ initContainers: [{ ...container, name: "b", securityContext, restartPolicy: "Always" }] })).toEqual([
+    ["/spec/initContainers/0/securityContext/privileged", message],
+  ]);
+  expect(read({ containers: [{ ...container, securityContext: { privileged: false } }] }).findings).toEqual([]);
+});
+
 test("P4 the token of a service account is a file when it was sent, and is refused by name otherwise", () => {
   const volumes = [{ name: "api", projected: { defaultMode: 420, sources: [{ serviceAccountToken: { path: "token" } }] } }];
   const sent = { metadata: { name: "api", namespace: "team" }, data: { token: "jwt" } };

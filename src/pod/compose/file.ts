@@ -93,9 +93,10 @@ const FIELDS: Readonly<Record<string, string>> = {
 
 /** Converts a path in a service's task to a path of the service. */
 function fieldOf(path: Problem["path"]): Problem["path"] {
-  const [list, , field] = path;
+  const [list, , field, part] = path;
   if (list === "network") return ["ports"];
   if (list === "sysctls") return ["sysctls"];
+  if (field === "capabilities" && part === "drop") return ["cap_drop"];
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
 }
 

@@ -34,6 +34,13 @@ test("what a program sees: environment as map and list, directory, user, name, r
   });
 });
 
+/** Compose specification, "privileged". */
+test("privileged, for one service only", () => {
+  expect(container("    privileged: true\n    cap_add: [SYS_TIME]\n")).toMatchObject({ privileged: true, noNewPrivileges: false });
+  expect(container("    privileged: false\n")).toMatchObject({ noNewPrivileges: true });
+  expect(container("    privileged: false\n")).not.toHaveProperty("privileged");
+});
+
 /** Compose specification, "Interpolation". */
 test("variables have defaults, and one that has to be there is told at its place", () => {
   expect(container(`    working_dir: "\${DIR:-/srv}/$$x"\n`).cwd).toBe("/srv/$x");
@@ -131,7 +138,8 @@ test.each([
   ["secrets: [{ source: a, uid: 5 }]", "secrets/0/uid", "only root's files are made"],
   ["configs: [{ source: a, mode: rw }]", "configs/0/mode", "is no mode like 0400"],
   ["scale: 2", "scale", "only 1 is supported: "],
-  ["privileged: true", "privileged", "only false is supported: "],
+  ["privileged: 'on'", "privileged", "write true or false"],
+  ["cap_drop: [ALL]\n    privileged: true", "cap_drop", "a privileged container has all capabilities"],
   ["container_name: x.y", "container_name", "use 1 to 63 of A-Z a-z 0-9 _ -"],
   ["comand: x", "comand", 'the field "comand" is not supported'],
   ["devices: [/dev/fuse]", "devices", 'the field "devices" is not supported'],

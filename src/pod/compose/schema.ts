@@ -177,7 +177,7 @@ export const service = z.strictObject({
   links: refused("services of a network find each other by their names"),
   init: flag.pipe(z.literal(false, { error: "only false is supported: the program of the image is the first process" })).optional(),
   build: refused("images are not built"),
-  privileged: flag.pipe(z.literal(false, { error: "only false is supported: a container has no more than its capabilities" })).optional(),
+  privileged: flag.optional(),
 });
 
 export const composeFile = z.strictObject({

@@ -38,6 +38,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
         ...(service.cap_add === undefined && service.cap_drop === undefined
           ? {}
           : { capabilities: { add: (service.cap_add ?? []).map(capability), drop: (service.cap_drop ?? []).map(capability) } }),
+        ...(service.privileged ? { privileged: true } : {}),
         readonlyRootfs: service.read_only ?? false,
         dependsOn: dependenciesOf(service, project, place),
         ...(restart === undefined ? {} : { restart }),

@@ -94,6 +94,14 @@ test("rights of the pod and of the container, the container's first", () => {
   ]);
 });
 
+test("a privileged container has no filter of system calls, whatever the pod says for its containers, and can gain privileges", () => {
+  const spec = "  securityContext: { seccompProfile: { type: RuntimeDefault } }\n";
+  const container = first(one("    securityContext: { privileged: true, capabilities: { add: [SYS_ADMIN] } }\n", spec));
+  expect(container).toMatchObject({ privileged: true, noNewPrivileges: false, capabilities: { add: ["CAP_SYS_ADMIN"] } });
+  expect(container).not.toHaveProperty("seccomp");
+  expect(first(one("    securityContext: { privileged: false }\n"))).not.toHaveProperty("privileged");
+});
+
 test("standard input and terminal for whoever attaches", () => {
   expect(first(one("    stdin: true\n    tty: true\n"))).toMatchObject({ stdin: true, tty: true });
   expect(first(one(""))).not.toHaveProperty("stdin");

@@ -18,6 +18,7 @@ const FIELDS: Readonly<Record<string, Path>> = {
   user: ["securityContext", "runAsUser"],
   groups: ["securityContext"],
   seccomp: ["securityContext", "seccompProfile"],
+  privileged: ["securityContext", "privileged"],
 };
 
 const MOUNT: Readonly<Record<string, string>> = { volume: "name", target: "mountPath" };

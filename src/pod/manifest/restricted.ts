@@ -36,7 +36,8 @@ export function checkRestricted(at: Translation, members: readonly Member[]): vo
   if (spec.securityContext?.seccompProfile?.type === "Unconfined")
     refuse("it has a filter of system calls", ["spec", "securityContext", "seccompProfile"]);
   for (const { container, path } of members) {
-    const { capabilities, seccompProfile } = container.securityContext ?? {};
+    const { capabilities, seccompProfile, privileged } = container.securityContext ?? {};
+    if (privileged) refuse("it is not privileged", [...path, "securityContext", "privileged"]);
     if ((capabilities?.add ?? []).length > 0) refuse("it gets no more capabilities", [...path, "securityContext", "capabilities", "add"]);
     if (seccompProfile?.type === "Unconfined") refuse("it has a filter of system calls", [...path, "securityContext", "seccompProfile"]);
     if (container.image !== undefined && (parseReference(container.image)?.transport ?? "docker") !== "docker")

@@ -1,9 +1,13 @@
 /** Translates privileges of a container. Its own security context takes precedence over that of the pod. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
+import type { ContainerSecurity } from "../schema/security.ts";
 import type { Path, Translation } from "./translation.ts";
 
-type Rights = Pick<TaskInput["containers"][number], "user" | "groups" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp">;
+type Rights = Pick<
+  TaskInput["containers"][number],
+  "user" | "groups" | "privileged" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
+>;
 
 export function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
   const { securityContext: common } = at.pod.spec;
@@ -16,16 +20,28 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
   const context: Path = [...path, "securityContext"];
   if (isNonRoot && (user ?? 0) === 0) at.refuse("runAsNonRoot needs a runAsUser that is not 0", [...context, "runAsNonRoot"]);
   if (group !== undefined && user === undefined) at.refuse("runAsGroup needs runAsUser", [...context, "runAsGroup"]);
+  checkEscalation(at, own, context);
   const { add = [], drop = [] } = own?.capabilities ?? {};
   return {
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(groups.length === 0 ? {} : { groups }),
+    ...(own?.privileged ? { privileged: true } : {}),
     ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
     // Kubernetes allows privilege escalation by default.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,
     readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
     ...(seccomp?.type === "Unconfined" ? { seccomp: "unconfined" as const } : {}),
   };
+}
+
+/** Sources: ValidateSecurityContext of Kubernetes; "Restrict a Container's Syscalls with seccomp". A profile of the pod is for its other containers. */
+function checkEscalation(at: Translation, own: ContainerSecurity | undefined, path: Path): void {
+  if (own?.privileged && own.seccompProfile?.type === "RuntimeDefault")
+    at.refuse("a privileged container has no filter of system calls", [...path, "seccompProfile"]);
+  if (own?.allowPrivilegeEscalation !== false) return;
+  const here: Path = [...path, "allowPrivilegeEscalation"];
+  if (own.privileged) at.refuse("a privileged container can gain privileges: false and privileged exclude each other", here);
+  if (own.capabilities?.add.includes("CAP_SYS_ADMIN")) at.refuse("false and the capability CAP_SYS_ADMIN exclude each other", here);
 }
 
 function kernelName(name: string): string {

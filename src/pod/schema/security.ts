@@ -43,8 +43,9 @@ export const securityContext = z.strictObject({
       drop: z.array(capability).default([]),
     } satisfies Fields<Capabilities>)
     .optional(),
-  privileged: only(false, "a container has no more than its capabilities"),
-  procMount: only("Default", "parts of /proc stay masked"),
+  privileged: z.boolean().default(false),
+  // Kubernetes allows Unmasked only with users of the pod's own (hostUsers: false).
+  procMount: only("Default", "parts of /proc stay masked unless a container is privileged"),
   readOnlyRootFilesystem: z.boolean().default(false),
 } satisfies Fields<SecurityContext>);
 

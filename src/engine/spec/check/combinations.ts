@@ -16,6 +16,7 @@ const SET_BY_BUNDLE = {
   hostname: undefined,
   readonlyRootfs: false,
   capabilities: undefined,
+  privileged: undefined,
   noNewPrivileges: true,
   seccomp: undefined,
   groups: undefined,
@@ -37,6 +38,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       ...signal(container),
       ...health(container),
       ...capabilities(container),
+      ...privileged(container),
       ...hostname(container, namespaces.uts),
     ].map((problem) => ({
       ...problem,
@@ -122,8 +124,9 @@ function sources({ host, hostType, files, medium, size, group, kept }: VolumeSpe
 function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
   if (hostPaths === undefined) return [];
   const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
-  return containers.flatMap(({ mounts: all, bundle, rootfs }, index) => [
+  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged }, index) => [
     ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
+    ...(isPrivileged ? [wrongIn(index, "with hostPaths it cannot be privileged: it could mount any file of the host", "privileged")] : []),
     ...all.flatMap(({ source, volume, subPath }, at) => {
       if (source !== undefined) return [wrongIn(index, "with hostPaths a mount names a volume", "mounts", at, "source")];
       const isPart = volume !== undefined && ofHost.has(volume) && subPath !== undefined;
@@ -198,6 +201,12 @@ function capabilities({ capabilities: given }: ContainerSpec): Problem[] {
         : [{ code: "unknown-capability", message: `there is no capability ${name}`, path: ["capabilities", list, at] }],
     ),
   );
+}
+
+/** As with Docker and containerd, a privileged container has all capabilities. */
+function privileged({ privileged: isPrivileged, capabilities: { drop } = { add: [], drop: [] } }: ContainerSpec): Problem[] {
+  if (!isPrivileged || drop.length === 0) return [];
+  return [{ code: "combination", message: "a privileged container has all capabilities", path: ["capabilities", "drop"] }];
 }
 
 function hostname({ hostname: given }: ContainerSpec, uts: TaskSpec["namespaces"]["uts"]): Problem[] {

@@ -221,7 +221,13 @@ const fields = z.strictObject({
   capabilities: z
     .strictObject({ add: z.array(capabilityName).default([]), drop: z.array(z.union([capabilityName, z.literal("ALL")])).default([]) })
     .optional(),
-  noNewPrivileges: z.boolean().default(true),
+  privileged: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it can do what root of the host can: it has all capabilities and devices of the host, no filter of system calls unless seccomp names one, and nothing of /proc and /sys is hidden or read-only. Absent: false.",
+    ),
+  noNewPrivileges: z.boolean().optional().describe("Absent: true, or false if it is privileged."),
   seccomp: z
     .union([z.literal("unconfined"), absolutePath])
     .optional()
@@ -250,9 +256,16 @@ const fields = z.strictObject({
 /** Defaults for containers without an image, so that a record contains all defaults. With an image, its configuration provides them. */
 const DEFAULTS_WITHOUT_IMAGE = { cwd: "/", user: "0", stopSignal: "SIGTERM" } as const;
 
-export const container = fields.transform(
-  (one) => (one.image === undefined ? { ...DEFAULTS_WITHOUT_IMAGE, ...one } : one) as z.output<typeof fields>,
-);
+type Fields = z.output<typeof fields>;
+
+/** A field that says what holds without it is left out, so that both ways of writing a task have the same digest. */
+export const container = fields.transform(({ privileged, ...one }) => {
+  const rights = privileged ? { privileged } : {};
+  const noNewPrivileges = one.noNewPrivileges ?? (!privileged || one.bundle !== undefined);
+  return { ...(one.image === undefined ? DEFAULTS_WITHOUT_IMAGE : {}), ...one, ...rights, noNewPrivileges } as Fields & {
+    readonly noNewPrivileges: boolean;
+  };
+});
 
 export type Condition = (typeof CONDITIONS)[number];
 export type Dependency = z.output<typeof dependency>;
