@@ -1,17 +1,32 @@
 /** Checks the source of a mount before it is passed to the runtime. */
-import { closeSync, constants, fstatSync, openSync, realpathSync, type Stats } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
 
 /** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
 const O_PATH = 0o10_000_000;
-const { O_NOFOLLOW } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
-export type SourceType = "Directory" | "File" | "Socket";
+export type SourceType = "Directory" | "DirectoryOrCreate" | "File" | "FileOrCreate" | "Socket" | "CharDevice" | "BlockDevice";
 
-const IS: Readonly<Record<SourceType, (stats: Stats) => boolean>> = {
-  Directory: (stats) => stats.isDirectory(),
-  File: (stats) => stats.isFile(),
-  Socket: (stats) => stats.isSocket(),
+const IS: Readonly<Record<SourceType, readonly [name: string, is: (stats: Stats) => boolean]>> = {
+  Directory: ["directory", (stats) => stats.isDirectory()],
+  DirectoryOrCreate: ["directory", (stats) => stats.isDirectory()],
+  File: ["file", (stats) => stats.isFile()],
+  FileOrCreate: ["file", (stats) => stats.isFile()],
+  Socket: ["socket", (stats) => stats.isSocket()],
+  CharDevice: ["character device", (stats) => stats.isCharacterDevice()],
+  BlockDevice: ["block device", (stats) => stats.isBlockDevice()],
 };
+
+/** Modes of what is made. Source: Kubernetes, HostPathType. */
+const DIRECTORY_MODE = 0o755;
+const FILE_MODE = 0o644;
+
+export interface Opening {
+  /** Called with a descriptor of each component, starting with /. */
+  readonly onPart?: (fd: number) => void;
+  /** Whether a component that is missing may be made, if the type allows it. */
+  readonly mayMake?: () => boolean;
+}
 
 /**
  * Checks that the source exists and that no component of its path is a symbolic link. A container that can write to a directory could place a link there, and the
@@ -22,22 +37,23 @@ export function checkSource(path: string, type?: SourceType): void {
   closeSync(openSource(path, type));
 }
 
-/** Like checkSource, but returns an O_PATH descriptor, which the caller closes. @param onPart called with a descriptor of each component, starting with / */
-export function openSource(path: string, type?: SourceType, onPart: (fd: number) => void = () => {}): number {
+/** Like checkSource, but returns an O_PATH descriptor, which the caller closes. */
+export function openSource(path: string, type?: SourceType, { onPart = () => {}, mayMake = () => true }: Opening = {}): number {
   let fd = openSync("/", O_PATH);
   let name = "";
   try {
     onPart(fd);
-    for (const part of path.split("/").filter(Boolean)) {
+    const parts = path.split("/").filter(Boolean);
+    for (const [index, part] of parts.entries()) {
       if (part === "..") throw new Error(`${path} has .. in it`);
       name += `/${part}`;
-      const next = openPart(fd, part, name);
+      const next = openPart(fd, part, name, mayMake() ? madeAs(type, index === parts.length - 1) : undefined);
       closeSync(fd);
       fd = next;
       if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link${leadsTo(path)}: it is not followed`);
       onPart(fd);
     }
-    if (type !== undefined && !IS[type](fstatSync(fd))) throw new Error(`${path} is no ${type.toLowerCase()}`);
+    if (type !== undefined && !IS[type][1](fstatSync(fd))) throw new Error(`${path} is no ${IS[type][0]}`);
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -45,15 +61,37 @@ export function openSource(path: string, type?: SourceType, onPart: (fd: number)
   }
 }
 
-function openPart(directory: number, part: string, name: string): number {
+/** Kubernetes makes all directories of a path for DirectoryOrCreate, and nothing but the file for FileOrCreate. */
+function madeAs(type: SourceType | undefined, isLast: boolean): "directory" | "file" | undefined {
+  if (type === "DirectoryOrCreate") return "directory";
+  return type === "FileOrCreate" && isLast ? "file" : undefined;
+}
+
+function openPart(directory: number, part: string, name: string, made: "directory" | "file" | undefined): number {
+  const path = `/proc/self/fd/${directory}/${part}`;
   try {
-    return openSync(`/proc/self/fd/${directory}/${part}`, O_PATH | O_NOFOLLOW);
+    return openSync(path, O_PATH | O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && made !== undefined) return makePart(path, made);
     const reason = { ENOENT: "is not there", ENOTDIR: "is below what is no directory" }[code ?? ""] ?? `cannot be opened: ${code}`;
     // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
     throw new Error(`${name} ${reason}`);
   }
+}
+
+/** Somebody else may make it at the same time; the umask of this process does not count. */
+function makePart(path: string, made: "directory" | "file"): number {
+  try {
+    if (made === "directory") mkdirSync(path, DIRECTORY_MODE);
+    else closeSync(openSync(path, O_CREAT | O_EXCL, FILE_MODE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return openSync(path, O_PATH | O_NOFOLLOW);
+  }
+  const fd = openSync(path, O_PATH | O_NOFOLLOW);
+  if (!fstatSync(fd).isSymbolicLink()) chmodSync(`/proc/self/fd/${fd}`, made === "directory" ? DIRECTORY_MODE : FILE_MODE);
+  return fd;
 }
 
 /** Tells the author of the path what to write instead. */

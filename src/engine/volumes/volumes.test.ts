@@ -72,4 +72,29 @@ test("what has to be a directory, a file or a socket is no other", () => {
   expect(() => checkSource(file, "Directory")).toThrow(`${file} is no directory`);
   expect(() => checkSource(directory, "File")).toThrow("is no file");
   expect(() => checkSource(file, "Socket")).toThrow("is no socket");
+  checkSource("/dev/null", "CharDevice");
+  expect(() => checkSource(file, "CharDevice")).toThrow("is no character device");
+  expect(() => checkSource("/dev/null", "BlockDevice")).toThrow("is no block device");
+});
+
+/** Kubernetes, HostPathType: "If nothing exists at the given path, an empty directory will be created there as needed with file mode 0755"; a file with 0644. */
+test("what is missing is made where the type says so, with its mode whatever the umask is", () => {
+  const before = process.umask(0o077);
+  try {
+    checkSource(join(directory, "made/deep"), "DirectoryOrCreate");
+    checkSource(join(directory, "made/file"), "FileOrCreate");
+  } finally {
+    process.umask(before);
+  }
+  const mode = (name: string) => statSync(join(directory, name)).mode & 0o777;
+  expect([mode("made"), mode("made/deep"), mode("made/file")]).toEqual([0o755, 0o755, 0o644]);
+  writeFileSync(join(directory, "made/file"), "kept");
+  checkSource(join(directory, "made/file"), "FileOrCreate");
+  expect(readFileSync(join(directory, "made/file"), "utf8")).toBe("kept");
+  expect(() => checkSource(join(directory, "made/none/file"), "FileOrCreate")).toThrow("made/none is not there");
+  expect(() => checkSource(join(directory, "made/file"), "DirectoryOrCreate")).toThrow("is no directory");
+  symlinkSync(join(directory, "none"), join(directory, "made/dangling"));
+  for (const type of ["DirectoryOrCreate", "FileOrCreate"] as const)
+    expect(() => checkSource(join(directory, "made/dangling"), type)).toThrow("is a symbolic link");
+  expect(existsSync(join(directory, "none"))).toBe(false);
 });

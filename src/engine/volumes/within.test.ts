@@ -1,6 +1,6 @@
 /** Attacks on host directories whose paths an untrusted user has chosen. Needs root for mounts. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -52,6 +52,26 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     await expect(bind(at("given/link/key"))).rejects.toThrow("is a symbolic link");
     symlinkSync(at("given"), at("alias"));
     await expect(bind(at("given/a"), { allowed: [at("alias")] })).rejects.toThrow("is below no directory");
+  });
+
+  test("what is missing is made below what is given away only, and not in what is the engine's", async () => {
+    const make = (path: string) => bind(at(path), { type: "DirectoryOrCreate", allowed: [at("given"), at("own")] });
+    await make("given/new/deep");
+    expect(isMounted(at("targets/t"))).toBe(true);
+    await unbind(at("targets/t"));
+    expect(statSync(at("given/new/deep")).mode & 0o777).toBe(0o755);
+    await expect(make("secret/new")).rejects.toThrow("secret/new is not there");
+    await expect(make("own/state/new")).rejects.toThrow("own/state/new is not there");
+    symlinkSync(at("secret"), at("given/link"));
+    await expect(make("given/link/new")).rejects.toThrow("is a symbolic link");
+    symlinkSync(at("secret/none"), at("given/dangling"));
+    await expect(make("given/dangling")).rejects.toThrow("is a symbolic link");
+    expect(["secret/new", "secret/none", "own/state/new", "targets/t"].map((path) => existsSync(at(path)))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test("what takes its place after it was looked at is not what is mounted", async () => {

@@ -20,13 +20,14 @@ export interface Confined {
 export async function bindWithin({ path, type, allowed, own }: Confined, target: string): Promise<void> {
   if (isMounted(target)) return;
   const way: string[] = [];
-  const fd = openSource(path, type, (part) => way.push(identity(part)));
+  const isBelow = (directory: string) => way.includes(identityAt(directory));
+  const mayMake = () => allowed.some(isBelow) && !own.some(isBelow);
+  const fd = openSource(path, type, { onPart: (part) => way.push(identity(part)), mayMake });
   try {
     const here = identity(fd);
-    if (!allowed.some((directory) => way.includes(identityAt(directory))))
-      throw new Error(`${path} is below no directory that tasks may mount`);
+    if (!allowed.some(isBelow)) throw new Error(`${path} is below no directory that tasks may mount`);
     for (const directory of own) {
-      if (way.includes(identityAt(directory)) || waysTo(directory).includes(here)) throw new Error(`${path} is the engine's own`);
+      if (isBelow(directory) || waysTo(directory).includes(here)) throw new Error(`${path} is the engine's own`);
     }
     if (fstatSync(fd).isDirectory()) mkdirSync(target, { recursive: true });
     else writeFileSync(target, "", { mode: 0o600 });

@@ -41,7 +41,7 @@ test.each([
   [inVolume("nfs: { server: s, path: /p }"), "8:24", "/spec/volumes/0/nfs", "is not supported: "],
   [inVolume("emptyDir: { medium: HugePages }"), "8:36", "/spec/volumes/0/emptyDir/medium", "only Memory is supported"],
   [inVolume("emptyDir: { sizeLimit: lots }"), "8:36", "/spec/volumes/0/emptyDir/sizeLimit", "write a quantity"],
-  [inVolume("hostPath: { path: /p, type: DirectoryOrCreate }"), "8:46", "/spec/volumes/0/hostPath/type", "only Directory, File and Socket"],
+  [inVolume("hostPath: { path: /p, type: DirectoryOrMake }"), "8:46", "/spec/volumes/0/hostPath/type", "DirectoryOrCreate"],
   [inVolume("emptydir: {}"), "8:24", "/spec/volumes/0/emptydir", 'the field "emptydir" is not supported'],
   [inContainer("startupProbe: {}"), "10:5", "/spec/containers/0/startupProbe", "needs one of exec, httpGet, tcpSocket and grpc"],
   [

@@ -7,7 +7,7 @@ test("volumes: scratch, of the host with its type, and files of ConfigMaps, Secr
     `    volumeMounts:\n${["tmp", "dir", "conf", "keys", "self", "all"].map(mount).join("")}    - { name: conf, mountPath: /etc/app.ini, subPath: app.ini }\n`,
     `  volumes:
   - { name: tmp, emptyDir: {} }
-  - { name: dir, hostPath: { path: /srv/data, type: Directory } }
+  - { name: dir, hostPath: { path: /srv/data, type: DirectoryOrCreate } }
   - { name: conf, configMap: { name: conf, items: [{ key: app.ini, path: app.ini, mode: 0o600 }] } }
   - { name: keys, secret: { secretName: keys, defaultMode: 0o400 } }
   - { name: self, downwardAPI: { items: [{ path: labels, fieldRef: { fieldPath: metadata.labels } }] } }
@@ -18,7 +18,7 @@ test("volumes: scratch, of the host with its type, and files of ConfigMaps, Secr
   const utf8 = (content: string, mode = 0o644) => ({ content, encoding: "utf8", mode });
   expect(volumes).toEqual([
     { name: "tmp" },
-    { name: "dir", host: "/srv/data", hostType: "Directory" },
+    { name: "dir", host: "/srv/data", hostType: "DirectoryOrCreate" },
     { name: "conf", files: { "app.ini": utf8("a=1", 0o600) } },
     { name: "keys", files: { TOKEN: { content: "czNjcjN0", encoding: "base64", mode: 0o400 }, PLAIN: utf8("text", 0o400) } },
     { name: "self", files: { labels: utf8('app="shop"\n') } },

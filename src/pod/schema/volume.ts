@@ -47,11 +47,7 @@ const sources = {
   hostPath: z
     .strictObject({
       path: z.string().min(1),
-      type: z
-        .enum(["", "Directory", "File", "Socket"], {
-          error: "only Directory, File and Socket are supported: nothing is made on the host, and devices are not opened",
-        })
-        .default(""),
+      type: z.enum(["", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"]).default(""),
     } satisfies Fields<HostPathVolumeSource>)
     .optional(),
   configMap: z

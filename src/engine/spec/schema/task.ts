@@ -18,7 +18,12 @@ export const volumeFile = z.strictObject({
 export const volume = z.strictObject({
   name,
   host: absolutePath.optional().describe("Path on the host. Absent: a scratch directory, which is removed with the task."),
-  hostType: z.enum(["Directory", "File", "Socket"]).optional().describe("Type that `host` must have. Absent: any."),
+  hostType: z
+    .enum(["Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"])
+    .optional()
+    .describe(
+      "Type that `host` must have. Absent: any. DirectoryOrCreate and FileOrCreate make what is missing, when a container of the task is created; it stays when the task is removed.",
+    ),
   files: z
     .record(relativePath, volumeFile)
     .optional()
