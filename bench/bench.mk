@@ -9,7 +9,7 @@ $(BENCH_TOOLS): $(B)/bench/%: bench/%.c bench/spawn.h bench/bench.mk | $(B)/kern
 bench-tools: $(BENCH_TOOLS)
 
 # Twenty minutes of an idle machine, as root: on cgroup v2, then on the hierarchies that the host has. BENCH='--only run,exec --rounds 10' for a
-# part, BENCH=--write for docs/performance.md (bench/main.ts).
+# part, BENCH=--write for docs/performance.md and docs/performance/v1.md (bench/main.ts).
 .PHONY: bench bench-sid
 bench: setup-test bin/runt $(BENCH_TOOLS)
 	$(TSX) bench/main.ts --unified $(BENCH)

@@ -12,7 +12,7 @@
  *                    there says nothing of a runtime
  *   --reread         runt's pages are read anew, as after a boot, instead of being those that its installation wrote
  *   --json FILE      write the reports
- *   --write          into docs/performance.md and docs/performance/*.svg
+ *   --write          into docs/performance.md, for cgroup v1 into docs/performance/v1.md, and docs/performance/*.svg
  *   --from FILE      measure nothing: take the reports of such a file
  *   --gate           print the targets against the first peer, and whether they hold; --strict: fail if one does not
  *   --list           print the names and end
@@ -23,6 +23,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSy
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { hasControllers } from "../test/support/hierarchies.ts";
 import { prepareRootfs } from "./bundles.ts";
 import { churn } from "./churn.ts";
 import { measureEngines } from "./engines.ts";
@@ -30,7 +31,7 @@ import { measureFloor } from "./floor.ts";
 import { machine } from "./machine.ts";
 import { crowdOf, startTogether } from "./many.ts";
 import { measure, type Outcome } from "./measure.ts";
-import { inNamespace, limitsMemory, makeCgroupParents, prepareHierarchies, REPOSITORY, removeCgroupParents } from "./namespace.ts";
+import { inNamespace, makeCgroupParents, prepareHierarchies, REPOSITORY, removeCgroupParents } from "./namespace.ts";
 import { countsTable, crowdTable, enginesTable, floorTable, origin, type Report, sizesTable, type Timed, timesTable } from "./report.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { type Place, Side } from "./side.ts";
@@ -102,7 +103,7 @@ function install(file: string, target: string): void {
 
 async function inner(work: string): Promise<number> {
   prepareHierarchies(work, options.unified);
-  const place: Place = { work, cgroup: basename(work), hasControllers: limitsMemory() };
+  const place: Place = { work, cgroup: basename(work), hasControllers: hasControllers() };
   makeCgroupParents(place.cgroup);
   // A tmpfs, as /run is, where runtimes keep their state.
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=711", "tmpfs", join(work, "state")]);
@@ -177,9 +178,9 @@ async function inner(work: string): Promise<number> {
     }
     console.log(`\n${origin(reports.at(-1)!)}\n\n${timesTable(reports.at(-1)!)}`);
   }
-  // Engines run in namespaces of their own. A tree has none; they set limits, which bare v2 has not; and their daemons would keep the processors.
-  if (wants("engines") && options.tree === undefined && !options.churn && !options.unified && !options.realtime) {
-    const engines = measureEngines(Math.ceil(Number(options.rounds) / 2));
+  // Engines run in namespaces of their own. A tree has none, and their daemons would keep the processors.
+  if (wants("engines") && options.tree === undefined && !options.churn && !options.realtime) {
+    const engines = measureEngines(Math.ceil(Number(options.rounds) / 2), options.unified);
     if (engines) reports[0] = { ...reports[0]!, engines };
     if (engines) console.log(`\n${enginesTable(engines)}`);
   }

@@ -1,9 +1,9 @@
 /** The private surroundings of every benchmark: mounts and cgroups of its own, so that two of them can run at once. */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { mountHierarchies, removeCgroups } from "../test/support/hierarchies.ts";
+import { mountHierarchies, mountUnified, removeCgroups } from "../test/support/hierarchies.ts";
 
 export const REPOSITORY = resolve(import.meta.dirname, "..");
 
@@ -53,19 +53,8 @@ exec "$@"`;
  * @param unified cgroup v2 alone, whatever the host has
  */
 export function prepareHierarchies(work: string, unified = false): void {
-  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
-  if (unified) {
-    execFileSync("umount", ["--recursive", "/sys/fs/cgroup"]);
-    execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
-    return;
-  }
-  mountHierarchies(work, { v1Alone: true });
-}
-
-/** On v2: whether the root offers the memory controller. It does not where v1 has it. */
-export function limitsMemory(): boolean {
-  const file = "/sys/fs/cgroup/cgroup.controllers";
-  return !existsSync(file) || readFileSync(file, "utf8").split(/\s+/).includes("memory");
+  if (unified) mountUnified();
+  else mountHierarchies(work, { v1Alone: true });
 }
 
 /** Mount points of the hierarchies; for v2 there is one. */

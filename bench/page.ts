@@ -1,4 +1,4 @@
-/** The generated sections of docs/performance.md: each between two markers, by name; everything else is written by hand. */
+/** The generated sections of docs/performance.md and docs/performance/v1.md: each between two markers, by name; everything else is written by hand. */
 
 const begin = (name: string) => `<!-- bench ${name}: written by make bench -->`;
 const END = "<!-- end of bench -->";

@@ -9,7 +9,7 @@ import type { Sizes } from "./sizes.ts";
 import type { Comparison } from "./stats.ts";
 
 export interface Report {
-  /** Name of the section in docs/performance.md: crun, crun-churn, runc, crun-sid. */
+  /** Name of the section in its page (write.ts): crun, crun-churn, runc, crun-sid. */
   readonly section: string;
   readonly peer: string;
   /** Name of the root file system that it was measured in, where it is not the host's. */

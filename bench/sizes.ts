@@ -24,7 +24,7 @@ const WAITING_MS = 500;
 /** How long a killed container may take to end. */
 const END_MS = 50;
 /** Time limit of a command that is counted step by step. */
-const STEPS_MS = 600_000;
+const STEPS_MS = 1_800_000;
 
 /** Verbs in the order of a container's life. `run` makes a container of its own. */
 const LIFE = ["create", "start", "state", "list", "ps", "exec", "update", "pause", "resume", "events", "kill", "delete", "run"] as const;
@@ -84,14 +84,16 @@ export async function measureSizes(sides: readonly Side[]): Promise<Sizes> {
  * runc, a multiple: it is left out.
  */
 export async function measureInstructions(sides: readonly Side[]): Promise<Counts> {
-  return await live(sides, async (side, command) => {
-    const file = join(side.place.work, "steps");
-    const { status, error } = spawnSync(join(TOOLS, "steps"), [file, ...command], { stdio: "ignore", timeout: STEPS_MS });
-    if (error || status !== 0) throw new Error(`steps ${command.join(" ")}: ${error ?? `status ${status}`}`);
-    const [instructions, , ended] = readFileSync(file, "utf8").trim().split(" ").map(Number);
-    if (ended !== 0) throw new Error(`${command.join(" ")}: status ${ended}`);
-    return instructions;
-  });
+  return await live(sides, async (side, command) => measureSteps(join(side.place.work, "steps"), command));
+}
+
+/** Instructions in user space of this command and all that it starts; `file` is for the result. @throws Error if it fails */
+export function measureSteps(file: string, command: readonly string[]): number {
+  const { status, error } = spawnSync(join(TOOLS, "steps"), [file, ...command], { stdio: "ignore", timeout: STEPS_MS });
+  if (error || status !== 0) throw new Error(`steps ${command.join(" ")}: ${error ?? `status ${status}`}`);
+  const [instructions = 0, , ended] = readFileSync(file, "utf8").split(/\s+/).map(Number);
+  if (ended !== 0) throw new Error(`${command.join(" ")}: status ${ended}`);
+  return instructions;
 }
 
 async function waitingRss(side: Side): Promise<number> {

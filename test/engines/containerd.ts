@@ -18,6 +18,7 @@ export const containerd: EngineDefinition = {
   name: "ctr",
   scenarios: [...scenarios, ...brokenScenarios("ctr")],
   timed: "`ctr run -d`",
+  whole: "`ctr run` until the first byte",
   async start(place, runtime) {
     const directory = join(place.directory, `containerd-${basename(runtime)}`);
     mkdirSync(directory, { recursive: true });
@@ -45,6 +46,8 @@ disabled_plugins = ${JSON.stringify(DISABLED)}
       await sleep(100);
     }
     await must([...ctr, "image", "import", place.archive]);
+    // Without the shares of the processor that it asks for by default.
+    const unlimited = place.hasControllers ? [] : ["--cpu-shares", "0"];
     return {
       command: (args) => [...ctr, ...args],
       env: process.env as Record<string, string>,
@@ -55,14 +58,14 @@ disabled_plugins = ${JSON.stringify(DISABLED)}
         return ["run", "--runc-binary", runtime, ...args.slice(1)];
       },
       async timedStart(container) {
-        const time = await timed(() => must([...ctr, "run", "--runc-binary", runtime, "-d", IMAGE, container, "sleep", "1000"]));
+        const run = [...ctr, "run", ...unlimited, "--runc-binary", runtime, "-d", IMAGE, container, "sleep", "1000"];
+        const time = await timed(() => must(run));
         await call([...ctr, "task", "delete", "--force", container]);
         await must([...ctr, "container", "delete", container]);
         return time;
       },
-      // Without the shares of the processor that ctr asks for by default: cgroup v2 may have no controller for them.
-      timedFirstByte: (container) =>
-        firstByte([...ctr, "run", "--rm", "--cpu-shares", "0", "--runc-binary", runtime, IMAGE, container, "echo", "here"]),
+      timedWhole: (container) =>
+        firstByte([...ctr, "run", "--rm", ...unlimited, "--runc-binary", runtime, IMAGE, container, "echo", "here"]),
       async clean(container) {
         const listed = (await call([...ctr, "container", "list", "-q"])).stdout.split("\n");
         for (const id of listed.filter((name) => name.startsWith(container))) {

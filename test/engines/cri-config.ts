@@ -20,6 +20,8 @@ export interface CriPlace {
   readonly socket: string;
   readonly state: string;
   readonly sandboxImage: string;
+  /** Otherwise pods get neither limits nor a cgroup that this configuration names. */
+  readonly hasControllers: boolean;
 }
 
 /** A bridge without a way out. */
@@ -53,6 +55,7 @@ address = "${cri.socket}"
 # This host's root has no CAP_SYS_RESOURCE.
 restrict_oom_score_adj = true
 disable_apparmor = true
+disable_cgroup = ${!cri.hasControllers}
 ${image}
 [plugins."${plugin}".cni]
 ${binaries}

@@ -6,6 +6,8 @@ export interface Place {
   readonly directory: string;
   /** Archive of images (image.ts). */
   readonly archive: string;
+  /** Whether containers can be given limits. */
+  readonly hasControllers: boolean;
   /** Name of the cgroup below which engines are asked to put their containers, without slash. */
   readonly cgroup: string;
 }
@@ -23,8 +25,8 @@ export interface Engine {
   restart?(signal?: NodeJS.Signals): Promise<void>;
   /** Start a container with the runtime named (its own, or another if it knows all) and remove it. Returns the start's milliseconds. */
   timedStart?(container: string, runtime: string): Promise<number>;
-  /** Run a container with the runtime named, and remove it. Returns the milliseconds until its first byte is here. */
-  timedFirstByte?(container: string, runtime: string): Promise<number>;
+  /** All that the engine does for a container with the runtime named, and its removal. Returns the milliseconds until what `whole` says. */
+  timedWhole?(container: string, runtime: string): Promise<number>;
   /** Remove what a scenario may have left. */
   clean(container: string): Promise<void>;
   /** Replaced in steps: flags that are the same in every call. */
@@ -39,6 +41,8 @@ export interface EngineDefinition {
   readonly missing?: string | undefined;
   /** Name of what timedStart() measures. */
   readonly timed?: string | undefined;
+  /** Name of what timedWhole() measures. */
+  readonly whole?: string | undefined;
   /** One engine measures every runtime: there cannot be two of it at a time. */
   readonly knowsAllRuntimes?: true;
   /** `runtime`: absolute path; its base name is the runtime's name. */

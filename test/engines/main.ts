@@ -5,8 +5,11 @@
  *   --only TEXT     scenarios whose name contains it
  *   --repeat N      run every scenario N times; one failure is enough
  *   --ratios N      instead of scenarios: N starts of a container with every runtime, interleaved; fails where runt is slower
- *   --first-byte    with --ratios: time a whole run until the container's first byte is here
- *   --json FILE     with --ratios: write them
+ *   --whole         with --ratios: time all that an engine does for a container, not the start alone
+ *   --timeline N    instead of scenarios: where the time of N such starts goes, by the kernel's trace of what is executed
+ *   --traces DIR    with --timeline: one more start with runt's own traces within it, for Perfetto, in DIR/ENGINE.json
+ *   --json FILE     with --ratios or --timeline: write them
+ *   --unified       on cgroup v2, mounted for the engines alone. On a host with v1 it has no controllers, and engines are told to set no limits
  *   --write         write that part of docs/engines/results.md
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
@@ -15,7 +18,8 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { mountHierarchies, removeCgroups } from "../support/hierarchies.ts";
+import { hasControllers, mountHierarchies, mountUnified, removeCgroups } from "../support/hierarchies.ts";
+import { program } from "../support/programs.ts";
 import { brokenImages } from "./broken.ts";
 import { buildah, buildahRootless } from "./buildah.ts";
 import { containerd } from "./containerd.ts";
@@ -29,6 +33,8 @@ import { measureStarts, type Ratio, ratioTable, slower } from "./ratios.ts";
 import { type Row, table, writeRatios, writeScenarios } from "./report.ts";
 import { runScenario } from "./run.ts";
 import { enterSandbox } from "./sandbox.ts";
+import { removeTrace, traced } from "./timeline/kernel.ts";
+import { measureTimelines, standIn, type Timeline, timelineTable } from "./timeline/measure.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
 const RESULTS = join(REPOSITORY, "docs/engines/results.md");
@@ -43,7 +49,10 @@ const { values } = parseArgs({
     engines: { type: "string", default: ENGINES.map(({ name }) => name).join(",") },
     runtimes: { type: "string" },
     ratios: { type: "string" },
-    "first-byte": { type: "boolean", default: false },
+    whole: { type: "boolean", default: false },
+    timeline: { type: "string" },
+    traces: { type: "string" },
+    unified: { type: "boolean", default: false },
     json: { type: "string" },
     only: { type: "string", default: "" },
     repeat: { type: "string", default: "1" },
@@ -53,7 +62,7 @@ const { values } = parseArgs({
   },
 });
 
-const runtimePaths = (values.runtimes ?? (values.ratios === undefined ? "runc,runt" : "runt,crun,runc")).split(",");
+const runtimePaths = (values.runtimes ?? ((values.ratios ?? values.timeline) === undefined ? "runc,runt" : "runt,crun,runc")).split(",");
 
 function prepare(): string {
   // On a disk: overlay needs it, and /tmp may be a tmpfs.
@@ -67,6 +76,7 @@ function prepare(): string {
     copyFileSync(path, join(directory, "bin", basename(path)));
     chmodSync(join(directory, "bin", basename(path)), 0o755);
   }
+  if (values.timeline !== undefined) standIn(runtimePaths.map((path) => join(directory, "bin", basename(path))));
   execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [join(directory, "rootfs")]);
   return directory;
 }
@@ -81,7 +91,13 @@ async function outer(): Promise<number> {
   try {
     const namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"];
     // Everything inside ends with this process; something has to reap what engines leave to the first process.
-    const command = ["--pdeathsig", "KILL", "--", "unshare", ...namespaces, "--", "catatonit", "--", ...self, "--inside", directory];
+    const command = [
+      ...["--pdeathsig", "KILL", "--"],
+      // crun wants to raise it for device programs, which v2 has.
+      ...(values.unified ? [program("memlock-raised")] : []),
+      ...(values.timeline === undefined ? [] : traced(directory)),
+      ...["unshare", ...namespaces, "--", "catatonit", "--", ...self, "--inside", directory],
+    ];
     const child = spawn("setpriv", command, { stdio: "inherit" });
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => child.kill("SIGKILL"));
     return await new Promise<number>((done) => child.on("exit", (status) => done(status ?? 1)));
@@ -92,14 +108,15 @@ async function outer(): Promise<number> {
 }
 
 async function inner(directory: string): Promise<number> {
-  enterSandbox(directory);
+  enterSandbox(directory, values.unified);
   const archive = makeArchive(directory, join(directory, "rootfs"), [{ reference: IMAGE, command: ["sh"] }, ...criImages, ...brokenImages]);
-  const place = { directory, archive, cgroup: cgroupOf(directory) };
+  const place = { directory, archive, cgroup: cgroupOf(directory), hasControllers: hasControllers() };
   const runtimes = runtimePaths.map((runtime) => basename(runtime));
   const definitions = ENGINES.filter(({ name }) => values.engines.split(",").includes(name));
   for (const { name, missing } of definitions) if (missing !== undefined) console.log(`${name}: skipped: there is no ${missing}`);
   const present = definitions.filter(({ missing }) => missing === undefined);
   if (values.ratios !== undefined) return await ratios(place, present, runtimes, Number(values.ratios));
+  if (values.timeline !== undefined) return await timelines(place, present, runtimes, Number(values.timeline));
   const rows = new Map<string, { engine: string; scenario: string; outcomes: Record<string, Row["outcomes"][string]> }>();
   for (const definition of present) {
     for (const runtime of runtimes) {
@@ -146,7 +163,7 @@ async function ratios(
   const rows: Ratio[] = [];
   for (const definition of definitions) {
     if (definition.timed === undefined) continue;
-    const timed = values["first-byte"] ? "timedFirstByte" : "timedStart";
+    const timed = values.whole ? "timedWhole" : "timedStart";
     rows.push(await measureStarts(place, { ...definition, timed: definition.timed }, runtimes, peers, rounds, timed));
     console.log(ratioTable(rows.slice(-1), judged, peers));
   }
@@ -157,6 +174,24 @@ async function ratios(
   const wrong = slower(rows, judged);
   for (const line of wrong) console.log(line);
   return wrong.length === 0 ? 0 : 1;
+}
+
+async function timelines(
+  place: Place,
+  definitions: readonly EngineDefinition[],
+  runtimes: readonly string[],
+  rounds: number,
+): Promise<number> {
+  const paths = runtimes.map((name) => join(place.directory, "bin", name));
+  const found: Timeline[] = [];
+  for (const definition of definitions) {
+    if (definition.whole === undefined) continue;
+    const trace = values.traces === undefined ? undefined : join(resolve(values.traces), `${definition.name}.json`);
+    found.push(...(await measureTimelines(place, { ...definition, whole: definition.whole }, paths, rounds, trace)));
+  }
+  console.log(timelineTable(found));
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(found));
+  return 0;
 }
 
 function heading(runtimes: readonly string[]): string {
@@ -184,7 +219,9 @@ containerd 2 (\`cri-newer\`) wants for pods with a user namespace.
 
 /** By the host's view of the cgroups and the hierarchy that it may lack. */
 function clean(directory: string): number {
-  mountHierarchies(directory);
+  if (values.timeline !== undefined) removeTrace(directory);
+  if (values.unified) mountUnified();
+  else mountHierarchies(directory);
   const left = removeCgroups([cgroupOf(directory), ...CGROUPS]);
   if (left.length > 0) console.error(`left: ${left.join(" ")}`);
   return 0;

@@ -14,7 +14,7 @@ export const ROOTLESS_UID = 4000;
 /** This host's root has no CAP_SYS_RESOURCE and 20000 as its hard limit. */
 const ULIMITS = ["nofile=20000:20000", "nproc=32768:32768"];
 
-function configuration(directory: string, runtime: string, user: number): Record<string, string> {
+function configuration(directory: string, runtime: string, user: number, hasControllers: boolean): Record<string, string> {
   const name = basename(runtime);
   const containers = join(directory, "containers.conf");
   writeFileSync(
@@ -23,6 +23,7 @@ function configuration(directory: string, runtime: string, user: number): Record
 default_ulimits = ${JSON.stringify(ULIMITS)}
 netns = "none"
 log_driver = "k8s-file"
+${hasControllers ? "" : "pids_limit = 0"}
 [engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
@@ -57,10 +58,11 @@ function define(name: string, scenarios: EngineDefinition["scenarios"], user: nu
     name,
     scenarios,
     timed: "`podman run -d`",
+    whole: "`podman run` until the first byte",
     async start(place: Place, runtime) {
       const directory = join(place.directory, `${name}-${basename(runtime)}`);
       mkdirSync(directory, { recursive: true });
-      const env = configuration(directory, runtime, user);
+      const env = configuration(directory, runtime, user, place.hasControllers);
       const become = user === 0 ? [] : ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--"];
       if (user !== 0) execFileSync("chown", ["-R", `${user}:${user}`, directory]);
       const tmpdir = `/run/${user === 0 ? "" : `user/${user}/`}libpod-${basename(runtime)}`;
@@ -81,8 +83,11 @@ function define(name: string, scenarios: EngineDefinition["scenarios"], user: nu
           await must([...podman, "rm", "-f", "-t", "0", container], { env });
           return time;
         },
-        timedFirstByte: (container) =>
-          firstByte([...podman, "run", ...parent, "--rm", "--name", container, IMAGE, "echo", "here"], { env }),
+        timedWhole(container) {
+          // Podman 4.3 now and then loses, with any runtime, what a program has said that is gone by then.
+          const program = ["sh", "-c", "echo here; sleep 0.1"];
+          return firstByte([...podman, "run", ...parent, "--rm", "--name", container, IMAGE, ...program], { env });
+        },
         async clean() {
           await call([...podman, "pod", "rm", "-f", "-t", "0", "-a"], { env });
           await call([...podman, "rm", "-f", "-t", "0", "-a"], { env });

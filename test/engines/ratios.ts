@@ -19,11 +19,11 @@ export interface Ratio {
 
 export async function measureStarts(
   place: Place,
-  definition: EngineDefinition & { readonly timed: string },
+  definition: EngineDefinition,
   runtimes: readonly string[],
   peers: readonly string[],
   rounds: number,
-  timed: "timedStart" | "timedFirstByte" = "timedStart",
+  timed: "timedStart" | "timedWhole" = "timedStart",
 ): Promise<Ratio> {
   const unable = new Set<string>();
   const engines: { readonly name: string; readonly engine: Engine; readonly times: number[] }[] = [];
@@ -57,11 +57,11 @@ export async function measureStarts(
   }
   const able = engines.filter(({ name }) => !unable.has(name));
   const by = (value: (times: readonly number[]) => number) => Object.fromEntries(able.map(({ name, times }) => [name, value(times)]));
-  const what = timed === "timedStart" ? definition.timed : "run until the first byte";
+  const what = (timed === "timedStart" ? definition.timed : definition.whole) ?? "";
   return { engine: definition.name, what, rounds, median: by(median), minimum: by((times) => Math.min(...times)) };
 }
 
-function median(times: readonly number[]): number {
+export function median(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { mountHierarchies } from "../support/hierarchies.ts";
+import { mountHierarchies, mountUnified } from "../support/hierarchies.ts";
 import { ROOTLESS_UID } from "./podman.ts";
 
 /** Linux: the shims' sockets, runtimes' default roots, terminals' sockets. None of it is to be found on the host afterwards. */
@@ -12,12 +12,14 @@ const COVERED = "/var/lib";
 const SUBORDINATE_IDS = 65_536;
 const FIRST_SUBORDINATE_ID = 200_000;
 
-export function enterSandbox(directory: string): void {
+/** @param unified cgroup v2 alone, whatever the host has */
+export function enterSandbox(directory: string, unified: boolean): void {
   for (const path of PRIVATE) execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", path]);
   coverWithTmpfs(COVERED);
   privateNull(directory);
   execFileSync("ip", ["link", "set", "lo", "up"]);
-  mountHierarchies(directory);
+  if (unified) mountUnified();
+  else mountHierarchies(directory);
   const etc = join(directory, "etc");
   mkdirSync(etc);
   amend(etc, "passwd", `runt-engines:x:${ROOTLESS_UID}:${ROOTLESS_UID}::${directory}:/bin/sh\n`);

@@ -1,4 +1,4 @@
-/** Mounts all v1 hierarchies in a mount namespace of one's own, and removes cgroups from them. */
+/** Mounts all v1 hierarchies, or v2 alone, in a mount namespace of one's own, and removes cgroups from them. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -30,6 +30,19 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
     execFileSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
   }
   execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
+}
+
+/** cgroup v2 over all else that is there. The controllers stay with the hierarchies of v1 that have them. */
+export function mountUnified(): void {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
+  execFileSync("umount", ["--recursive", "/sys/fs/cgroup"]);
+  execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
+}
+
+/** Whether containers can be given limits: on v2 the root has the controllers for them, unless hierarchies of v1 have them. */
+export function hasControllers(): boolean {
+  const file = "/sys/fs/cgroup/cgroup.controllers";
+  return !existsSync(file) || readFileSync(file, "utf8").split(/\s+/).includes("memory");
 }
 
 /** Or of v2 without controllers. No directory that somebody has left in the tmpfs around the hierarchies. */
