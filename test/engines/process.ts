@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 export interface Output {
   readonly status: number;
@@ -18,7 +19,7 @@ export interface CallOptions {
   readonly cwd?: string;
 }
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = PATIENCE_MS;
 /** A container that lives on may hold the pipes open; what it prints after the client's end is not waited for. */
 const DRAIN_MS = 300;
 
