@@ -161,10 +161,10 @@ async function ratios(
   const judged = runtimes.find((name) => !PEERS.includes(name)) ?? "runt";
   const peers = runtimes.filter((name) => name !== judged);
   const rows: Ratio[] = [];
+  const timed = values.whole ? "timedWhole" : "timedStart";
   for (const definition of definitions) {
-    if (definition.timed === undefined) continue;
-    const timed = values.whole ? "timedWhole" : "timedStart";
-    rows.push(await measureStarts(place, { ...definition, timed: definition.timed }, runtimes, peers, rounds, timed));
+    if ((values.whole ? definition.whole : definition.timed) === undefined) continue;
+    rows.push(await measureStarts(place, definition, runtimes, peers, rounds, timed));
     console.log(ratioTable(rows.slice(-1), judged, peers));
   }
   const text = ratioTable(rows, judged, peers);
