@@ -177,11 +177,12 @@ bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c na
 	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $(filter %.c,$^) -o $@
 
 # ---- the npm package: dist/ (docs/library)
-dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+dist/executor/index.js: $(LIBRARY_SOURCES) tools/bundle-client.ts src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
 	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
-	@chmod +x dist/runtd/main.js dist/runtctl/main.js
+	$(Q)$(TSX) tools/bundle-client.ts || { rm -rf dist; exit 1; }
+	@chmod +x dist/runtd/main.js
 
 # The daemon and its client, under the names that the npm package gives them.
 bin/runtd bin/runtctl: bin/%: | dist/executor/index.js

@@ -39,9 +39,16 @@ function environmentIn(directory: string, variablesIn: typeof Variables): Readon
   }
 }
 
+/**
+ * A Compose file has the key `services`, which YAML writes as it is or with escapes. Where neither is, the file goes to the daemon as it is: loading the parsers takes longer than all
+ * else that this program does.
+ */
+const MAY_BE_COMPOSE = /services|\\/;
+
 /** undefined: the Compose file has errors, which were printed. @throws the errors of readFileSync */
 export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
   const { source, text } = textOf(options);
+  if (!MAY_BE_COMPOSE.test(text)) return { source, text, group: options.project ?? group };
   const { parseCompose, variablesIn } = await import("../../pod/index.ts");
   const directory = options.file === "-" ? process.cwd() : dirname(resolve(options.file));
   const compose = parseCompose(text, {
