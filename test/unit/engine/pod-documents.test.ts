@@ -41,6 +41,7 @@ const container = fc.record(
     startupProbe: probe,
     workingDir: fc.constantFrom("/", "/srv"),
     tty: fc.boolean(),
+    securityContext: fc.record({ privileged: fc.boolean(), readOnlyRootFilesystem: fc.boolean() }, { requiredKeys: [] }),
   },
   { requiredKeys: ["image"] },
 );
@@ -57,7 +58,7 @@ const pod = fc
       fc.constantFrom(
         { emptyDir: {} },
         { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
-        { hostPath: { path: "/srv", type: "Directory" } },
+        { hostPath: { path: "/srv", type: "DirectoryOrCreate" } },
       ),
       { maxLength: 2 },
     ),
