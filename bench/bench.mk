@@ -32,3 +32,10 @@ bench-sid: setup-test bin/runt $(BENCH_TOOLS)
 .PHONY: bench-engine
 bench-engine: setup-test library
 	$(TSX) bench/engine.ts $(BENCH)
+
+# A pod until it is ready, beside `podman kube play` of the newest Podman of Debian: ten minutes of an idle machine, as root (bench/pod.ts).
+PODMAN_TREE := tools/debian-tree.sh sid $(B)/podman podman crun conmon catatonit netavark aardvark-dns nftables iptables coreutils
+.PHONY: bench-pod
+bench-pod: setup-test bin/runt library
+	$(PODMAN_TREE)
+	$(TSX) bench/pod.ts --tree $(B)/podman $(BENCH)

@@ -1,14 +1,17 @@
 /** A daemon of its own for the benchmark of the task engine, and what a client and the kernel say of it. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { removeCgroupParents } from "./namespace.ts";
+import { timed } from "./timed.ts";
 
 export interface Told {
   readonly type: string;
   readonly name: string;
+  readonly container?: string;
   readonly known?: string;
   readonly exit?: { readonly endedWallMs: number } | null;
 }
@@ -31,11 +34,12 @@ export class BenchDaemon {
   readonly #parent = `/runt-bench-${process.pid}`;
   readonly #child: ChildProcess;
 
-  constructor() {
+  constructor(env: Readonly<Record<string, string>> = {}) {
     const log = openSync(join(this.directory, "log"), "w");
     const words = ["--state-dir", this.#stateDir, "--run-dir", join(this.directory, "run"), "--cgroup-parent", this.#parent];
     this.#child = spawn(process.execPath, [join(DIST, "runtd/main.js"), ...words, "--memory", "1Ti", "--cpus", "100000"], {
       stdio: ["ignore", "ignore", log],
+      env: { ...process.env, ...env },
     });
   }
 
@@ -88,6 +92,24 @@ export class BenchDaemon {
     return performance.now() - begun;
   }
 
+  /** Milliseconds of `runtctl apply`, as a user has it. */
+  apply(file: string): Promise<number> {
+    return timed(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "apply", "-f", file]);
+  }
+
+  /** `runtctl get NAME -o json`. */
+  shown(name: string): string {
+    return execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "get", name, "-o", "json"], {
+      encoding: "utf8",
+    });
+  }
+
+  /** Deletes tasks, and returns when nothing is left of them. */
+  async remove(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.call("DELETE", `/v1/tasks/${name}`);
+    while (JSON.parse(await this.call("GET", "/v1/tasks")).tasks.some((one: { name: string }) => names.includes(one.name))) await sleep(20);
+  }
+
   footprint(): Footprint {
     const { pid } = this.#child;
     const store = readdirSync(this.#stateDir).filter((name) => name.startsWith("engine.db"));
@@ -108,8 +130,9 @@ export class BenchDaemon {
       ? (JSON.parse(execFileSync(RUNT, ["--root", root, "list", "-f", "json"], { encoding: "utf8", maxBuffer: 1 << 28 })) ?? [])
       : [];
     for (const { id } of list) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
-    for (const name of readdirSync("/sys/fs/cgroup")) removeCgroups(`/sys/fs/cgroup/${name}${this.#parent}`);
-    removeCgroups(`/sys/fs/cgroup${this.#parent}`);
+    // What the daemon had begun may still be ending.
+    const left = await removeCgroupParents(this.#parent.slice(1));
+    if (left.length > 0) throw new Error(`not removed: ${left.join(", ")}`);
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
@@ -119,10 +142,4 @@ function inodesBelow(directory: string): number {
     (sum, entry) => sum + 1 + (entry.isDirectory() ? inodesBelow(join(directory, entry.name)) : 0),
     0,
   );
-}
-
-function removeCgroups(path: string): void {
-  if (!existsSync(path)) return;
-  for (const entry of readdirSync(path, { withFileTypes: true })) if (entry.isDirectory()) removeCgroups(join(path, entry.name));
-  rmdirSync(path);
 }

@@ -10,14 +10,24 @@ export const REPOSITORY = resolve(import.meta.dirname, "..");
 /** Above every process of others, and below the kernel's own that have to run. */
 const REALTIME = ["chrt", "--fifo", "5"];
 
-/** Run this program again in a mount namespace of its own, with `more` arguments, in this tree if there is one. Returns its status. */
+/** Run this program again in a mount namespace of its own (and in `others` of unshare(1)), with `more` arguments, in this tree if there is one. Returns its status. */
 export async function inNamespace(
   more: readonly string[],
   tree?: { readonly path: string; readonly work: string },
   realtime = false,
+  others: readonly string[] = [],
 ): Promise<number> {
   const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1), ...more];
-  const command = ["unshare", "--mount", "--propagation", "private", "--", ...(tree ? enterTree(tree.path, tree.work) : []), ...self];
+  const command = [
+    "unshare",
+    "--mount",
+    ...others,
+    "--propagation",
+    "private",
+    "--",
+    ...(tree ? enterTree(tree.path, tree.work) : []),
+    ...self,
+  ];
   // The tree does not have the host's certificates.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const [file = "", ...args] = realtime ? [...REALTIME, ...command] : command;

@@ -1,0 +1,187 @@
+/**
+ * How long a pod takes until it is ready, beside `podman kube play`, as root:
+ *
+ *   tsx bench/pod.ts --tree DIRECTORY [--rounds N] [--only NAME,...]
+ *
+ * DIRECTORY is Podman's tree (tools/debian-tree.sh). Both get the same file and the same image, in turns, in one network namespace of their own. Of runt it is the time from the start of
+ * `runtctl apply`, or of the request that it makes, until the daemon has told that all containers of the pod run; of Podman until `podman kube play` has ended.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { baseLayer, writeLayout } from "../test/engine/image-files.ts";
+import { BenchDaemon } from "./engine-daemon.ts";
+import { describe, machine } from "./machine.ts";
+import { inNamespace, prepareHierarchies } from "./namespace.ts";
+import { Podman } from "./podman.ts";
+import { median, summarize } from "./stats.ts";
+import { timed } from "./timed.ts";
+
+interface Scenario {
+  readonly name: string;
+  readonly what: string;
+  readonly file: string;
+  /** Options of `podman kube play`. */
+  readonly options: readonly string[];
+  /** Containers that run when the pod is ready. */
+  readonly running: readonly string[];
+}
+
+const WITHOUT_NETWORK = ["--network", "none"];
+const sleeping = (name: string, more = "") =>
+  `  - { name: ${name}, image: "app:v1", imagePullPolicy: IfNotPresent, command: [/bin/sleep, "1000"]${more} }\n`;
+const pod = (name: string, containers: string, more = "") =>
+  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\nspec:\n  terminationGracePeriodSeconds: 1\n${more}  containers:\n${containers}`;
+const mounts = ", volumeMounts: [{ name: scratch, mountPath: /scratch }, { name: conf, mountPath: /conf }]";
+const conf = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: conf }\ndata: { word: hello }\n---\n`;
+const volumes = `  volumes: [{ name: scratch, emptyDir: {} }, { name: conf, configMap: { name: conf } }]\n`;
+const init = `  initContainers:\n  - { name: first, image: "app:v1", imagePullPolicy: IfNotPresent, command: [/bin/true]${mounts} }\n`;
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: "one", what: "one container, no network", file: pod("one", sleeping("main")), options: WITHOUT_NETWORK, running: ["main"] },
+  {
+    name: "three",
+    what: "three containers, no network",
+    file: pod("three", ["a", "b", "c"].map((name) => sleeping(name)).join("")),
+    options: WITHOUT_NETWORK,
+    running: ["a", "b", "c"],
+  },
+  {
+    name: "volumes",
+    what: "an init container and a container with a scratch volume and a ConfigMap, no network",
+    file: conf + pod("volumes", sleeping("main", mounts), volumes + init),
+    options: WITHOUT_NETWORK,
+    running: ["main"],
+  },
+  {
+    name: "port",
+    what: "one container behind a bridge, with a port of the host",
+    file: pod("port", sleeping("main", ", ports: [{ containerPort: 80, hostPort: 8080 }]")),
+    options: [],
+    running: ["main"],
+  },
+];
+
+const { values } = parseArgs({
+  options: {
+    tree: { type: "string" },
+    rounds: { type: "string", default: "20" },
+    only: { type: "string" },
+    inside: { type: "string" },
+  },
+});
+
+/** Milliseconds of one round. */
+interface Round {
+  /** `runtctl apply`: until the pod is ready and the client has ended. */
+  readonly own: number;
+  /** The same request by a client that runs already, as a cluster's or a program's is. */
+  readonly direct: number;
+  readonly peer: number;
+  /** A program of Node that does nothing: the client cannot be quicker. */
+  readonly node: number;
+}
+
+/** Until the request has ended and the pod is ready. */
+async function untilReady(daemon: BenchDaemon, running: readonly string[], apply: () => Promise<unknown>): Promise<number> {
+  let ready: ((arrived: number) => void) | undefined;
+  const isReady = new Promise<number>((done) => {
+    ready = done;
+  });
+  const missing = new Set(running);
+  const { stop } = await daemon.events((event, arrived) => {
+    if (event.type === "container" && event.known === "RUNNING") missing.delete(event.container!);
+    if (missing.size === 0) ready!(arrived);
+  });
+  const begun = performance.timeOrigin + performance.now();
+  const ended = apply().then(() => performance.timeOrigin + performance.now());
+  const times = await Promise.all([ended, isReady]);
+  stop();
+  return Math.max(...times) - begun;
+}
+
+async function measure(scenario: Scenario, rounds: number, podman: Podman, daemon: BenchDaemon, work: string): Promise<Round[]> {
+  const { name, running, options } = scenario;
+  const file = join(work, `${name}.yaml`);
+  writeFileSync(file, scenario.file);
+  const own = async (isFirst: boolean) => {
+    const time = await untilReady(daemon, running, () => daemon.apply(file));
+    if (isFirst) expectReady(daemon.shown(name));
+    await daemon.remove([name]);
+    return { own: time };
+  };
+  const direct = async () => {
+    const time = await untilReady(daemon, running, () => daemon.call("POST", "/v1/apply", { text: scenario.file }));
+    await daemon.remove([name]);
+    return { direct: time };
+  };
+  const peer = async (isFirst: boolean) => {
+    const time = await podman.play(file, ...options);
+    if (isFirst && !/Running/.test(podman.run("pod", "ps"))) throw new Error(`Podman's pod does not run: ${podman.run("pod", "ps")}`);
+    podman.remove();
+    return { peer: time };
+  };
+  const node = async () => ({ node: await timed(process.execPath, ["-e", "0"]) });
+  const found: Round[] = [];
+  // The first round of each is not counted: it fills caches.
+  for (let round = 0; round <= rounds; round++) {
+    // Neither is always the first.
+    const sides = round % 2 === 0 ? [own, node, direct, peer] : [peer, direct, node, own];
+    let times = {};
+    for (const side of sides) times = { ...times, ...(await side(round === 0)) };
+    if (round > 0) found.push(times as Round);
+  }
+  return found;
+}
+
+function expectReady(pod: string): void {
+  const { status } = JSON.parse(pod) as { status: { phase: string; conditions: { type: string; status: string }[] } };
+  if (status.phase !== "Running" || status.conditions.find(({ type }) => type === "Ready")?.status !== "True")
+    throw new Error(`not ready: ${pod}`);
+}
+
+async function inside(work: string): Promise<void> {
+  execFileSync("ip", ["link", "set", "lo", "up"]);
+  prepareHierarchies(work);
+  const layout = join(work, "names/app");
+  mkdirSync(join(work, "names"));
+  writeLayout(layout, { layers: [baseLayer()], tag: "v1" });
+  execFileSync("skopeo", ["copy", "-q", `oci:${layout}:v1`, `docker-archive:${work}/app.tar:localhost/app:v1`]);
+  const podman = new Podman(resolve(values.tree!), work);
+  podman.run("load", "--quiet", "--input", `${work}/app.tar`);
+  const daemon = new BenchDaemon({ RUNT_IMAGES: `oci:${work}/names` });
+  try {
+    await daemon.ready();
+    console.log(`${podman.run("--version").trim()}. ${describe(machine(resolve("bin/runt")))}\n`);
+    console.log(
+      "| pod | rounds | runtctl apply / Podman | interface / Podman | runtctl apply | interface | an empty program of Node | podman kube play |",
+    );
+    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    const only = values.only?.split(",");
+    for (const scenario of SCENARIOS.filter(({ name }) => only?.includes(name) ?? true)) {
+      const rounds = await measure(scenario, Number(values.rounds), podman, daemon, work);
+      const times = (["own", "direct", "node", "peer"] as const).map((field) => summarize(rounds.map((round) => round[field])));
+      const cells = times.map((one) => `${one.median.toFixed(0)} (${one.minimum.toFixed(0)})`);
+      const ratios = (["own", "direct"] as const).map((field) => median(rounds.map((round) => round[field] / round.peer)).toFixed(2));
+      console.log(`| ${[scenario.what, rounds.length, ...ratios, ...cells].join(" | ")} |`);
+    }
+    console.log("\nRatios: the median of those of each round. Times: milliseconds, the median and in brackets the minimum.");
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  } finally {
+    podman.end();
+    await daemon.end();
+  }
+}
+
+if (values.inside !== undefined) await inside(values.inside);
+else {
+  const work = mkdtempSync("/var/tmp/runt-bench-pod-");
+  try {
+    process.exitCode = await inNamespace(["--inside", work], undefined, false, ["--net"]);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
