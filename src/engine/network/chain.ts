@@ -34,7 +34,7 @@ export async function remove(plugins: Plugins, step: NetworkStep, result: CniRes
     try {
       await call(plugins, "DEL", { step, plugin, version: await plugins.version(step.plugins), result }, from);
     } catch (error) {
-      errors.push(error);
+      if (!isWithoutParent(plugin, error)) errors.push(error);
     }
   }
   if (errors.length > 0) throw merged(`the interface ${step.interface} could not be removed`, errors);
@@ -55,6 +55,16 @@ export async function check(plugins: Plugins, step: NetworkStep, result: CniResu
 function isDefectOfPortmap({ type }: CniPlugin, { ips = [] }: CniResult, error: unknown): boolean {
   const hasIpv6 = ips.some(({ address }) => address.includes(":"));
   return type === "portmap" && !hasIpv6 && /could not check ipv6/.test((error as Error).message);
+}
+
+/**
+ * These plugins (1.1.1) look for the interface of the host also when they remove that of the task. If it is gone, the kernel has removed the task's interface with it,
+ * or there was none; its addresses are not leased (static).
+ */
+const ON_INTERFACES: readonly string[] = ["macvlan", "vlan", "host-device"];
+
+function isWithoutParent({ type }: CniPlugin, error: unknown): boolean {
+  return ON_INTERFACES.includes(type) && /Link not found/.test((error as Error).message);
 }
 
 interface Turn {

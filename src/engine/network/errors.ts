@@ -14,6 +14,8 @@ export type NetworkErrorCode =
   | "program-failed"
   /** Another program listens on a host port of the task. */
   | "port-taken"
+  /** An interface of the host on which one of the task is to be made does not exist. */
+  | "no-interface"
   /** All address ranges for networks of this engine are taken on this host. */
   | "no-subnet";
 

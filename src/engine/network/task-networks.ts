@@ -9,6 +9,7 @@ import { Bridges } from "./bridges.ts";
 import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
+import { checkInterface } from "./interface.ts";
 import { addRouting, addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Plugins } from "./plugin.ts";
@@ -158,6 +159,7 @@ export class TaskNetworks {
     // Missing plugins are reported before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
     for (const port of ports) await checkPort(port);
+    for (const parent of parentsOf(steps)) await checkInterface(parent, this.#timeoutMs);
     const namespace = this.placement(id).path;
     const attachment: Attachment = { containerId: id, bootId: this.#options.bootId, namespace, steps, results: null };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
@@ -206,6 +208,13 @@ export class TaskNetworks {
     if (hasRules) await sweepRules(({ network, id }) => id === containerId && steps.some(({ name }) => name === network), this.#timeoutMs);
     if (errors.length > 0) throw merged("the network was not removed completely", errors);
   }
+}
+
+/** Interfaces of the host that plugins need. */
+function parentsOf(steps: readonly NetworkStep[]): string[] {
+  return steps.flatMap(({ plugins }) =>
+    plugins.flatMap(({ master, device }) => [master, device].filter((name) => typeof name === "string")),
+  );
 }
 
 /** Names of groups and networks contain no dot. */

@@ -152,6 +152,22 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     test: HOST,
   },
   {
+    id: "T24b",
+    fault: "a network whose parent is gone is never given back",
+    file: "src/engine/network/chain.ts",
+    from: "if (!isWithoutParent(plugin, error)) errors.push(error);",
+    to: "errors.push(error);",
+    test: "test/engine/isolated.test.ts",
+  },
+  {
+    id: "T16b",
+    fault: "an interface keeps the MAC that the kernel has given it",
+    file: "src/engine/plan/network.ts",
+    from: `[{ type: "tuning", mac: one.mac }]`,
+    to: "[]",
+    test: "test/engine/isolated.test.ts",
+  },
+  {
     id: "T23",
     fault: "what is marked for the proxy is not for this host",
     file: "src/engine/plan/network.ts",
