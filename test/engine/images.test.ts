@@ -176,6 +176,9 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     );
     const pid = scene.list()[0]!.pid;
     expect(statusOf(pid)["NoNewPrivs"]).toBe("1");
+    // By the name that it has in the archive, too.
+    expect((await scene.ctl("pull", `docker-archive:${archive}:a:v1`)).status).toBe(0);
+    expect((await scene.ctl("pull", `docker-archive:${archive}:a:v2`)).status).not.toBe(0);
   });
 
   test("what cannot be had: the task stops, says why, and nothing is left", async () => {

@@ -22,6 +22,8 @@ const DIGEST = "sha256:[0-9a-f]{64}";
 const REGISTRY = new RegExp(`^//(${HOST}/${COMPONENT}(?:/${COMPONENT})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 /** skopeo takes the text behind the last colon of a path for the tag. */
 const LOCAL = /^(\/[^:\0]*)(?::([^:\0]+))?$/;
+/** In an archive of Docker an image has a name with a tag, which may begin with the port of a registry. */
+const IN_ARCHIVE = /^(\/[^:\0]*)(?::([^:\0@]+(?::[^:\0@]+){0,2}))?$/;
 
 /** undefined: the text is no supported reference. */
 export function parseReference(text: string): ImageReference | undefined {
@@ -35,7 +37,7 @@ export function parseReference(text: string): ImageReference | undefined {
     return { transport, place, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
   }
   if (transport !== "oci" && transport !== "oci-archive" && transport !== "docker-archive") return undefined;
-  const [, place, tag] = LOCAL.exec(rest) ?? [];
+  const [, place, tag] = (transport === "docker-archive" ? IN_ARCHIVE : LOCAL).exec(rest) ?? [];
   if (place === undefined || place.split("/").includes("..")) return undefined;
   return { transport, place, ...(tag === undefined ? {} : { tag }) };
 }
