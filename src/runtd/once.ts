@@ -77,7 +77,9 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   // The signal may have arrived while the tasks were being recorded.
   if (endedBy !== undefined) await deleteAll();
   const outputs = new OutputCopy(engine, ids, group);
-  const ended = await untilStopped(engine, ids, group);
+  // A shared proxy does not end by itself.
+  const awaited = ids.filter((id) => engine.detail(id, group, { isRedacted: true }).spec["start"] !== "needed");
+  const ended = await untilStopped(engine, awaited, group);
   await outputs.finish();
   await deleteAll();
   await until(engine, () => !engine.list().some(({ id }) => ids.includes(id)));

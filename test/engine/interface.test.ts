@@ -23,7 +23,16 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       const { status, code } = await ask(method, path, body, socket);
       return `${status} ${code}`;
     };
-    for (const path of ["/v1/node", "/v1/tasks", "/v1/metrics", "/v1/openapi.json", "/v1/usage", "/v1/orphans", "/v1/images"]) {
+    for (const path of [
+      "/v1/node",
+      "/v1/tasks",
+      "/v1/metrics",
+      "/v1/openapi.json",
+      "/v1/usage",
+      "/v1/orphans",
+      "/v1/images",
+      "/v1/interfaces",
+    ]) {
       expect((await ask("GET", path)).status).toBe(200);
       expect((await ask("GET", path, undefined, read)).status).toBe(200);
     }
@@ -46,6 +55,17 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     }
     expect((await ask("POST", "/v1/images/prune", {})).value).toEqual({ removed: [], freedBytes: 0 });
     expect((await ask("POST", "/v1/images/pull", { reference: "oci:/nowhere" })).status).toBe(200);
+    expect(await refused("POST", "/v1/interfaces", { name: "a b" })).toBe("400 invalid-argument");
+    expect(await refused("DELETE", "/v1/interfaces/a%20b")).toBe("400 invalid-argument");
+    for (const [method, path] of [
+      ["POST", "/v1/interfaces"],
+      ["DELETE", "/v1/interfaces/eth7"],
+    ] as const)
+      expect(await refused(method, path, method === "POST" ? { name: "eth7" } : undefined, read)).toBe("403 read-only");
+    expect(await refused("DELETE", "/v1/interfaces/eth7")).toBe("404 unknown-interface");
+    expect((await ask("POST", "/v1/interfaces", { name: "eth7" })).value).toMatchObject({ name: "eth7", task: null });
+    expect((await ask("GET", "/v1/interfaces")).value.interfaces).toHaveLength(1);
+    expect((await ask("DELETE", "/v1/interfaces/eth7")).value).toEqual({ name: "eth7" });
     expect(await refused("GET", "/v1/usage?group=a%2Fb")).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/tasks/web", undefined, read)).toBe("403 read-only");
     for (const path of ["/v1/tasks/web", "/v1/tasks/web/detail"]) {
@@ -101,7 +121,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 

@@ -3,7 +3,7 @@
 import { applyAgent, fencedAgents } from "./agents.ts";
 import { applyObservation } from "./apply-observation.ts";
 import { applyResult } from "./apply-result.ts";
-import { applyBoot } from "./boot.ts";
+import { applyBoot, renewed } from "./boot.ts";
 import { changeContainer, containerOf, stopTask } from "./change-record.ts";
 import { changeChecks } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
@@ -31,6 +31,8 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
       return stopTask(record, reason("LedgerError", event.message));
     case "stop":
       return stopTask(record, event.reason);
+    case "renew":
+      return renewed(record);
     case "delete":
       return stopTask({ ...record, isDeleteAsked: true }, event.reason ?? reason("StoppedByUser", "the task was deleted"));
     case "respec":

@@ -28,7 +28,15 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
     leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
   };
   if (settled.desired === "STOPPED") return settled;
-  return record.spec.start === "always" ? startAgain(settled) : stopTask(settled, REBOOTED);
+  if (record.spec.start === "once") return stopTask(settled, REBOOTED);
+  return startAgain(settled, (one) => hasSucceeded(record, one));
+}
+
+/** The task waits to be started anew. Its containers are made again, and what is left of them is removed. */
+export function renewed(record: TaskRecord): TaskRecord {
+  if (record.known !== "STOPPED" || record.isDeleteAsked) return record;
+  const left = record.containers.reduce(leaveBehind, record);
+  return startAgain({ ...left, desired: "RUNNING", isSwept: false }, () => false);
 }
 
 /** Without an exit record on disk the exit status is unknown. */
@@ -59,8 +67,8 @@ function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, 
   return wasThere ? leaveBehind(gone, container) : gone;
 }
 
-/** Starts all containers again, except those that have succeeded for good. */
-function startAgain(record: TaskRecord): TaskRecord {
+/** Starts all containers again, except those that have ended for good. */
+function startAgain(record: TaskRecord, isDone: (one: ContainerRecord) => boolean): TaskRecord {
   return {
     ...record,
     generation: record.generation + 1,
@@ -73,7 +81,7 @@ function startAgain(record: TaskRecord): TaskRecord {
     cleanup: null,
     resources: newResources(record.spec, record.cgroup),
     network: null,
-    containers: record.containers.map((one) => (hasSucceeded(record, one) ? one : again(record, one))),
+    containers: record.containers.map((one) => (isDone(one) ? one : again(record, one))),
     pulls: null,
   };
 }

@@ -20,6 +20,8 @@ export function removeLeftovers(record: TaskRecord, now: Instant): Decision {
 /** Removes containers first, then resources, then the record. A deleted task waits neither for its retention nor for acknowledgements. */
 export function cleanUp(record: TaskRecord, now: Instant): Decision {
   const { cleanup, isDeleteAsked, isSwept, sent, containers } = record;
+  // A shared proxy waits for its next use.
+  if (record.spec.start === "needed" && !isDeleteAsked && record.reason?.code !== "StoppedByUser") return { record, actions: [] };
   if (record.known !== "STOPPED" || cleanup === null || containers.some(({ applied }) => applied !== null)) return { record, actions: [] };
   const isReported = sent === "STOPPED" || hasPassed(cleanup.bound, now);
   if (!isDeleteAsked && !(isReported && hasPassed(cleanup.retained, now))) return { record, actions: [] };

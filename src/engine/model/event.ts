@@ -39,6 +39,8 @@ export type TaskEvent = { readonly at: Instant } & (
   /** A deadline of the record has passed, or another task of the group has changed. */
   | { readonly type: "tick" }
   | { readonly type: "stop"; readonly reason: Reason }
+  /** A task that has stopped waits for its next start. */
+  | { readonly type: "renew" }
   | { readonly type: "restart"; readonly containers: readonly string[] }
   /** Removes the task as soon as it has stopped, without retention. `reason` undefined: a user asked for it. */
   | { readonly type: "delete"; readonly reason?: Reason }

@@ -25,6 +25,7 @@ export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecisi
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
+export { proxyEvent, sharesProxy } from "./shared-proxy.ts";
 export {
   CONTAINER_STATUSES,
   type ContainerStatus,
@@ -39,3 +40,4 @@ export { hasSucceeded } from "./success.ts";
 export { after, type Deadline, hasPassed, type Instant } from "./time.ts";
 export { isInPlace } from "./update.ts";
 export { upgradeRecord } from "./upgrade-record.ts";
+export { works } from "./works.ts";

@@ -5,6 +5,7 @@
 import type { TaskEvent } from "./event.ts";
 import { consume, type Demand, demandOf, type HostCapacity, type Ledger, ledgerError, ledgerOf, shortages } from "./ledger.ts";
 import type { TaskRecord } from "./record.ts";
+import { proxyWait } from "./shared-proxy.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
 
 export interface QueuePolicy {
@@ -35,8 +36,10 @@ export function schedule(records: readonly TaskRecord[], capacity: HostCapacity,
   for (const [place, record] of records.entries()) {
     if (record.admission !== "waiting" || record.desired !== "RUNNING") continue;
     const before = predecessorOf(record, records.slice(0, place));
-    if (before === undefined) line.decide(record);
-    else line.wait(record, [`replaces: ${before.id} is being stopped`]);
+    const other = before === undefined ? proxyWait(record, records) : `replaces: ${before.id} is being stopped`;
+    // A task that waits for another one holds back none.
+    if (other === undefined) line.decide(record);
+    else line.wait(record, [other]);
   }
   return line.decisions();
 }

@@ -22,6 +22,8 @@ export type ReasonCode =
   | "LedgerError"
   | "StopFailed"
   | "Replaced"
+  | "NotNeeded"
+  | "ProxyFailed"
   | "Orphan";
 
 export interface Reason {

@@ -14,6 +14,7 @@ import { type ImageProcess, imageProcess } from "./image.ts";
 import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
+import { type ProxyPlacement, proxyMounts } from "./shared-proxy.ts";
 import { sharesOf } from "./task-limits.ts";
 
 export interface Placement {
@@ -35,8 +36,10 @@ export interface Placement {
   readonly endMessage?: string;
   /** What it has as a log router. */
   readonly logRouter?: LogRouterPlacement;
-  /** Variables with the address of its log router. */
-  readonly routerEnv?: Readonly<Record<string, string>>;
+  /** The socket of the shared proxy to which it belongs or which it uses. */
+  readonly proxy?: ProxyPlacement;
+  /** Variables with what the engine has for it, such as the address of its log router. */
+  readonly engineEnv?: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** config.json of its bundle. */
   readonly config?: OciObject;
@@ -81,6 +84,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       ...metadataMount(container, placement),
       ...endMessageMount(container, placement),
       ...routerMounts(placement),
+      ...proxyMounts(placement.proxy),
       ...secretMounts(container, placement),
     ],
     annotations: { ...container.annotations, ...annotations },
@@ -115,8 +119,8 @@ export function takesInput({ stdin, tty }: ContainerSpec): boolean {
   return stdin === true || tty === true;
 }
 
-function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv, routerEnv }: Placement): ImageProcess {
-  const container = { ...given, env: { ...routerEnv, ...ofFiles, ...given.env, ...secretEnv } };
+function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv }: Placement): ImageProcess {
+  const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
     return { cmd: command!, args, env, cwd, user };

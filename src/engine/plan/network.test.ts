@@ -66,7 +66,7 @@ test("T17: a tag makes a vlan interface", () => {
 
 test("T18: an association that nobody knows is named; T15: interfaces in another mode, and what else does not go together", () => {
   expect(said({ mode: "isolated", interfaces: [{ ...CLOUD, association: "foo" }] })).toEqual([
-    "/network/interfaces/0/association: there is no association foo: use default or vlan",
+    "/network/interfaces/0/association: there is no association foo: use default, vlan or attached",
   ]);
   expect(said({ mode: "host", interfaces: [CLOUD] })).toEqual([
     "/network/interfaces: interfaces need the mode isolated, and the network's is host",

@@ -130,6 +130,7 @@ function interfaces({ mode, interfaces: all }: NetworkSpec, { bridged: { name } 
 }
 
 function deviceOf({ association, parent, vlan }: InterfaceSpec): CniPlugin {
+  if (association === "attached") return { type: "host-device", device: parent };
   return association === "vlan" ? { type: "vlan", master: parent, vlanId: vlan } : { type: "macvlan", master: parent, mode: "bridge" };
 }
 

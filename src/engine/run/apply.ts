@@ -113,7 +113,7 @@ function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present,
     if (current.digest === digest) return verdict("unchanged");
     return verdict(isInPlace(current.spec, spec) ? "updated" : "replaced");
   }
-  const isDone = !rerun && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
+  const isDone = !rerun && spec.start !== "needed" && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
   return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
 }
 

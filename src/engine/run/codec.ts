@@ -1,6 +1,7 @@
 /** Converts records of the model to rows of the store, and back. */
 import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../model/index.ts";
 import { type StoredRecord, StoreError } from "../store/index.ts";
+import type { AttachedInterface } from "./interface-state.ts";
 
 /** Facts about the daemon, kept in one row. */
 export interface HostFacts {
@@ -9,6 +10,8 @@ export interface HostFacts {
   readonly bootId: string;
   /** The highest revision given to any task. Revisions are never given twice, so that task ids are unique. */
   readonly revision: number;
+  /** Absent: there are none, as in facts of earlier versions. */
+  readonly interfaces?: readonly AttachedInterface[];
 }
 
 /** A one-shot that has succeeded. `apply` does not run it again. */

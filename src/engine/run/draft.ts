@@ -6,17 +6,19 @@ import {
   type HostCapacity,
   hasSucceeded,
   type Instant,
-  isStarting,
+  proxyEvent,
   type QueuePolicy,
   reason,
   reconcile,
   schedule,
+  sharesProxy,
   type TaskEvent,
   type TaskRecord,
+  works,
 } from "../model/index.ts";
 import { type Succeeded, succeededKey } from "./codec.ts";
 import { Groups } from "./groups.ts";
-import { type Caller, type ChangeRequest, type EngineEvent, ofTask } from "./journal.ts";
+import { type Caller, type ChangeRequest, type EngineEvent, type InterfaceEvent, ofTask, type TaskJournalEvent } from "./journal.ts";
 
 export interface Order {
   readonly record: TaskRecord;
@@ -38,7 +40,8 @@ export class Draft {
   readonly #touched = new Map<string, TaskRecord | undefined>();
   readonly #remembered = new Map<string, Succeeded | undefined>();
   readonly #orders: Order[] = [];
-  readonly #events: EngineEvent[] = [];
+  readonly #events: TaskJournalEvent[] = [];
+  readonly #ofHost: InterfaceEvent[] = [];
   readonly #groups: Groups;
 
   constructor(stored: Stored, options: EngineOptions, at: Instant) {
@@ -77,6 +80,11 @@ export class Draft {
     if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
   }
 
+  /** Adds an event that belongs to no task. */
+  tell(event: Omit<InterfaceEvent, "wallMs">): void {
+    this.#ofHost.push({ ...event, wallMs: this.at.wallMs });
+  }
+
   remove(id: string): void {
     const record = this.get(id);
     if (record === undefined) return;
@@ -97,7 +105,7 @@ export class Draft {
     this.#touched.set(id, next);
     for (const action of actions) this.#orders.push({ record: next, action });
     for (const change of changes) this.#events.push({ ...change, ...ofTask(next, this.at.wallMs) });
-    if (record.known !== "STOPPED" && hasSucceeded(next) && !next.isDeleteAsked) this.#remember(next);
+    if (record.known !== "STOPPED" && isDone(next)) this.#remember(next);
     return true;
   }
 
@@ -121,6 +129,7 @@ export class Draft {
       before = this.#events.length;
       for (const group of new Set(changed.map(({ group }) => group))) {
         if (this.#groups.isLinked(group)) for (const id of this.#groups.idsOf(group)) this.apply(id, { type: "tick", at: this.at });
+        if (this.#groups.sharesProxy(group)) this.#shareProxies(group);
       }
       for (const id of new Set(changed.map(({ task }) => task))) this.#takeOver(id);
     }
@@ -141,7 +150,7 @@ export class Draft {
   }
 
   get events(): readonly EngineEvent[] {
-    return this.#events;
+    return [...this.#ofHost, ...this.#events];
   }
 
   #remember({ group, name, digest, id }: TaskRecord): void {
@@ -159,6 +168,15 @@ export class Draft {
     }
   }
 
+  /** Stops proxies that nobody uses any more, and tasks whose proxy has failed. */
+  #shareProxies(group: string): void {
+    const all = this.#groups.idsOf(group).flatMap((id) => this.get(id) ?? []);
+    for (const record of all.filter(sharesProxy)) {
+      const event = proxyEvent(record, all, this.at);
+      if (event !== undefined) this.apply(record.id, event);
+    }
+  }
+
   #view(record: TaskRecord): DecisionContext {
     const succeeded = this.#groups.isLinked(record.group)
       ? [...this.succeeded().values()].flatMap(({ group, name }) => (group === record.group ? [name] : []))
@@ -167,10 +185,7 @@ export class Draft {
   }
 }
 
-function works({ known, desired, containers }: TaskRecord): boolean {
-  return (
-    known === "RUNNING" &&
-    desired === "RUNNING" &&
-    containers.every((one) => !isStarting(one) && (one.health === null || one.health.status === "HEALTHY"))
-  );
+/** A task that is needed again runs again. */
+function isDone(record: TaskRecord): boolean {
+  return hasSucceeded(record) && !record.isDeleteAsked && record.spec.start !== "needed";
 }

@@ -2,9 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { taskSlice } from "../cgroup/index.ts";
-import type { HostCapacity } from "../model/index.ts";
+import type { HostCapacity, Instant } from "../model/index.ts";
+import { StoreError } from "../store/index.ts";
 import type { HostFacts } from "./codec.ts";
 import { Commands } from "./commands.ts";
+import type { AttachedInterface, InterfaceChange } from "./interface-state.ts";
 import type { Caller } from "./journal.ts";
 import type { CgroupManager } from "./settings.ts";
 import type { ItemKind, Turns } from "./turn.ts";
@@ -50,6 +52,27 @@ export class Edits {
       return this.#facts;
     }, kind);
     return answer!;
+  }
+
+  /** Changes the interfaces that others provide. @throws what `change` throws, and StoreError not-written */
+  async changeInterfaces(
+    change: (all: readonly AttachedInterface[], now: Instant) => InterfaceChange,
+    by: Caller | undefined,
+  ): Promise<void> {
+    const before = this.#facts.interfaces ?? [];
+    try {
+      await this.#turns.edit((draft) => {
+        const { interfaces, told } = change(this.#facts.interfaces ?? [], draft.at);
+        if (told.length === 0) return undefined;
+        for (const { interface: one, state } of told)
+          draft.tell({ type: "interface", interface: one.name, state, task: one.task, ...(by === undefined ? {} : { by }) });
+        this.#facts = { ...this.#facts, interfaces };
+        return this.#facts;
+      });
+    } catch (error) {
+      if (error instanceof StoreError) this.#facts = { ...this.#facts, interfaces: before };
+      throw error;
+    }
   }
 
   #cgroupOf(id: string): string | null {

@@ -20,6 +20,7 @@ import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
 import type { EndMessages } from "./end-messages.ts";
+import type { Interfaces } from "./interfaces.ts";
 import type { Launching } from "./launching.ts";
 import type { LogRouters } from "./log-routers.ts";
 import type { MetadataFiles } from "./metadata.ts";
@@ -27,6 +28,7 @@ import type { Paths } from "./paths.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
 import { createResource, removeResource } from "./resources.ts";
 import { type ContainerRuntime, exitOf } from "./runtime.ts";
+import type { SharedProxies } from "./shared-proxies.ts";
 import type { SpecCopies } from "./spec-copies.ts";
 import type { Happening } from "./turn.ts";
 
@@ -38,7 +40,9 @@ export interface EffectsOptions {
   readonly networks: TaskNetworks;
   readonly metadata: MetadataFiles;
   readonly endMessages: EndMessages;
+  readonly interfaces: Interfaces;
   readonly logRouters: LogRouters;
+  readonly sharedProxies: SharedProxies;
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
@@ -82,6 +86,7 @@ export class Effects {
         metadata.begin(record, action);
         endMessages.begin(record, action);
         this.#options.logRouters.begin(record, action);
+        this.#options.sharedProxies.begin(record);
         return done(action, "CREATED");
       case "start": {
         const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
@@ -105,8 +110,10 @@ export class Effects {
       case "createResource":
         return { type: "resource", name: action.name, target: "CREATED", ...(await this.#createResource(action.name, record)) };
       case "removeResource":
-        if (action.name === NETWORK) await this.#options.networks.release(record.id);
-        else await removeResource(record, action.name, { paths, binary: runtime.binary });
+        if (action.name === NETWORK) {
+          await this.#options.networks.release(record.id);
+          await this.#options.interfaces.release(record.id);
+        } else await removeResource(record, action.name, { paths, binary: runtime.binary });
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { isHealthy, output } = await this.#checking.check(record, action.runtimeId, action.check);
@@ -120,6 +127,7 @@ export class Effects {
   }
 
   async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
+    if (name === NETWORK) await this.#options.interfaces.take(record);
     if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.group, record.spec) };
     const { paths, runtime } = this.#options;
     await createResource(record, name, { paths, binary: runtime.binary });
@@ -140,6 +148,11 @@ export class Effects {
     for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id), paths.logRouters(id)])
       rmSync(path, { recursive: true, force: true });
     this.#options.specCopies.remove(id);
+  }
+
+  /** Removes what the task had together with others and nobody has any more. */
+  async releaseShared(record: TaskRecord): Promise<void> {
+    await this.#options.sharedProxies.release(record);
   }
 }
 

@@ -14,6 +14,7 @@ import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { differenceOf, type TaskDifference } from "./difference.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
+import type { Interfaces } from "./interfaces.ts";
 import type { Caller } from "./journal.ts";
 import { type LogQuery, readContainerLog } from "./logs.ts";
 import { networkNamespaceOf } from "./network-namespace.ts";
@@ -235,6 +236,11 @@ export class Engine {
     return this.#parts.edits.make(by, (command) => command.rollback(name, group));
   }
 
+  /** The interfaces that others provide for tasks of this host. */
+  get interfaces(): Interfaces {
+    return this.#parts.interfaces;
+  }
+
   /** The images of this host. */
   get images(): ImageCare {
     return this.#parts.imageCare;
@@ -281,6 +287,7 @@ export class Engine {
   close(): void {
     clearInterval(this.#backups);
     this.#parts.networkWatch.stop();
+    this.#parts.interfaces.stop();
     this.#parts.volumeWatch.stop();
     this.#parts.forwarding.stop();
     this.#parts.agents.stop();

@@ -18,6 +18,10 @@ export type EngineErrorCode =
   | "no-room"
   /** The task has stopped or is being stopped. */
   | "not-running"
+  /** The interface was not announced, or its deadline has passed. */
+  | "unknown-interface"
+  /** A task has taken the interface. */
+  | "interface-in-use"
   /** The image could not be pulled; `details.reason` is the code of the ImageError. */
   | "no-image"
   /** No other spec has run before under this name. */

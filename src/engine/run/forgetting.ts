@@ -23,15 +23,16 @@ export class Forgetting {
 
   /** Every event of the task asks for this again until the record is removed. */
   begin(record: TaskRecord): void {
-    if (!this.#going.has(record.id)) this.#forget(record);
+    if (!this.#going.has(record.id)) void this.#forget(record);
   }
 
   /** The files are removed before the record: after a crash between the two steps the record still names what is left. */
-  #forget(record: TaskRecord): void {
+  async #forget(record: TaskRecord): Promise<void> {
     const { id } = record;
     this.#going.add(id);
     try {
       this.#effects.forget(record);
+      await this.#effects.releaseShared(record);
     } catch (error) {
       this.#log("error", "not-removed", { task: id, message: String(error) });
       this.#again(record);
@@ -53,6 +54,6 @@ export class Forgetting {
   }
 
   #again(record: TaskRecord): void {
-    setTimeout(() => this.#forget(record), RETRY_MS).unref();
+    setTimeout(() => void this.#forget(record), RETRY_MS).unref();
   }
 }

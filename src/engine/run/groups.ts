@@ -1,5 +1,5 @@
 /** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
-import type { DecisionContext, TaskRecord } from "../model/index.ts";
+import { type DecisionContext, sharesProxy, type TaskRecord } from "../model/index.ts";
 import { dependenciesOf } from "../spec/index.ts";
 
 type Neighbours = Pick<DecisionContext, "peers" | "replaced">;
@@ -15,6 +15,7 @@ export function waitsForPeers({ spec }: TaskRecord): boolean {
 export class Groups {
   readonly #ids = new Map<string, Set<string>>();
   readonly #linked = new Set<string>();
+  readonly #sharing = new Set<string>();
 
   constructor(records: Iterable<TaskRecord>) {
     for (const record of records) this.add(record);
@@ -24,10 +25,16 @@ export class Groups {
     const ids = this.#ids.get(record.group) ?? new Set();
     this.#ids.set(record.group, ids.add(record.id));
     if (waitsForPeers(record)) this.#linked.add(record.group);
+    if (sharesProxy(record)) this.#sharing.add(record.group);
   }
 
   isLinked(group: string): boolean {
     return this.#linked.has(group);
+  }
+
+  /** Whether tasks of the group use a shared proxy. */
+  sharesProxy(group: string): boolean {
+    return this.#sharing.has(group);
   }
 
   /** Ids of the tasks of a group, in the order in which they were applied. */

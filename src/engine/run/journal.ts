@@ -17,7 +17,25 @@ export interface Caller {
 
 export type ChangeRequest = "apply" | "delete" | "stop" | "restart" | "rollback";
 
-export type EngineEvent = OfTask &
+/** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back. */
+export type InterfaceState = "pending" | "used" | "released" | "expired" | "detached";
+
+/** An interface of the host that somebody else provides for a task. */
+export interface InterfaceEvent {
+  readonly type: "interface";
+  /** Its name on the host. */
+  readonly interface: string;
+  readonly state: InterfaceState;
+  /** Id of the task that has it, or had it; null: none. */
+  readonly task: string | null;
+  /** Who has asked; absent: nobody has, or the engine itself. */
+  readonly by?: Caller | undefined;
+  readonly wallMs: number;
+}
+
+export type EngineEvent = InterfaceEvent | TaskJournalEvent;
+
+export type TaskJournalEvent = OfTask &
   (
     | Change
     | { readonly type: "added"; readonly digest: string }

@@ -5,7 +5,16 @@ import type { Images } from "../images/index.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../pause/index.ts";
-import { type ImagePlacement, type Incarnation, imageVolumes, launchOf, pauseLaunch, sourceOf, withRouterSecrets } from "../plan/index.ts";
+import {
+  type ImagePlacement,
+  type Incarnation,
+  imageVolumes,
+  launchOf,
+  pauseLaunch,
+  proxyEnv,
+  sourceOf,
+  withRouterSecrets,
+} from "../plan/index.ts";
 import { readVariable, type SecretFile, type SecretFiles } from "../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../spec/index.ts";
 import { checkSource } from "../volumes/index.ts";
@@ -14,6 +23,7 @@ import { readSpecFiles } from "./files.ts";
 import type { LogRouters } from "./log-routers.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import type { Paths } from "./paths.ts";
+import type { SharedProxies } from "./shared-proxies.ts";
 
 export interface LaunchingOptions {
   readonly paths: Paths;
@@ -23,6 +33,7 @@ export interface LaunchingOptions {
   readonly images: Images;
   readonly secrets: SecretFiles;
   readonly logRouters: LogRouters;
+  readonly sharedProxies: SharedProxies;
   /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
   /** Path of the runt executable. */
@@ -86,7 +97,7 @@ export class Launching {
     const metadata = this.#options.metadata.directory(record, incarnation);
     const endMessage = this.#options.endMessages.file(record, incarnation);
     const logRouter = this.#options.logRouters.placement(record, incarnation);
-    const routerEnv = this.#options.logRouters.env(record, container);
+    const proxy = this.#options.sharedProxies.placement(record);
     return launchOf(record.spec, spec, {
       ...common,
       ...readSpecFiles(record.spec, spec),
@@ -95,7 +106,8 @@ export class Launching {
       ...(metadata === undefined ? {} : { metadata }),
       ...(endMessage === undefined ? {} : { endMessage }),
       ...(logRouter === undefined ? {} : { logRouter }),
-      ...(routerEnv === undefined ? {} : { routerEnv }),
+      ...(proxy === undefined ? {} : { proxy }),
+      engineEnv: { ...this.#options.logRouters.env(record, container), ...proxyEnv(proxy) },
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,
       log: paths.log(record.id, runtimeId),

@@ -19,6 +19,7 @@ import { EndMessages } from "./end-messages.ts";
 import { postExit } from "./exits.ts";
 import { Forwarding } from "./forwarding.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
+import { Interfaces } from "./interfaces.ts";
 import { Launching } from "./launching.ts";
 import type { EngineLog } from "./log.ts";
 import { LogRouters } from "./log-routers.ts";
@@ -33,6 +34,7 @@ import { Poll } from "./poll.ts";
 import { Pulling } from "./pulling.ts";
 import { ContainerRuntime } from "./runtime.ts";
 import type { EngineSettings } from "./settings.ts";
+import { SharedProxies } from "./shared-proxies.ts";
 import { SpecCopies } from "./spec-copies.ts";
 import { Strays } from "./strays.ts";
 import { Turns } from "./turn.ts";
@@ -54,6 +56,7 @@ export interface EngineParts {
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
+  readonly interfaces: Interfaces;
   readonly networkWatch: NetworkWatch;
   readonly volumeWatch: VolumeWatch;
   readonly agents: Agents;
@@ -88,6 +91,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const metadata = new MetadataFiles(paths, log);
   const endMessages = new EndMessages(paths, log);
   const logRouters = new LogRouters({ paths, records: () => turns.records });
+  const sharedProxies = new SharedProxies({ paths, records: () => turns.records });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const runtime = new ContainerRuntime(
     {
@@ -117,12 +121,14 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     metadata,
     endMessages,
     logRouters,
+    sharedProxies,
     networks,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
   const launching = new Launching({ ...common, binary: runtime.binary });
   const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
-  const effects = new Effects({ ...common, runtime, launching, pulling, specCopies });
+  const interfaces = new Interfaces({ edits: () => edits, records: () => turns.records });
+  const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
   const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
 
   const { records, damaged } = store.load();
@@ -165,8 +171,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     post: (task, happening) => turns.post(task, happening),
   });
   turns.onCommit(() => agents.refresh());
-  const { epoch = 0, revision = 0 } = hostFactsIn(records) ?? {};
-  const facts = { epoch: epoch + 1, bootId: bootId(), revision };
+  const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(records) ?? {};
+  const facts = { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached };
   const edits: Edits = new Edits(turns, { capacity, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
 
   return {
@@ -182,6 +188,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     strays: new Strays({ ...common, runtime, log, forget: (id) => effects.forget({ id, cgroup: null }) }),
     orphanPolicy: settings.orphans ?? "show",
     networks,
+    interfaces,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
     agents,
     forwarding,

@@ -83,6 +83,11 @@ export class Paths {
     return join(this.logRouters(taskId), runtimeId);
   }
 
+  /** For the admin socket of a shared proxy, whatever its task is. */
+  sharedProxy(group: string, name: string): string {
+    return join(this.stateDir, "shared-proxies", group, name);
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

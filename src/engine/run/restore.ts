@@ -7,6 +7,7 @@ import type { SecretFiles } from "../secrets/index.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
 import type { Edits } from "./edits.ts";
+import type { Interfaces } from "./interfaces.ts";
 import type { EngineLog } from "./log.ts";
 import type { MetadataFiles } from "./metadata.ts";
 import { tidyNetworks } from "./networks.ts";
@@ -29,6 +30,7 @@ export interface RestoreOptions {
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
+  readonly interfaces: Interfaces;
   readonly images: Images;
   readonly secrets: SecretFiles;
   readonly pulling: Pulling;
@@ -117,6 +119,7 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
     stopped.catch(() => {});
   }
   for (const { id } of adopted) log("info", orphanPolicy === "stop" ? "orphan-stopped" : "orphan-adopted", { task: id });
+  options.interfaces.load();
   turns.onCommit(() => options.pulling.cancelUnwanted(turns.records));
   turns.release();
   await opened;

@@ -5,7 +5,11 @@ import { printable, type Style, stateStyle } from "./style.ts";
 /** Local time, sequence number, task and description. */
 export function eventLine(sequence: number, event: EngineEvent, style: Style): string {
   const time = new Date(event.wallMs).toTimeString().slice(0, 8);
-  return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", event.name), textOf(event, style)].join("  ");
+  return [
+    style("dim", `${String(sequence).padStart(6)}  ${time}`),
+    style("bold", event.type === "interface" ? printable(event.interface) : event.name),
+    textOf(event, style),
+  ].join("  ");
 }
 
 /** Describes an event, without the name of the task. */
@@ -33,6 +37,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `agent ${event.agent} of container ${printable(event.container)} ${state(event.known, style)}${agentText(event)}`;
     case "resource":
       return `resource ${printable(event.resource)} ${event.known}`;
+    case "interface":
+      return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by uid ${event.by.uid}, pid ${event.by.pid}`}`;
     case "alarm":
       return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
   }

@@ -33,10 +33,13 @@ export const events = verb<Options>({
       .addOption(new Option("-o, --output <format>", "output format").choices(["json"])),
   async run(session, [name], options) {
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
-    const isShown = (told: Told) =>
-      !("event" in told) ||
-      ((options.allGroups || told.event.group === session.group) &&
-        (name === undefined || told.event.name === name || told.event.task === name));
+    const isShown = (told: Told) => {
+      if (!("event" in told)) return true;
+      const { event } = told;
+      // Interfaces are of the host, and of no group.
+      const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
+      return (options.allGroups || group === session.group) && (name === undefined || named === name || event.task === name);
+    };
     for await (const told of history(session, options, lastSequence)) if (isShown(told)) print(told, options.output === "json");
     return EXIT.done;
   },

@@ -72,8 +72,9 @@ function tableOf(tasks: readonly TaskView[], isWide: boolean, orphans: readonly 
 
 async function watchFrom(sequence: number, session: Session, name: string | undefined, isWide: boolean): Promise<void> {
   for await (const told of followEvents(session.sockets, sequence)) {
-    if (!("event" in told) || told.event.group !== session.group) continue;
+    if (!("event" in told)) continue;
     const { event } = told;
+    if (event.type === "interface" || event.group !== session.group) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") console.log(`task ${event.name} is removed`);
     if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;

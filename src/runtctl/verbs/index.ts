@@ -9,6 +9,7 @@ import { events } from "./events.ts";
 import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { images } from "./images.ts";
+import { interfaces } from "./interfaces.ts";
 import { logs } from "./logs.ts";
 import { node } from "./node.ts";
 import { plan } from "./plan.ts";
@@ -24,5 +25,5 @@ import { validate } from "./validate.ts";
 
 export const VERBS: readonly Verb[] = [
   ...[validate, plan, apply, run, get, describe, events, logs, exec, attach, portForward, top, node],
-  ...[stop, restart, rollback, remove, pull, images, schema, completion],
+  ...[stop, restart, rollback, remove, pull, images, interfaces, schema, completion],
 ];

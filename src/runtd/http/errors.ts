@@ -24,6 +24,8 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "no-log": 409,
   "no-room": 409,
   "not-running": 409,
+  "unknown-interface": 404,
+  "interface-in-use": 409,
   "no-image": 409,
   "nothing-to-roll-back": 409,
 };

@@ -6,6 +6,7 @@ import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { forwardPort } from "./forward.ts";
 import { listImages, pruneImages, pullImage } from "./images.ts";
+import { attachInterface, detachInterface, listInterfaces } from "./interfaces.ts";
 import { restartTask, rollbackTask, stopTask } from "./life.ts";
 import { readLogs } from "./logs.ts";
 import { getMetrics } from "./metrics.ts";
@@ -36,6 +37,9 @@ const WORKING: readonly Route[] = [
   listImages,
   pullImage,
   pruneImages,
+  listInterfaces,
+  attachInterface,
+  detachInterface,
   followEvents,
   getMetrics,
 ];

@@ -21,6 +21,8 @@ const ofTask = {
 };
 const ofContainer = { container: z.string(), generation: z.int() };
 
+const caller = z.strictObject({ uid: z.int(), pid: z.int() }).describe("Who has connected.");
+
 export const engineEvent = z
   .discriminatedUnion("type", [
     z.strictObject({ type: z.literal("added"), ...ofTask, digest: z.string() }),
@@ -28,7 +30,7 @@ export const engineEvent = z
       type: z.literal("request"),
       ...ofTask,
       request: z.enum(["apply", "delete", "stop", "restart", "rollback"]).describe("What was asked for."),
-      by: z.strictObject({ uid: z.int(), pid: z.int() }).describe("Who has connected."),
+      by: caller,
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),
     z.strictObject({ type: z.literal("task"), ...ofTask, known: taskStatus, desired, reason: reason.nullable() }),
@@ -54,6 +56,18 @@ export const engineEvent = z
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
     z.strictObject({ type: z.literal("agent"), ...ofTask, ...ofContainer, agent: z.string(), ...agentState }),
     z.strictObject({ type: z.literal("resource"), ...ofTask, resource: z.string(), known: z.enum(["NONE", "CREATED", "REMOVED"]) }),
+    z.strictObject({
+      type: z.literal("interface"),
+      interface: z.string().describe("Its name on the host."),
+      state: z
+        .enum(["pending", "used", "released", "expired", "detached"])
+        .describe(
+          "pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back.",
+        ),
+      task: z.string().nullable().describe("Id of the task that has it, or had it."),
+      by: caller.optional(),
+      wallMs: ofTask.wallMs,
+    }),
     z.strictObject({ type: z.literal("alarm"), ...ofTask, container: z.string(), failures: z.int() }),
   ])
   .meta({ id: "Event" }) satisfies z.ZodType<EngineEvent>;

@@ -129,8 +129,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E57",
     fault: "a file comes before what the task says",
     file: "src/engine/plan/launch.ts",
-    from: "env: { ...routerEnv, ...ofFiles, ...given.env, ...secretEnv }",
-    to: "env: { ...routerEnv, ...given.env, ...ofFiles, ...secretEnv }",
+    from: "env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv }",
+    to: "env: { ...engineEnv, ...given.env, ...ofFiles, ...secretEnv }",
     test: "test/engine/secrets.test.ts",
   },
   {

@@ -6,6 +6,7 @@ import type { TaskSpec } from "../schema/task.ts";
 import { cyclesOf } from "./cycles.ts";
 import { checkRouterReferences } from "./log-router.ts";
 import { duplicates } from "./names.ts";
+import { checkProxyReferences } from "./shared-proxy.ts";
 
 export interface GroupProblem extends Problem {
   /** Index of the task in the group. */
@@ -35,6 +36,7 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
     }),
     ...cycleProblems(edges),
     ...checkRouterReferences(tasks),
+    ...checkProxyReferences(tasks),
   ];
 }
 

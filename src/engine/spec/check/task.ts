@@ -6,7 +6,15 @@ import { checkLimits } from "./limits.ts";
 import { checkLogRouters } from "./log-router.ts";
 import { checkNames } from "./names.ts";
 import { checkNetwork } from "./network.ts";
+import { checkSharedProxy } from "./shared-proxy.ts";
 
 export function checkTask(spec: TaskSpec): Problem[] {
-  return [...checkNames(spec), ...checkCombinations(spec), ...checkNetwork(spec), ...checkLogRouters(spec), ...checkLimits(spec)];
+  return [
+    ...checkNames(spec),
+    ...checkCombinations(spec),
+    ...checkNetwork(spec),
+    ...checkLogRouters(spec),
+    ...checkSharedProxy(spec),
+    ...checkLimits(spec),
+  ];
 }

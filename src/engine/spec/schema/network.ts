@@ -28,9 +28,13 @@ const cidr = z.union([z.cidrv4("is no address with a prefix, like 10.0.0.5/24"),
 
 /** How an interface is made. */
 const association = z
-  .enum(["default", "vlan"], { error: ({ input }) => `there is no association ${String(input)}: use default or vlan` })
+  .enum(["default", "vlan", "attached"], {
+    error: ({ input }) => `there is no association ${String(input)}: use default, vlan or attached`,
+  })
   .default("default")
-  .describe("default: a macvlan interface on the parent. vlan: one with a VLAN tag.");
+  .describe(
+    "default: a macvlan interface on the parent. vlan: one with a VLAN tag. attached: the parent itself, which somebody has provided and announced (runtctl interfaces attach).",
+  );
 
 const networkInterface = z.strictObject({
   association,

@@ -106,7 +106,17 @@ export const task = z.strictObject({
     .optional()
     .describe("first (default): the task ends with the first essential container that ends. all: when the last of them has ended."),
   annotations: z.record(z.string().min(1), text).optional().describe("Values for other programs. A change does not restart anything."),
-  start: z.enum(["once", "always"]).default("once").describe("always: the task is started again after a reboot of the host."),
+  start: z
+    .enum(["once", "always", "needed"])
+    .default("once")
+    .describe(
+      "always: the task is started again after a reboot of the host. needed: it is a shared proxy, which runs only while tasks of its group name it in `sharedProxy`.",
+    ),
+  sharedProxy: name
+    .optional()
+    .describe(
+      "Name of a task of the group with `start: needed`. It is started before this task, and stopped after its last user. If it fails, this task is stopped. Its admin socket is in /run/shared-proxy.",
+    ),
 });
 
 export type Namespace = (typeof NAMESPACES)[number];

@@ -1,0 +1,58 @@
+import { Argument, Option } from "commander";
+import type { InterfaceView } from "../../engine/index.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { printable } from "../output/style.ts";
+import { age, table } from "../output/table.ts";
+import type { Session } from "../session.ts";
+import { verb } from "../verb.ts";
+
+interface Options {
+  readonly output?: "json";
+  readonly for?: string;
+}
+
+export const interfaces = verb<Options>({
+  name: "interfaces",
+  summary: "list interfaces that tasks may take, or announce one (attach, detach)",
+  description: [
+    "An interface that somebody else provides, such as a virtual function, is announced with a deadline. A task whose network has it (association: attached) takes it. One that no task has taken in time is forgotten, with an event.",
+  ],
+  examples: [
+    ["interfaces", "which there are, and who has them"],
+    ["interfaces attach eth7 --for 10m", "a task may take eth7 within ten minutes"],
+  ],
+  define: (command) =>
+    command
+      .addArgument(new Argument("[action]", "what to do").choices(["list", "attach", "detach"]).default("list"))
+      .argument("[name]", "of the interface on the host")
+      .option("--for <duration>", "attach: how long it waits for a task; default: 5m")
+      .addOption(new Option("-o, --output <format>", "output format").choices(["json"])),
+  async run(session, [action = "list", name], options) {
+    if (action === "list") return list(session, name, options);
+    if (name === undefined) throw new UsageError(`${action} needs the name of an interface`);
+    if (action === "detach" && options.for !== undefined) throw new UsageError("--for is for attach");
+    if (action === "attach") await session.client.call("POST", "/v1/interfaces", { name, forMs: await waitOf(options) });
+    else await session.client.call("DELETE", `/v1/interfaces/${encodeURIComponent(name)}`);
+    console.log(`${printable(name)} ${action}ed`);
+    return EXIT.done;
+  },
+});
+
+async function list({ client }: Session, name: string | undefined, { output, for: wait }: Options): Promise<number> {
+  if (name !== undefined || wait !== undefined) throw new UsageError("list takes neither a name nor --for");
+  const found = await client.call<{ interfaces: readonly InterfaceView[] }>("GET", "/v1/interfaces");
+  if (output === "json") console.log(JSON.stringify(found.interfaces, null, 2));
+  else console.log(table(["INTERFACE", "WAITS", "TASK"], found.interfaces.map(rowOf)));
+  return EXIT.done;
+}
+
+async function waitOf({ for: text = "5m" }: Options): Promise<number> {
+  const { durationSchema } = await import("../../engine/index.ts");
+  const { success, data } = durationSchema.safeParse(text);
+  if (!success || data === 0) throw new UsageError(`--for: ${text} is no duration like 10s or 24h`);
+  return data;
+}
+
+function rowOf({ name, leftMs, task }: InterfaceView): string[] {
+  return [printable(name), leftMs === null ? "" : age(leftMs), task ?? ""];
+}
