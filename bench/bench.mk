@@ -39,3 +39,9 @@ PODMAN_TREE := tools/debian-tree.sh sid $(B)/podman podman crun conmon catatonit
 bench-pod: setup-test bin/runt library
 	$(PODMAN_TREE)
 	$(TSX) bench/pod.ts --tree $(B)/podman $(BENCH)
+
+# A group of ten containers up and down, beside the same Podman: some minutes of an idle machine, as root (bench/engine-group.ts).
+.PHONY: bench-engine-group
+bench-engine-group: setup-test library
+	$(PODMAN_TREE)
+	$(TSX) bench/engine-group.ts --tree $(B)/podman $(BENCH)

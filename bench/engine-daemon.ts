@@ -30,7 +30,7 @@ const RUNT = resolve("bin/runt");
 export class BenchDaemon {
   readonly directory = mkdtempSync(join(tmpdir(), "runt-bench-engine-"));
   readonly #stateDir = join(this.directory, "state");
-  readonly #socket = join(this.directory, "run/admin.sock");
+  readonly socket = join(this.directory, "run/admin.sock");
   readonly #parent = `/runt-bench-${process.pid}`;
   readonly #child: ChildProcess;
 
@@ -53,7 +53,7 @@ export class BenchDaemon {
   call(method: string, path: string, body?: unknown): Promise<string> {
     return new Promise((done, failed) => {
       const headers = body === undefined ? {} : { "content-type": "application/json" };
-      const call = request({ socketPath: this.#socket, method, path, headers }, (response) => {
+      const call = request({ socketPath: this.socket, method, path, headers }, (response) => {
         let text = "";
         response.on("data", (chunk) => {
           text += chunk;
@@ -69,7 +69,7 @@ export class BenchDaemon {
   async events(tell: (event: Told, arrivedMs: number) => void): Promise<{ stop(): void }> {
     const { lastSequence } = JSON.parse(await this.call("GET", "/v1/node"));
     return new Promise((done, failed) => {
-      const call = request({ socketPath: this.#socket, path: `/v1/events?after=${lastSequence}` }, (response) => {
+      const call = request({ socketPath: this.socket, path: `/v1/events?after=${lastSequence}` }, (response) => {
         let rest = "";
         response.on("data", (chunk) => {
           const now = performance.timeOrigin + performance.now();
@@ -88,7 +88,7 @@ export class BenchDaemon {
   /** Wall milliseconds of `runtctl get`, as a user has it. */
   clientGetMs(): number {
     const begun = performance.now();
-    execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "get"], { stdio: "ignore" });
+    execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "get"], { stdio: "ignore" });
     return performance.now() - begun;
   }
 
