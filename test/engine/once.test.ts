@@ -68,6 +68,14 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect([await run.ended, run.out()]).toEqual([3, "check | checked\n"]);
   }, 60_000);
 
+  test("E32: a shared proxy is not waited for: it ends with its users", async () => {
+    const before = left();
+    const proxy = scriptTask(scene.rootfs(), { name: "mesh", script: "trap 'exit 0' TERM; sleep 1000 & wait $!", task: "start: needed" });
+    const user = scriptTask(scene.rootfs(), { name: "job", script: "sleep 0.5; exit 4", task: "sharedProxy: mesh" });
+    expect(await start(`${proxy}${user}`).ended).toBe(4);
+    expect([left(), cgroups()]).toEqual([before, []]);
+  }, 60_000);
+
   test("SIGTERM: the containers get theirs, nothing is left, and it ends as it was told", async () => {
     const before = left();
     const run = start(task("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done"));
