@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { newRecord, reason } from "../../../src/engine/model/index.ts";
+import { newRecord, proxyEvent, reason } from "../../../src/engine/model/index.ts";
 import { CONDITIONS, type TaskSpec, taskSchema } from "../../../src/engine/spec/index.ts";
 import { checkLaws } from "../../support/engine/laws.ts";
 import { type Outcome, World } from "../../support/engine/world.ts";
@@ -27,7 +27,7 @@ const spec: fc.Arbitrary<TaskSpec> = fc
       { minLength: 1, maxLength: 4 },
     ),
     isShared: fc.boolean(),
-    start: fc.constantFrom("once" as const, "always" as const),
+    start: fc.constantFrom("once" as const, "always" as const, "needed" as const),
     hasVolume: fc.boolean(),
     hasNetwork: fc.boolean(),
   })
@@ -51,6 +51,17 @@ const spec: fc.Arbitrary<TaskSpec> = fc
       })),
     }),
   );
+
+/** A shared proxy is not needed, or is needed again when nothing of its last run is in flight. */
+function needAgain(world: World): void {
+  if (world.record.spec.start !== "needed" || world.record.isDeleteAsked) return;
+  world.send({ type: "stop", at: world.now, reason: reason("NotNeeded", "no task uses it any more") });
+  // Otherwise few of the random walks would come this far.
+  while (world.pending.length > 0) world.finish(0, "ok");
+  if (proxyEvent(world.record, [world.record], world.now)?.type !== "renew") return;
+  world.send({ type: "renew", at: world.now });
+  world.send({ type: "admitted", at: world.now });
+}
 
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   { weight: 6, arbitrary: fc.constant("ok" as const) },
@@ -84,6 +95,7 @@ const step: fc.Arbitrary<(world: World) => void> = fc.oneof(
   { weight: 1, arbitrary: container.map((name) => (world: World) => world.send({ type: "restart", at: world.now, containers: [name] })) },
   { weight: 1, arbitrary: fc.constantFrom(100, 200).map((memory) => (world: World) => world.respec(memory)) },
   { weight: 1, arbitrary: fc.constant((world: World) => world.reboot()) },
+  { weight: 2, arbitrary: fc.constant(needAgain) },
   {
     weight: 1,
     arbitrary: fc.constant((world: World) => world.send({ type: "stop", at: world.now, reason: reason("StoppedByUser", "stop") })),
