@@ -131,6 +131,7 @@ export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   P7: "A pod has the sum of its containers, or what its largest init container needs.",
   P8: "A pod has the smallest of the sizes that the host offers and that holds it; where none does, it is refused with both numbers.",
   P9: "CPU and memory of a task are numbers.",
+  P10: "Images of a pod are got with the credentials that the host has for their registry.",
   P11: "What the annotations of a pod say stays with it.",
   P12: "Each text that is applied is kept with its number, and one that is refused leaves nothing behind.",
   P13: "Of two that make the same pod at once, one does, and the other finds it made.",

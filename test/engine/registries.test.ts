@@ -303,6 +303,22 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const name of ["by-file", "by-program"]) await remove(name);
   });
 
+  test("P10 a pod's image is got with the credentials that the host has; the pod names none", async () => {
+    const registry = await registryOf({ hasUsers: true });
+    const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
+    await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`] });
+    const image = await registry.push(layout().directory, "a:v1");
+    const pod = (more: object) => {
+      const spec = { containers: [{ name: "a", image: image.replace("docker://", "") }], restartPolicy: "Never", ...more };
+      return scene.file("pod.json", JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec }));
+    };
+    const refused = await scene.ctl("apply", "-f", pod({ imagePullSecrets: [{ name: "mine" }] }));
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("/spec/imagePullSecrets")]);
+    expect(await scene.ctl("apply", "-f", pod({}))).toMatchObject({ status: 0 });
+    await running("p");
+    await remove("p");
+  });
+
   test("E41: a registry that shows what it was sent does not get it into a message", async () => {
     const registry = await registryOf({ hasUsers: true });
     const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));

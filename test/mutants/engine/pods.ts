@@ -83,6 +83,14 @@ export const POD_MUTANTS: readonly Mutant[] = [
     test: PARSED,
   },
   {
+    id: "P10",
+    fault: "an image that names no credentials is got without any",
+    file: "src/engine/images/credentials.ts",
+    from: "all[name ?? DEFAULT_CREDENTIALS]",
+    to: `all[name ?? ""]`,
+    test: "test/engine/registries.test.ts",
+  },
+  {
     id: "P11",
     fault: "the document does not go with the task",
     file: `${MANIFEST}/pod.ts`,
