@@ -94,12 +94,12 @@ export class BenchDaemon {
 
   /** Milliseconds of `runtctl apply`, as a user has it. */
   apply(file: string): Promise<number> {
-    return timed(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "apply", "-f", file]);
+    return timed(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "apply", "-f", file]);
   }
 
   /** `runtctl get NAME -o json`. */
   shown(name: string): string {
-    return execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.#socket, "get", name, "-o", "json"], {
+    return execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "get", name, "-o", "json"], {
       encoding: "utf8",
     });
   }
