@@ -3,7 +3,7 @@
  * records which files of theirs it removes.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
@@ -72,6 +72,9 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
   }
 }
 
+/** In bytes. A file system may keep the last blocks for itself. */
+const LEAST_FREE = 65_536;
+
 type Part = readonly [layer: Descriptor, diffId: string];
 
 async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
@@ -105,7 +108,7 @@ async function unpackInto(
         await runProgram("unshare", args, { cwd: places.layers, signal });
       }
     } catch (error) {
-      throw unpackError(error, parts, places);
+      throw isFull(content) ? fullError(error, parts) : unpackError(error, parts, places);
     }
     await runProgram("sync", ["--file-system", content], { signal });
     renameSync(content, join(places.layers, name));
@@ -117,6 +120,21 @@ async function unpackInto(
 /** Checks for umoci first: inside the shell a missing program would look like an error of the shell. */
 async function assertUmoci(signal: AbortSignal): Promise<void> {
   await runProgram("umoci", ["--version"], { signal });
+}
+
+/** umoci may crash on a full disk (panic: d.nx != 0), so that its message does not say that. Called before anything is removed. */
+function isFull(directory: string): boolean {
+  const { bavail, bsize, files, ffree } = statfsSync(directory);
+  return bavail * bsize < LEAST_FREE || (files > 0 && ffree === 0);
+}
+
+/** The image is not to blame. */
+function fullError(error: unknown, parts: readonly Part[]): unknown {
+  if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
+  const layers = parts.map(([{ digest }]) => digest).join(", ");
+  return new ImageError("pull-failed", `layer ${layers} could not be unpacked: no space left on device (${error.message})`, {
+    cause: error,
+  });
 }
 
 /** What could not be unpacked is not kept: the next pull gets it anew. */
