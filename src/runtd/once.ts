@@ -57,7 +57,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
 async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptions): Promise<number> {
   let endedBy: keyof typeof SIGNAL_STATUS | undefined;
   const ids: string[] = [];
-  const deleteAll = () => Promise.all(ids.map((id) => engine.delete(id, group)));
+  const deleteAll = () => deleteTasks(engine, ids, group);
   const end = (signal: "SIGINT" | "SIGTERM") => {
     endedBy ??= signal;
     void deleteAll();
@@ -80,11 +80,24 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   // A shared proxy does not end by itself.
   const awaited = ids.filter((id) => engine.detail(id, group, { isRedacted: true }).spec["start"] !== "needed");
   const ended = await untilStopped(engine, awaited, group);
+  // It waits for its next use, and its output would be followed until then.
+  const proxies = ids.filter((id) => !awaited.includes(id));
+  await deleteTasks(engine, proxies, group);
   await outputs.finish();
   await deleteAll();
   await until(engine, () => !engine.list().some(({ id }) => ids.includes(id)));
   if (endedBy !== undefined) return SIGNAL_STATUS[endedBy];
   return ended.map(statusOf).find((status) => status !== 0) ?? 0;
+}
+
+/** Tasks that were already removed are left out. */
+async function deleteTasks(engine: Engine, ids: readonly string[], group: string): Promise<void> {
+  const asked = ids.map((id) =>
+    engine.delete(id, group).catch((error) => {
+      if (!(error instanceof EngineError && error.code === "unknown-task")) throw error;
+    }),
+  );
+  await Promise.all(asked);
 }
 
 interface Ended {
