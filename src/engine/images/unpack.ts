@@ -108,7 +108,7 @@ async function unpackInto(
         await runProgram("unshare", args, { cwd: places.layers, signal });
       }
     } catch (error) {
-      throw isFull(content) ? fullError(error, parts) : unpackError(error, parts, places);
+      throw isFull(directory) ? fullError(error, parts) : unpackError(error, parts, places);
     }
     await runProgram("sync", ["--file-system", content], { signal });
     renameSync(content, join(places.layers, name));
@@ -122,7 +122,7 @@ async function assertUmoci(signal: AbortSignal): Promise<void> {
   await runProgram("umoci", ["--version"], { signal });
 }
 
-/** umoci may crash on a full disk (panic: d.nx != 0), so that its message does not say that. Called before anything is removed. */
+/** umoci may crash on a full disk (panic: d.nx != 0), so that its message does not say that. Then it has removed nothing. */
 function isFull(directory: string): boolean {
   const { bavail, bsize, files, ffree } = statfsSync(directory);
   return bavail * bsize < LEAST_FREE || (files > 0 && ffree === 0);
