@@ -33,9 +33,9 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
   const { places } = options;
   const missing = layers.map((name) => !existsSync(join(places.layers, name)));
   // Layers that are there count against the limits, too: pulling an image in parts must not get around them.
-  if (missing.includes(true)) await scanLayers(manifest.layers, options);
+  const sizes = missing.includes(true) ? await scanLayers(manifest.layers, options) : [];
   for (const [at, layer] of manifest.layers.entries()) {
-    if (missing[at]) await once(layers[at]!, layers.slice(0, at), [[layer, config.diffIds[at]!]], options);
+    if (missing[at]) await once(layers[at]!, layers.slice(0, at), [{ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! }], options);
   }
 }
 
@@ -49,19 +49,22 @@ export async function unpackFlat({ manifest, config, layers }: Loaded, options: 
   const { places } = options;
   const name = flatName(layers);
   if (existsSync(join(places.layers, name))) return name;
-  await scanLayers(manifest.layers, options);
+  const sizes = await scanLayers(manifest.layers, options);
   await once(
     name,
     [],
-    manifest.layers.map((layer, at) => [layer, config.diffIds[at]!]),
+    manifest.layers.map((layer, at) => ({ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! })),
     options,
   );
   return name;
 }
 
-async function scanLayers(layers: readonly Descriptor[], { places, limits, signal }: UnpackOptions): Promise<void> {
+/** Returns how many bytes each layer has when it is unpacked. */
+async function scanLayers(layers: readonly Descriptor[], { places, limits, signal }: UnpackOptions): Promise<number[]> {
   const budget = new Budget(limits);
+  const sizes: number[] = [];
   for (const layer of layers) {
+    const before = budget.bytes;
     try {
       await scanLayer(places.blob(layer.digest), layer, budget, signal);
     } catch (error) {
@@ -69,13 +72,20 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
       if (error instanceof ImageError && error.code === "image-invalid") rmSync(places.blob(layer.digest), { force: true });
       throw error;
     }
+    sizes.push(budget.bytes - before);
   }
+  return sizes;
 }
 
 /** In bytes. A file system may keep the last blocks for itself. */
 const LEAST_FREE = 65_536;
 
-type Part = readonly [layer: Descriptor, diffId: string];
+interface Part {
+  readonly layer: Descriptor;
+  readonly diffId: string;
+  /** What it takes when it is unpacked, at least. */
+  readonly bytes: number;
+}
 
 async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
   await options.flights.join(name, options.signal, async (signal) => {
@@ -94,6 +104,7 @@ async function unpackInto(
   try {
     const [content, work, merged] = ["content", "work", "merged"].map((one) => join(directory, one)) as [string, string, string];
     for (const path of [content, work, merged]) mkdirSync(path);
+    const free = freeBytes(directory);
     chmodSync(content, 0o755);
     const image = `${makeLayout(join(directory, "image"), parts, places)}:image`;
     try {
@@ -108,7 +119,8 @@ async function unpackInto(
         await runProgram("unshare", args, { cwd: places.layers, signal });
       }
     } catch (error) {
-      throw isFull(directory) ? fullError(error, parts) : unpackError(error, parts, places);
+      const isFull = free < parts.reduce((sum, { bytes }) => sum + bytes, 0) || freeBytes(directory) < LEAST_FREE;
+      throw isFull ? fullError(error, parts) : unpackError(error, parts, places);
     }
     await runProgram("sync", ["--file-system", content], { signal });
     renameSync(content, join(places.layers, name));
@@ -122,16 +134,16 @@ async function assertUmoci(signal: AbortSignal): Promise<void> {
   await runProgram("umoci", ["--version"], { signal });
 }
 
-/** umoci may crash on a full disk (panic: d.nx != 0), so that its message does not say that. Then it has removed nothing. */
-function isFull(directory: string): boolean {
+/** 0 where no more files can be made. */
+function freeBytes(directory: string): number {
   const { bavail, bsize, files, ffree } = statfsSync(directory);
-  return bavail * bsize < LEAST_FREE || (files > 0 && ffree === 0);
+  return files > 0 && ffree === 0 ? 0 : bavail * bsize;
 }
 
-/** The image is not to blame. */
+/** The image is not to blame. umoci may crash on a full disk (panic: d.nx != 0), and its message does not say then that it is full. */
 function fullError(error: unknown, parts: readonly Part[]): unknown {
   if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
-  const layers = parts.map(([{ digest }]) => digest).join(", ");
+  const layers = parts.map(({ layer }) => layer.digest).join(", ");
   return new ImageError("pull-failed", `layer ${layers} could not be unpacked: no space left on device (${error.message})`, {
     cause: error,
   });
@@ -140,10 +152,10 @@ function fullError(error: unknown, parts: readonly Part[]): unknown {
 /** What could not be unpacked is not kept: the next pull gets it anew. */
 function unpackError(error: unknown, parts: readonly Part[], places: Places): unknown {
   if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
-  for (const [{ digest }] of parts) rmSync(places.blob(digest), { force: true });
+  for (const { layer } of parts) rmSync(places.blob(layer.digest), { force: true });
   return new ImageError(
     "image-invalid",
-    `layer ${parts.map(([{ digest }]) => digest).join(", ")} could not be unpacked: ${error.message}`,
+    `layer ${parts.map(({ layer }) => layer.digest).join(", ")} could not be unpacked: ${error.message}`,
     {
       cause: error,
     },
@@ -160,13 +172,13 @@ function makeLayout(directory: string, parts: readonly Part[], places: Places): 
     writeFileSync(join(blobs, hex), text);
     return { mediaType, digest: `sha256:${hex}`, size: Buffer.byteLength(text) };
   };
-  for (const digest of new Set(parts.map(([layer]) => layer.digest)))
+  for (const digest of new Set(parts.map(({ layer }) => layer.digest)))
     symlinkSync(places.blob(digest), join(blobs, digest.slice("sha256:".length)));
   const config = put("application/vnd.oci.image.config.v1+json", {
     ...{ os: "linux", architecture: "any", config: {} },
-    rootfs: { type: "layers", diff_ids: parts.map(([, diffId]) => diffId) },
+    rootfs: { type: "layers", diff_ids: parts.map(({ diffId }) => diffId) },
   });
-  const manifest = put("application/vnd.oci.image.manifest.v1+json", { schemaVersion: 2, config, layers: parts.map(([layer]) => layer) });
+  const manifest = put("application/vnd.oci.image.manifest.v1+json", { schemaVersion: 2, config, layers: parts.map(({ layer }) => layer) });
   const manifests = [{ ...manifest, annotations: { "org.opencontainers.image.ref.name": "image" } }];
   writeFileSync(join(directory, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
   writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
