@@ -19,7 +19,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     return daemon;
   };
   const exec = (...args: string[]): Promise<Answer> => scene.ctl("exec", "web", "-c", "app", ...args);
-  const start = (words: readonly string[]): ChildProcess & { text(): string } => {
+  const start = (words: readonly string[]): ChildProcess & { text(): string; ended: Promise<number | null> } => {
     const [program = "", ...rest] = words;
     const child = spawn(program, rest, { stdio: ["pipe", "pipe", "pipe"] });
     let text = "";
@@ -27,10 +27,11 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
       stream.on("data", (chunk) => {
         text += chunk;
       });
-    return Object.assign(child, { text: () => text });
+    // It may end before the test waits for it.
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    return Object.assign(child, { text: () => text, ended });
   };
   const ctl = [process.execPath, RUNTCTL, "-s", scene.socket];
-  const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("close", resolve));
   /** By its cgroup, which the kernel tells. */
   const isInTask = (pid: number): boolean => {
     try {
@@ -71,7 +72,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect(told.stdout.replaceAll("\t", " ")).toBe("b=c /tmp\nUid: 12 12 12 12\nGid: 34 34 34 34\n");
     expect((await exec("--", "sh", "-c", "kill -9 $$")).status).toBe(137);
     const big = start([...ctl, "exec", "web", "-c", "app", "--", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"]);
-    expect([await ended(big), big.text().length]).toEqual([0, 3_000_000]);
+    expect([await big.ended, big.text().length]).toEqual([0, 3_000_000]);
   }, 120_000);
 
   test("what cannot be run is told as a shell would: 127, 126; and what is not there by name", async () => {
@@ -89,7 +90,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     await running();
     const child = start([...ctl, "exec", "-i", "web", "-c", "app", "--", "sh", "-c", "wc -c"]);
     child.stdin!.end(Buffer.alloc(2_000_000, "y"));
-    expect([await ended(child), child.text().trim()]).toEqual([0, "2000000"]);
+    expect([await child.ended, child.text().trim()]).toEqual([0, "2000000"]);
   }, 120_000);
 
   test("with a terminal: it is one, of the size of the caller's, and the caller's is as it was before", async () => {
@@ -99,7 +100,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     // Typed, as a person would: the shell shows a prompt first.
     await until(() => child.text().includes("# "));
     child.stdin!.write("stty size; tty; exit 3\n");
-    await ended(child);
+    await child.ended;
     expect(child.text()).toMatch(/33 99\r\n\/dev\/pts\/\d+\r\n/);
     expect(child.text()).toContain("status 3");
     const [before, after] = child.text().match(/^[0-9a-f]+(?::[0-9a-f]+){20,}/gm)!;
@@ -156,11 +157,11 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     ]);
     await until(() => child.text().includes("ready"));
     child.kill("SIGTERM");
-    expect(await ended(child)).toBe(5);
+    expect(await child.ended).toBe(5);
     const other = start([...ctl, "exec", "web", "-c", "app", "--", "sh", "-c", "echo ready; sleep 1001"]);
     await until(() => other.text().includes("ready"));
     await daemon.kill();
-    expect(await ended(other)).toBe(1);
+    expect(await other.ended).toBe(1);
     expect(other.text()).toContain("the daemon has gone away");
   }, 120_000);
 
@@ -188,7 +189,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     await until(() => forward.text().includes("port 9: "));
     expect(forward.text()).toMatch(/port 9: .*connect to 127\.0\.0\.1: Connection refused/);
     forward.kill("SIGTERM");
-    expect(await ended(forward)).toBe(0);
+    expect(await forward.ended).toBe(0);
     expect((await scene.ctl("port-forward", "echo", "99999")).status).toBe(2);
     expect((await scene.ctl("port-forward", "nobody", "80")).stderr).toContain("there is no task nobody");
   });

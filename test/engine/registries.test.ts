@@ -227,6 +227,8 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     registry.fault = "slow";
     const command = `${process.execPath} ${join(REPOSITORY, "dist/runtctl/main.js")} -s ${scene.socket} pull ${image}`;
     const client = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+    // It may end before the programs of the pull.
+    const ended = new Promise((done) => client.once("exit", done));
     let output = "";
     client.stdout.on("data", (chunk) => {
       output += chunk;
@@ -235,7 +237,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     const children = childrenOf(daemon.pid);
     client.stdin.write("\x03");
     await assertGone(children);
-    await new Promise((ended) => client.once("exit", ended));
+    await ended;
     registry.fault = "none";
     expect((await scene.ctl("pull", image)).status).toBe(0);
   });
