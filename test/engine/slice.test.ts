@@ -1,9 +1,11 @@
 /** From the file to nothing: the first way through everything. */
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { printed } from "../support/log-file.ts";
+import { REPOSITORY } from "../support/programs.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
 
 interface Task {
@@ -17,6 +19,15 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
   const get = async (): Promise<Task> => JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout)[0];
   const isRunning = async () => (await get()).known === "RUNNING";
   const identities = () => scene.list().map(({ id, pid }) => `${id} ${identityOf(pid)}`);
+  const follow = (...words: string[]) => {
+    const args = [join(REPOSITORY, "dist/runtctl/main.js"), "-s", scene.socket, "logs", "-f", ...words];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    return { text: () => text, ended: new Promise((done) => child.once("close", done)) };
+  };
   const linesOf = (path: string) => printed(path, "stdout").trimEnd().split("\n");
 
   test("E80 is applied, outlives its daemon, is found again with its log, and is deleted with all that it had", async () => {
@@ -51,11 +62,12 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     expect(Number(last.split(/\s/)[1])).toBeGreaterThan(2);
     expect((await scene.ctl("apply", "-f", file)).stdout).toBe("task web unchanged\n");
 
-    const follower = scene.ctl("logs", "web", "-c", "db", "-f");
-    await until(() => linesOf(log).length > printed + 5);
+    const follower = follow("web", "-c", "db");
+    await until(() => linesOf(log).length > printed + 5 && follower.text().startsWith("db 1\n"));
     expect(await scene.ctl("delete", "web")).toEqual({ status: 0, stdout: "task web deleted\n", stderr: "" });
     // It has seen the end: the program had its signal, and the time to answer it.
-    expect((await follower).stdout).toMatch(/\ndb ends\n$/);
+    await follower.ended;
+    expect(follower.text()).toMatch(/\ndb ends\n$/);
     expect(scene.list()).toEqual([]);
     for (const line of before) expect(existsSync(`/proc/${line.split(" ")[1]!.split(":")[0]}`)).toBe(false);
     expect(cgroupsOf(task.id)).toEqual([]);
