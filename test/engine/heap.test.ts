@@ -8,7 +8,7 @@ const TELL = `process.on("exit", () => process.stdout.write("\\n" + process.memo
 
 /** Bytes that V8 has taken for it, at least: how much garbage there is at the end depends on when it was collected last. */
 function heapOf(program: string): number {
-  return Math.min(...Array.from({ length: 3 }, () => heapAtEnd(program)));
+  return Math.min(...Array.from({ length: 6 }, () => heapAtEnd(program)));
 }
 
 function heapAtEnd(program: string): number {
