@@ -5,10 +5,8 @@ import type { SocketPath } from "../logs/index.ts";
 import { ROUTER_VOLUME, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, type LogRouterPlacement, ROUTER_PORT, ROUTER_SOCKET, routerConfig, withRouterSecrets } from "../plan/index.ts";
 import { dependencyTarget } from "../spec/index.ts";
+import { O_PATH } from "../volumes/index.ts";
 import type { Paths } from "./paths.ts";
-
-/** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
-const O_PATH = 0o10_000_000;
 
 export interface LogRoutersOptions {
   readonly paths: Paths;

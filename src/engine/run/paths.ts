@@ -88,6 +88,11 @@ export class Paths {
     return join(this.stateDir, "shared-proxies", group, name);
   }
 
+  /** Where the directory of a forgotten proxy goes before it is removed. */
+  removedProxy(taskId: string): string {
+    return join(this.stateDir, "removed-proxies", taskId);
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

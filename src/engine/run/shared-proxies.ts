@@ -1,13 +1,10 @@
 /** The directories in which shared proxies make their admin sockets. A directory belongs to the name of the proxy, so that it stays when the proxy is replaced. */
-import { chmodSync, existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TaskRecord } from "../model/index.ts";
 import { PROXY_SOCKET, type ProxyPlacement } from "../plan/index.ts";
-import { removeScratch } from "../volumes/index.ts";
+import { makeScratch, removeScratch } from "../volumes/index.ts";
 import type { Paths } from "./paths.ts";
-
-/** Other users of the host cannot reach it, because the parent directories are closed to them. */
-const MODE = 0o777;
 
 export interface SharedProxiesOptions {
   readonly paths: Paths;
@@ -30,8 +27,7 @@ export class SharedProxies {
       return;
     }
     mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
-    mkdirSync(place.directory, { recursive: true });
-    chmodSync(place.directory, MODE);
+    makeScratch(place.directory);
     // The program could not listen on the socket that an earlier incarnation has left.
     if (record.containers.every(({ known }) => known !== "RUNNING")) rmSync(join(place.directory, PROXY_SOCKET), { force: true });
   }
@@ -43,16 +39,21 @@ export class SharedProxies {
     return proxy === undefined ? undefined : { directory: this.#options.paths.sharedProxy(group, proxy), isOwn };
   }
 
-  /** Removes the directory of a proxy that is forgotten, unless another task has its name. @throws the errors of the system calls */
+  /** Removes the directory of a proxy that is forgotten, unless another task has its name. May be repeated. @throws the errors of the system calls */
   async release(record: TaskRecord): Promise<void> {
     if (record.spec.start !== "needed") return;
+    const { paths, records } = this.#options;
     const isOther = ({ id, group, name, spec }: TaskRecord) =>
       id !== record.id && group === record.group && name === record.name && spec.start === "needed";
-    if ([...this.#options.records().values()].some(isOther)) return;
-    const directory = this.#options.paths.sharedProxy(record.group, record.name);
-    await removeScratch(directory);
-    removeEmpty(dirname(directory));
-    removeEmpty(dirname(dirname(directory)));
+    const directory = paths.sharedProxy(record.group, record.name);
+    const removed = paths.removedProxy(record.id);
+    // It is moved away at once: while it is removed, the next proxy of this name may make its own.
+    if (existsSync(directory) && ![...records().values()].some(isOther)) {
+      mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
+      renameSync(directory, removed);
+    }
+    await removeScratch(removed);
+    for (const parent of [dirname(removed), dirname(directory), dirname(dirname(directory))]) removeEmpty(parent);
   }
 }
 

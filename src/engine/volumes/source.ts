@@ -1,8 +1,8 @@
 /** Checks the source of a mount before it is passed to the runtime. */
-import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
 
 /** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
-const O_PATH = 0o10_000_000;
+export const O_PATH = 0o10_000_000;
 const { O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
 export type SourceType = "Directory" | "DirectoryOrCreate" | "File" | "FileOrCreate" | "Socket" | "CharDevice" | "BlockDevice";
@@ -17,7 +17,7 @@ const IS: Readonly<Record<SourceType, readonly [name: string, is: (stats: Stats)
   BlockDevice: ["block device", (stats) => stats.isBlockDevice()],
 };
 
-/** Modes of what is made. Source: Kubernetes, HostPathType. */
+/** Modes of what is made, before the umask. Source: Kubernetes, HostPathType. */
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 
@@ -80,18 +80,15 @@ function openPart(directory: number, part: string, name: string, made: "director
   }
 }
 
-/** Somebody else may make it at the same time; the umask of this process does not count. */
+/** Another process may make it at the same time. The mode is not set afterwards: by then the name may lead to a file of somebody else. */
 function makePart(path: string, made: "directory" | "file"): number {
   try {
     if (made === "directory") mkdirSync(path, DIRECTORY_MODE);
     else closeSync(openSync(path, O_CREAT | O_EXCL, FILE_MODE));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return openSync(path, O_PATH | O_NOFOLLOW);
   }
-  const fd = openSync(path, O_PATH | O_NOFOLLOW);
-  if (!fstatSync(fd).isSymbolicLink()) chmodSync(`/proc/self/fd/${fd}`, made === "directory" ? DIRECTORY_MODE : FILE_MODE);
-  return fd;
+  return openSync(path, O_PATH | O_NOFOLLOW);
 }
 
 /** Tells the author of the path what to write instead. */

@@ -78,8 +78,8 @@ test("what has to be a directory, a file or a socket is no other", () => {
 });
 
 /** Kubernetes, HostPathType: "If nothing exists at the given path, an empty directory will be created there as needed with file mode 0755"; a file with 0644. */
-test("what is missing is made where the type says so, with its mode whatever the umask is", () => {
-  const before = process.umask(0o077);
+test("what is missing is made where the type says so, with the mode that the umask leaves", () => {
+  const before = process.umask(0o027);
   try {
     checkSource(join(directory, "made/deep"), "DirectoryOrCreate");
     checkSource(join(directory, "made/file"), "FileOrCreate");
@@ -87,7 +87,7 @@ test("what is missing is made where the type says so, with its mode whatever the
     process.umask(before);
   }
   const mode = (name: string) => statSync(join(directory, name)).mode & 0o777;
-  expect([mode("made"), mode("made/deep"), mode("made/file")]).toEqual([0o755, 0o755, 0o644]);
+  expect([mode("made"), mode("made/deep"), mode("made/file")]).toEqual([0o750, 0o750, 0o640]);
   writeFileSync(join(directory, "made/file"), "kept");
   checkSource(join(directory, "made/file"), "FileOrCreate");
   expect(readFileSync(join(directory, "made/file"), "utf8")).toBe("kept");
