@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CriEngine } from "./cri.ts";
 import { CriClient } from "./cri-client.ts";
@@ -13,7 +13,7 @@ import type { EngineDefinition } from "./engine.ts";
 import { call, must, type Running, start } from "./process.ts";
 import { scenarios } from "./scenarios/crio.ts";
 
-const TREE = process.env["CRIO"];
+export const CRIO_TREE = process.env["CRIO"] === undefined ? undefined : resolve(process.env["CRIO"]);
 const PROGRAMS = ["crio", "conmon", "pinns", "crictl"];
 /** Those that containerd gives, of which the scenarios know. */
 const CAPABILITIES = [
@@ -85,7 +85,7 @@ export const crio: EngineDefinition = {
     const socket = `${state}/crio.sock`;
     for (const path of [join(directory, "cni"), state]) mkdirSync(path, { recursive: true });
     writeFileSync(join(directory, "cni/10-runt.conflist"), cniNetwork(directory));
-    writeFileSync(join(directory, "crio.conf"), configuration(runtime, { directory, state, socket, tree: TREE ?? "" }));
+    writeFileSync(join(directory, "crio.conf"), configuration(runtime, { directory, state, socket, tree: CRIO_TREE ?? "" }));
     // As on a node: what pods mount may be shared with the host. The namespace is this run's own.
     execFileSync("mount", ["--make-rshared", "/"]);
     const storage = ["--root", join(directory, "storage"), "--runroot", join(state, "storage"), "--storage-driver", "overlay"];
@@ -97,7 +97,7 @@ export const crio: EngineDefinition = {
       cgroupParent: `/${place.cgroup}`,
       cgroupName: (container) => `crio-${container}`,
       stateDirectories: [join(state, "runtimes", basename(runtime)), join(state, "storage/overlay-containers")],
-      command: (args) => [join(TREE ?? "", "crictl"), "--runtime-endpoint", `unix://${socket}`, ...args],
+      command: (args) => [join(CRIO_TREE ?? "", "crictl"), "--runtime-endpoint", `unix://${socket}`, ...args],
       env: process.env as Record<string, string>,
       cgroupPath: (container) => `/${place.cgroup}/${container}`,
       expand: ({ args }) => args,
@@ -128,14 +128,13 @@ export const crio: EngineDefinition = {
 
 /** What the tree lacks, or the tree itself. */
 function lacking(): string | undefined {
-  if (TREE === undefined) return "CRI-O (CRIO=DIR)";
-  if (/^\/(tmp|run)\//.test(TREE)) return `CRI-O outside of /tmp and /run, which the sandbox covers: ${TREE}`;
-  return PROGRAMS.map((name) => join(TREE, name)).find((path) => !existsSync(path));
+  if (CRIO_TREE === undefined) return "CRI-O (CRIO=DIR)";
+  return PROGRAMS.map((name) => join(CRIO_TREE, name)).find((path) => !existsSync(path));
 }
 
 async function launch(directory: string, cri: CriClient): Promise<Running> {
   // Without /etc/crio of the host.
-  const command = [join(TREE ?? "", "crio"), "--config", join(directory, "crio.conf"), "--config-dir", ""];
+  const command = [join(CRIO_TREE ?? "", "crio"), "--config", join(directory, "crio.conf"), "--config-dir", ""];
   const daemon = start(command, { timeout: 0, env: process.env as Record<string, string> });
   for (const deadline = Date.now() + ANSWERS_WITHIN_MS; ; await sleep(POLL_MS)) {
     try {

@@ -14,7 +14,7 @@
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,7 +24,7 @@ import { brokenImages } from "./broken.ts";
 import { buildah, buildahRootless } from "./buildah.ts";
 import { containerd } from "./containerd.ts";
 import { cri, criImages, criNewer, NEWER_CONTAINERD } from "./cri.ts";
-import { crio } from "./crio.ts";
+import { CRIO_TREE, crio } from "./crio.ts";
 import { docker, dockerUserns, swarm } from "./docker.ts";
 import { type EngineDefinition, IMAGE, type Place } from "./engine.ts";
 import { makeArchive } from "./image.ts";
@@ -108,7 +108,7 @@ async function outer(): Promise<number> {
 }
 
 async function inner(directory: string): Promise<number> {
-  enterSandbox(directory, values.unified);
+  enterSandbox(directory, [NEWER_CONTAINERD, ...(CRIO_TREE === undefined ? [] : [CRIO_TREE])].filter(existsSync), values.unified);
   const archive = makeArchive(directory, join(directory, "rootfs"), [{ reference: IMAGE, command: ["sh"] }, ...criImages, ...brokenImages]);
   const place = { directory, archive, cgroup: cgroupOf(directory), hasControllers: hasControllers() };
   const runtimes = runtimePaths.map((runtime) => basename(runtime));

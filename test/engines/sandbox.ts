@@ -12,9 +12,12 @@ const COVERED = "/var/lib";
 const SUBORDINATE_IDS = 65_536;
 const FIRST_SUBORDINATE_ID = 200_000;
 
-/** @param unified cgroup v2 alone, whatever the host has */
-export function enterSandbox(directory: string, unified: boolean): void {
-  for (const path of PRIVATE) execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", path]);
+/**
+ * @param programs directories whose programs the engines run: they stay where they are, also below what is covered
+ * @param unified cgroup v2 alone, whatever the host has
+ */
+export function enterSandbox(directory: string, programs: readonly string[], unified: boolean): void {
+  coverKeeping(programs, directory);
   coverWithTmpfs(COVERED);
   privateNull(directory);
   execFileSync("ip", ["link", "set", "lo", "up"]);
@@ -29,6 +32,22 @@ export function enterSandbox(directory: string, unified: boolean): void {
   mkdirSync(runtime, { recursive: true });
   chownSync(runtime, ROOTLESS_UID, ROOTLESS_UID);
   chmodSync(runtime, 0o700);
+}
+
+/** PRIVATE are empty afterwards, but for these directories. */
+function coverKeeping(directories: readonly string[], scratch: string): void {
+  const kept = directories
+    .filter((path) => PRIVATE.some((covered) => path.startsWith(`${covered}/`)))
+    .map((path, index) => ({ path, holder: join(scratch, `kept-${index}`) }));
+  for (const { path, holder } of kept) {
+    mkdirSync(holder);
+    execFileSync("mount", ["--bind", path, holder]);
+  }
+  for (const path of PRIVATE) execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777", "tmpfs", path]);
+  for (const { path, holder } of kept) {
+    mkdirSync(path, { recursive: true });
+    execFileSync("mount", ["--move", holder, path]);
+  }
 }
 
 function coverWithTmpfs(path: string): void {
