@@ -1,6 +1,6 @@
 /** What a container is told about itself, as the container reads it. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
@@ -8,8 +8,8 @@ import { http, isRoot, sharedIn, until, useEngine } from "./support.ts";
 import { SLEEP, taskText } from "./tasks.ts";
 
 const RUNT = join(REPOSITORY, "bin/runt");
-/** Copies what it is told to the host until it is READY, and then goes on. */
-const POLL = `while :; do cp /run/self/metadata.json /shared/seen 2>/dev/null && grep -q '"READY"' /shared/seen && break; sleep 0.05; done; `;
+/** Copies what it is told to the host until it is READY, and then goes on. The copy is renamed into its place: nobody reads half of it. */
+const POLL = `while :; do cp /run/self/metadata.json /shared/next 2>/dev/null && mv /shared/next /shared/seen && grep -q '"READY"' /shared/seen && break; sleep 0.05; done; `;
 
 describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
   const scene = useEngine();
@@ -68,8 +68,7 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
   test("E64 what cannot be written after the start is tried again until it is; a daemon that was killed meanwhile does it, too", async () => {
     const first = await scene.daemon();
     // It runs before the program and behind the first writing, and puts a directory in the place of the next file.
-    const bundle = join(scene.directory, "bundle");
-    mkdirSync(bundle, { recursive: true });
+    const bundle = mkdtempSync(join(scene.directory, "bundle-"));
     execFileSync(RUNT, ["spec", "--bundle", bundle]);
     const config = JSON.parse(readFileSync(join(bundle, "config.json"), "utf8"));
     const block = `for place in ${scene.stateDir}/metadata/*/*; do mkdir "$place/.metadata.json.next"; done`;
