@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { ContainerRuntime } from "../../src/engine/run/containers/runtime.ts";
 import { Effects } from "../../src/engine/run/effects.ts";
 import { Engine } from "../../src/engine/run/index.ts";
-import { ContainerRuntime } from "../../src/engine/run/runtime.ts";
 import { Store, StoreError } from "../../src/engine/store/index.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { REPOSITORY } from "../support/programs.ts";

@@ -1,12 +1,12 @@
 /** Performs the actions that a turn has decided. The result of each action is posted as an event of its task. */
 import { NETWORK } from "../model/index.ts";
-import type { Order } from "./draft.ts";
+import type { ContainerRuntime } from "./containers/runtime.ts";
+import type { Order } from "./desired/draft.ts";
 import type { Effects } from "./effects.ts";
 import { Forgetting } from "./forgetting.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
 import type { Probe } from "./probe.ts";
-import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
 /** Starting a container runs several processes, so that only a few start at once. */

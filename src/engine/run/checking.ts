@@ -4,8 +4,8 @@ import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause } from "../pause/index.ts";
 import type { HealthCheck } from "../spec/index.ts";
-import { networkNamespaceOf } from "./network-namespace.ts";
-import type { ContainerRuntime } from "./runtime.ts";
+import type { ContainerRuntime } from "./containers/runtime.ts";
+import { networkNamespaceOf } from "./network/namespace.ts";
 
 export interface CheckingOptions {
   readonly runtime: ContainerRuntime;

@@ -19,17 +19,17 @@ import { limitsOf } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
-import type { EndMessages } from "./end-messages.ts";
-import type { Interfaces } from "./interfaces.ts";
-import type { Launching } from "./launching.ts";
-import type { LogRouters } from "./log-routers.ts";
-import type { MetadataFiles } from "./metadata.ts";
+import type { Launching } from "./containers/launching.ts";
+import type { MetadataFiles } from "./containers/metadata.ts";
+import { createResource, removeResource } from "./containers/resources.ts";
+import { type ContainerRuntime, exitOf } from "./containers/runtime.ts";
+import type { SpecCopies } from "./containers/spec-copies.ts";
+import type { EndMessages } from "./logs/end-messages.ts";
+import type { LogRouters } from "./logs/log-routers.ts";
+import type { Interfaces } from "./network/interfaces.ts";
+import type { SharedProxies } from "./network/shared-proxies.ts";
 import type { Paths } from "./paths.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
-import { createResource, removeResource } from "./resources.ts";
-import { type ContainerRuntime, exitOf } from "./runtime.ts";
-import type { SharedProxies } from "./shared-proxies.ts";
-import type { SpecCopies } from "./spec-copies.ts";
 import type { Happening } from "./turn.ts";
 
 export interface EffectsOptions {

@@ -1,8 +1,8 @@
 /** Polls for changes that no event reports. */
-import { postExit } from "./exits.ts";
+import { postExit } from "./containers/exits.ts";
+import type { ContainerRuntime } from "./containers/runtime.ts";
 import type { EngineLog } from "./log.ts";
 import { missedIn } from "./missed.ts";
-import type { ContainerRuntime } from "./runtime.ts";
 import type { Turns } from "./turn.ts";
 
 /** A random part of each interval, so that several engines do not poll at the same moment. */

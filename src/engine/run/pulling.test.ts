@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Images, Pin } from "../images/index.ts";
 import { newRecord, type TaskRecord } from "../model/index.ts";
 import { type ImageConfig, taskSchema } from "../spec/index.ts";
-import type { Launching } from "./launching.ts";
+import type { Launching } from "./containers/launching.ts";
 import { Pulling } from "./pulling.ts";
 
 const CONFIG: ImageConfig = {

@@ -3,7 +3,7 @@ import { ImageError, type Images, type Pin, pullDecision } from "../images/index
 import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
 import type { ContainerSpec, PullPolicy } from "../spec/index.ts";
-import type { Launching } from "./launching.ts";
+import type { Launching } from "./containers/launching.ts";
 
 export interface PullingOptions {
   readonly images: Images;

@@ -4,8 +4,8 @@
  */
 import { ExecutorError } from "../../executor/index.ts";
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
+import { type ContainerRuntime, exitOf } from "./containers/runtime.ts";
 import { Limit } from "./limit.ts";
-import { type ContainerRuntime, exitOf } from "./runtime.ts";
 import type { Happening } from "./turn.ts";
 
 export interface Recovered {

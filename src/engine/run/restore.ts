@@ -6,17 +6,17 @@ import type { TaskNetworks } from "../network/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
-import type { Edits } from "./edits.ts";
-import type { Interfaces } from "./interfaces.ts";
+import type { MetadataFiles } from "./containers/metadata.ts";
+import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, stopAdopted } from "./containers/orphans.ts";
+import type { ContainerRuntime } from "./containers/runtime.ts";
+import type { SpecCopies } from "./containers/spec-copies.ts";
+import type { Strays } from "./containers/strays.ts";
+import type { Edits } from "./desired/edits.ts";
 import type { EngineLog } from "./log.ts";
-import type { MetadataFiles } from "./metadata.ts";
-import { tidyNetworks } from "./networks.ts";
-import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, stopAdopted } from "./orphans.ts";
+import type { Interfaces } from "./network/interfaces.ts";
+import { tidyNetworks } from "./network/networks.ts";
 import type { Pulling } from "./pulling.ts";
 import { idsOf, type Recovered, recover } from "./recovery.ts";
-import type { ContainerRuntime } from "./runtime.ts";
-import type { SpecCopies } from "./spec-copies.ts";
-import type { Strays } from "./strays.ts";
 import type { Turns } from "./turn.ts";
 
 export interface RestoreOptions {

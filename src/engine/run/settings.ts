@@ -3,9 +3,9 @@
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
+import type { OrphanPolicy } from "./containers/orphans.ts";
 import type { CleanUpSettings } from "./image-care.ts";
 import type { EngineLog } from "./log.ts";
-import type { OrphanPolicy } from "./orphans.ts";
 import type { Probe } from "./probe.ts";
 import type { LedgerView } from "./view.ts";
 

@@ -5,11 +5,11 @@
 import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
-import { type HostFacts, hostRow, type Succeeded, succeededKey, succeededRow, taskRow } from "./codec.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Draft, type Order } from "./draft.ts";
+import { type HostFacts, hostRow, type Succeeded, succeededKey, succeededRow, taskRow } from "./desired/codec.ts";
+import { Draft, type Order } from "./desired/draft.ts";
+import { stopsOf } from "./desired/unrecorded.ts";
 import type { Probe } from "./probe.ts";
-import { stopsOf } from "./unrecorded.ts";
 
 type WithoutTime<T> = T extends unknown ? Omit<T, "at"> : never;
 /** An event that gets its time from the turn in which it is applied. */

@@ -1,8 +1,8 @@
 /** Mutants of programs that run in containers beside their own. */
 import type { Mutant } from "./mutant.ts";
 
-const RUN = "src/engine/run/agents.ts";
-const TEST = "src/engine/run/agents.test.ts";
+const RUN = "src/engine/run/containers/agents.ts";
+const TEST = "src/engine/run/containers/agents.test.ts";
 
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {

@@ -112,7 +112,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
   {
     id: "E53",
     fault: "the next daemon does not know how far it was sent",
-    file: "src/engine/run/forwarding.ts",
+    file: "src/engine/run/logs/forwarding.ts",
     from: "        if (last !== undefined) save(place, last);\n",
     to: "        void last;\n",
     test: "test/engine/forward.test.ts",

@@ -101,7 +101,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P12",
     fault: "a text has two numbers",
-    file: "src/engine/run/apply.ts",
+    file: "src/engine/run/desired/apply.ts",
     from: "taskId(group, spec.name, ++revision)",
     to: "taskId(group, spec.name, (revision += 2))",
     test: LIVES,
@@ -109,7 +109,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P13",
     fault: "who makes what is there makes it anew",
-    file: "src/engine/run/apply.ts",
+    file: "src/engine/run/desired/apply.ts",
     from: "if (current.digest === digest) return",
     to: "if (current.digest !== digest) return",
     test: LIVES,
@@ -149,7 +149,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P18",
     fault: "a stop says that the task was replaced",
-    file: "src/engine/run/commands.ts",
+    file: "src/engine/run/desired/commands.ts",
     from: `reason("StoppedByUser",`,
     to: `reason("Replaced",`,
     test: LIVES,

@@ -1,0 +1,78 @@
+/** Attaches a client to the streams of a running container. Clients may come and go without the container noticing. */
+import type { Writable } from "node:stream";
+import type { TerminalSize } from "../../../executor/index.ts";
+import { type LogRecord, readLog, watchLog } from "../../logs/index.ts";
+import { specOf, type TaskRecord } from "../../model/index.ts";
+import { takesInput } from "../../plan/index.ts";
+import { EngineError } from "../errors.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+
+export interface Attachment {
+  /** The container's output from now until it ends, read from its log. */
+  readonly output: AsyncGenerator<readonly LogRecord[], void, undefined>;
+  /** Standard input of the container; undefined if the request did not ask for it. Ending this stream does not end the container's standard input. */
+  readonly stdin: Writable | undefined;
+  /** Resolves with the exit code, which is 128 + signal if a signal ended the container, or null if it is not known. */
+  readonly ended: Promise<number | null>;
+  /** Resizes the container's terminal. @throws ExecutorError wrong-state: the container has no terminal, or has ended */
+  resize(size: TerminalSize): void;
+  /** Detaches: ends `output` and closes `stdin`. The container runs on. */
+  leave(): void;
+}
+
+export interface AttachRequest {
+  /** Whether the client wants to write to standard input. */
+  readonly stdin: boolean;
+}
+
+/** @throws EngineError no-log */
+export function checkLog(record: TaskRecord, container: string): void {
+  if (specOf(record, container)?.log?.driver === "none")
+    throw new EngineError("no-log", `what container ${container} of task ${record.name} prints is dropped: its log has the driver none`, {
+      task: record.name,
+    });
+}
+
+/** @throws EngineError no-stdin */
+export function checkStdin(record: TaskRecord, container: string, { stdin }: AttachRequest): void {
+  const spec = specOf(record, container);
+  if (stdin && !(spec !== undefined && takesInput(spec)))
+    throw new EngineError("no-stdin", `container ${container} of task ${record.name} has neither stdin nor tty`, { task: record.name });
+}
+
+export interface AttachOptions {
+  /** Path of the container's log. */
+  readonly log: string;
+  readonly hasStdin: boolean;
+}
+
+export function attachTo(container: Awaited<ReturnType<ContainerRuntime["streams"]>>, { log, hasStdin }: AttachOptions): Attachment {
+  const stdin = hasStdin ? container.openStdin() : undefined;
+  const watch = watchLog(log);
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    watch.wake();
+  };
+  // The executor reports the end of a container after its log is complete.
+  const ended = container.wait().then(({ exitCode }) => exitCode);
+  ended.then(end, end);
+  return {
+    output: until(readLog(log, { tail: 0, follow: { isOver: () => isOver, changed: watch.changed } }), watch.close),
+    stdin,
+    ended,
+    resize: (size) => container.resize(size),
+    leave() {
+      stdin?.destroy();
+      end();
+    },
+  };
+}
+
+async function* until<T>(source: AsyncGenerator<T, void, undefined>, close: () => void): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* source;
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,176 @@
+/** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
+import { existsSync, statSync } from "node:fs";
+import type { LaunchCommand } from "../../../executor/index.ts";
+import type { Images } from "../../images/index.ts";
+import { type ContainerRecord, specOf, type TaskRecord } from "../../model/index.ts";
+import type { TaskNetworks } from "../../network/index.ts";
+import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../../pause/index.ts";
+import {
+  type ImagePlacement,
+  type Incarnation,
+  imageVolumes,
+  launchOf,
+  pauseLaunch,
+  proxyEnv,
+  sourceOf,
+  withRouterSecrets,
+} from "../../plan/index.ts";
+import { readVariable, type SecretFile, type SecretFiles } from "../../secrets/index.ts";
+import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../../spec/index.ts";
+import { checkSource } from "../../volumes/index.ts";
+import type { EndMessages } from "../logs/end-messages.ts";
+import type { LogRouters } from "../logs/log-routers.ts";
+import type { SharedProxies } from "../network/shared-proxies.ts";
+import type { Paths } from "../paths.ts";
+import { readSpecFiles } from "./files.ts";
+import type { MetadataFiles } from "./metadata.ts";
+
+export interface LaunchingOptions {
+  readonly paths: Paths;
+  readonly networks: TaskNetworks;
+  readonly metadata: MetadataFiles;
+  readonly endMessages: EndMessages;
+  readonly images: Images;
+  readonly secrets: SecretFiles;
+  readonly logRouters: LogRouters;
+  readonly sharedProxies: SharedProxies;
+  /** Parent cgroup for containers of tasks that have no cgroup of their own. */
+  readonly cgroupParent: string;
+  /** Path of the runt executable. */
+  readonly binary: string;
+}
+
+/** Annotations that say to which task a container belongs, even if the store has lost the task. */
+export const ANNOTATION = {
+  task: "org.runt.task",
+  group: "org.runt.group",
+  container: "org.runt.container",
+  generation: "org.runt.generation",
+  digest: "org.runt.spec-digest",
+};
+
+export class Launching {
+  readonly #options: LaunchingOptions;
+
+  constructor(options: LaunchingOptions) {
+    this.#options = options;
+  }
+
+  /** Checks that all files the container names exist. @throws Error: something is missing; the message has its path */
+  check({ spec: task }: TaskRecord, container: string): void {
+    const spec = task.containers.find(({ name }) => name === container);
+    if (spec === undefined) {
+      this.#pauseRoot();
+      return;
+    }
+    readSpecFiles(task, spec);
+    if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(`${spec.rootfs} is no directory`);
+    checkSources(task, spec);
+  }
+
+  /** Builds the launch command. @throws Error, as check */
+  command(record: TaskRecord, incarnation: Incarnation): LaunchCommand {
+    const { container, generation, runtimeId } = incarnation;
+    const { paths, cgroupParent, networks } = this.#options;
+    const network = hasOwnNetwork(record.spec) ? networks.placement(record.id) : undefined;
+    const common = {
+      cgroupParent: record.cgroup ?? cgroupParent,
+      annotations: {
+        [ANNOTATION.task]: record.id,
+        [ANNOTATION.group]: record.group,
+        [ANNOTATION.container]: container,
+        [ANNOTATION.generation]: String(generation),
+        [ANNOTATION.digest]: record.digest,
+      },
+    };
+    const given = specOf(record, container);
+    if (given === undefined) {
+      const hasIpv6 = existsSync("/proc/sys/net/ipv6");
+      const joined = network === undefined ? {} : { network: network.path };
+      return pauseLaunch(record.spec, { ...common, ...joined, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
+    }
+    const spec = withRouterSecrets(record.spec, given);
+    const image = this.#imageOf(record, spec);
+    const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
+    checkSources(record.spec, spec);
+    const metadata = this.#options.metadata.directory(record, incarnation);
+    const endMessage = this.#options.endMessages.file(record, incarnation);
+    const logRouter = this.#options.logRouters.placement(record, incarnation);
+    const proxy = this.#options.sharedProxies.placement(record);
+    return launchOf(record.spec, spec, {
+      ...common,
+      ...readSpecFiles(record.spec, spec),
+      ...(pause === undefined ? {} : { pause }),
+      ...(network === undefined ? {} : { network }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(endMessage === undefined ? {} : { endMessage }),
+      ...(logRouter === undefined ? {} : { logRouter }),
+      ...(proxy === undefined ? {} : { proxy }),
+      engineEnv: { ...this.#options.logRouters.env(record, container), ...proxyEnv(proxy) },
+      ...(image === undefined ? {} : { image }),
+      architecture: process.arch,
+      log: paths.log(record.id, runtimeId),
+      secrets: this.#options.secrets.paths(runtimeId, spec.secrets?.length ?? 0),
+      secretEnv: secretEnvironment(spec, this.#options.secrets, runtimeId),
+      volume: (name) => {
+        const kept = record.spec.volumes.find((one) => one.name === name)?.kept;
+        return kept === undefined ? paths.volume(record.id, name) : paths.kept(record.group, kept);
+      },
+    });
+  }
+
+  /**
+   * Prepares what belongs to one incarnation: its files with secrets, and its root file
+   * system if it has an image. @throws SecretError, ImageError; the reason of `signal`
+   */
+  async makeRoot(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
+    const { images, secrets } = this.#options;
+    const image = containerIn(record, container)?.image;
+    await secrets.make(runtimeId, secretFilesOf(record.spec, container), signal);
+    if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)), signal);
+  }
+
+  /** The placement of the image for a container whose root file system was already made. */
+  #imageOf(record: TaskRecord, spec: ContainerSpec): ImagePlacement | undefined {
+    const { images } = this.#options;
+    const { image, runtimeId } = containerIn(record, spec.name)!;
+    if (image === null) return undefined;
+    const config = images.config(image);
+    return { config, ...images.rootOf(runtimeId, imageVolumes(spec, config)) };
+  }
+
+  #pauseRoot(): string {
+    return makePauseRoot(this.#options.paths.pause, locatePause(this.#options.binary));
+  }
+}
+
+function secretFilesOf(task: TaskSpec, container: string): SecretFile[] {
+  const { containers, secrets: known = [] } = task;
+  const spec = containers.find(({ name }) => name === container);
+  return ((spec && withRouterSecrets(task, spec).secrets) ?? []).map(({ secret, mode, uid }) => {
+    const { file, exec } = known.find(({ name }) => name === secret)!;
+    return { name: secret, mode, uid, source: file === undefined ? { exec: exec! } : { file } };
+  });
+}
+
+/** Reads the secrets that are set as environment variables. @throws SecretError: the content cannot be a variable */
+function secretEnvironment({ secrets = [] }: ContainerSpec, files: SecretFiles, runtimeId: string): Record<string, string> {
+  const paths = files.paths(runtimeId, secrets.length);
+  return Object.fromEntries(secrets.flatMap(({ secret, env }, at) => (env === undefined ? [] : [[env, readVariable(paths[at]!, secret)]])));
+}
+
+function containerIn(record: TaskRecord, container: string): ContainerRecord | undefined {
+  return record.containers.find(({ name }) => name === container);
+}
+
+/** @throws Error: a mount source on the host is missing, is reached through a symbolic link, or is of another type */
+function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
+  if (task.hostPaths !== undefined) return;
+  for (const mount of mounts) {
+    const path = sourceOf(task, mount);
+    // `hostType` of a volume describes its top directory, not a path below it.
+    const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
+    if (path !== undefined) checkSource(path, type);
+  }
+}

@@ -1,0 +1,246 @@
+/** Connects the engine to the runtime through the executor library: one executor for each incarnation of a container. */
+import {
+  type ExecHandle,
+  Executor,
+  type ExecutorEntry,
+  ExecutorError,
+  type Fence,
+  type LaunchCommand,
+  type LogUse,
+  locateRuntime,
+  type ProcessState,
+  type Resources,
+  type SpawnRequest,
+  type Stats,
+} from "../../../executor/index.ts";
+import type { ContainerExit } from "../../model/index.ts";
+import { isEnding } from "./holder.ts";
+import { LaunchMemory } from "./launch-memory.ts";
+
+export interface RuntimeOptions {
+  /** Absolute path of the directory that holds the executors' state. */
+  readonly stateDir: string;
+  /** Absolute path at which a tmpfs is mounted while containers with secrets in their environment exist. */
+  readonly memoryDir: string;
+  /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
+  readonly binary: string | undefined;
+  /** A launch that takes longer is cancelled. */
+  readonly launchTimeoutMs: number;
+  /** The cgroup that confines this process. Containers are moved out of it, because they must outlive it. */
+  readonly fence: Fence | undefined;
+}
+
+/** The state of a container in the runtime. absent: it does not exist, and no earlier launch can still create it. */
+export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
+
+/** A container on disk, whichever program made it. */
+export interface Present {
+  readonly id: string;
+  /** Whether a process of it may exist. */
+  readonly isRunning: boolean;
+  /** Empty if the annotations cannot be read. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface OnDisk {
+  readonly state: "running" | "exited";
+  readonly process: ProcessState;
+}
+
+export interface Ends {
+  /** Called once for each followed container, after all its processes are gone. */
+  onExit(id: string, process: ProcessState): void;
+  /** Called when the container's state on disk cannot be read, so that its end will never be known. */
+  onLost(id: string, error: unknown): void;
+}
+
+export class ContainerRuntime {
+  /** Path of the runt executable. */
+  readonly binary: string;
+  readonly #options: RuntimeOptions;
+  readonly #ends: Ends;
+  readonly #memory: LaunchMemory;
+  readonly #known = new Map<string, Executor>();
+  readonly #followed = new Set<string>();
+
+  /** @throws ExecutorError runtime-not-found, runtime-version */
+  constructor(options: RuntimeOptions, ends: Ends) {
+    this.#options = options;
+    this.#ends = ends;
+    this.#memory = new LaunchMemory(options.memoryDir);
+    this.binary = options.binary ?? locateRuntime();
+    // Reports a missing runt or one of another version now, instead of at the first task.
+    this.#executor("any");
+  }
+
+  /**
+   * Creates the container and starts its program within the launch timeout. A failed launch leaves nothing behind.
+   * @param hasSecrets whether its environment contains secrets: its files are written to memory. @throws as Executor.launch
+   */
+  async launch(id: string, command: LaunchCommand, hasSecrets = false): Promise<ProcessState> {
+    const { launchTimeoutMs } = this.#options;
+    const make = (executor: Executor) => executor.launch(command, { abort: AbortSignal.timeout(launchTimeoutMs) });
+    const plain = { ...this.#common(), id };
+    const executor = new Executor(hasSecrets ? { ...plain, memoryDir: this.#memory.directory } : plain);
+    const state = await (hasSecrets ? this.#memory.during(() => make(executor)) : make(executor));
+    this.#known.set(id, executor);
+    await this.#options.fence?.release(id);
+    return state;
+  }
+
+  /** Reports the end of this container from now on. Call it only after the container's start was posted, so that the events are in order. */
+  follow(id: string): void {
+    if (this.#followed.has(id)) return;
+    this.#followed.add(id);
+    this.#known
+      .get(id)
+      ?.wait()
+      .then(
+        (process) => this.#ends.onExit(id, process),
+        (error) => this.#ends.onLost(id, error),
+      );
+  }
+
+  /**
+   * Finds a container that this daemon or an earlier one has launched. Waits for a launch in progress, and rolls back one that was interrupted.
+   * @throws ExecutorError protocol, state-unreadable, stuck
+   */
+  async find(id: string): Promise<Found> {
+    let executor = this.#known.get(id);
+    if (executor === undefined) {
+      try {
+        executor = await Executor.adopt({ ...this.#common(), id });
+      } catch (error) {
+        if (error instanceof ExecutorError && error.code === "id-unknown") return { state: "absent" };
+        throw error;
+      }
+      if (executor.state === "failed") return { state: "absent" };
+      this.#known.set(id, executor);
+    }
+    return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
+  }
+
+  /** Ends the execs that an earlier daemon left running in a container. Returns how many there were. @throws as Executor.endLeftExecs */
+  async endLeftExecs(id: string): Promise<number> {
+    return (await this.#present(id)).endLeftExecs();
+  }
+
+  /**
+   * Sends the signal, and SIGKILL to all processes after the grace period. Returns the end when the
+   * cgroup is empty; undefined: there is no such container. @throws ExecutorError stuck
+   */
+  async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
+    if ((await this.find(id)).state === "absent") return undefined;
+    const { state } = await this.#known.get(id)!.shutdown({ signal, graceMs });
+    return state ?? undefined;
+  }
+
+  /** Changes the container's limits. @throws as Executor.update; Error: it does not run */
+  async update(id: string, limits: Resources): Promise<void> {
+    if ((await this.find(id)).state !== "running") throw new Error("the container does not run");
+    await this.#known.get(id)!.update(limits);
+  }
+
+  /** Runs a health check in the container. Exit code 0 before the deadline is healthy. `output`: the end of what the check printed. @throws as Executor.exec */
+  async check(id: string, [cmd = "", ...args]: readonly string[], deadlineMs: number): Promise<{ isHealthy: boolean; output: string }> {
+    if ((await this.find(id)).state !== "running") return { isHealthy: false, output: "the container does not run" };
+    const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs });
+    return { isHealthy: exitCode === 0, output: output.toString() };
+  }
+
+  /** Waits for the end of a container whose process is ending or has ended. undefined: it runs, or this engine does not know it. */
+  async endIfEnding(id: string): Promise<ProcessState | undefined> {
+    const executor = this.#known.get(id);
+    return executor?.process && isEnding(executor.process) ? executor.wait() : undefined;
+  }
+
+  /** Starts a further process in a container. @throws as Executor.spawn; ExecutorError wrong-state: the container does not run */
+  async spawn(id: string, request: SpawnRequest): Promise<ExecHandle> {
+    return (await this.#present(id)).spawn(request);
+  }
+
+  /** Access to the streams and the end of a container. @throws ExecutorError wrong-state: the container does not run */
+  async streams(id: string): Promise<Pick<Executor, "openStdin" | "resize" | "wait">> {
+    return this.#present(id);
+  }
+
+  /** @throws ExecutorError wrong-state: the container does not run */
+  async stats(id: string): Promise<Stats> {
+    return (await this.#present(id)).stats();
+  }
+
+  async #present(id: string): Promise<Executor> {
+    if ((await this.find(id)).state !== "running") throw new ExecutorError("wrong-state", `container ${id} does not run`);
+    return this.#known.get(id)!;
+  }
+
+  /** undefined: there is no such container, or it has printed nothing yet. */
+  logUse(id: string): LogUse | undefined {
+    return this.#known.get(id)?.logUse();
+  }
+
+  /** Removes a container that has ended. Succeeds if it does not exist. @throws ExecutorError wrong-state: it runs */
+  async remove(id: string): Promise<void> {
+    if (await this.#isUnreadable(id)) await Executor.discard({ ...this.#common(), id });
+    else this.#known.get(id)?.remove();
+    this.#known.delete(id);
+    this.#followed.delete(id);
+    await this.#memory.leave();
+  }
+
+  /** All containers below the state directory except the `known` ones. Only reads. */
+  async present(known: ReadonlySet<string> = new Set()): Promise<Present[]> {
+    const { stateDir } = this.#options;
+    const entries = (await Executor.list(stateDir)).filter(({ id }) => !known.has(id));
+    return entries.map(({ id, state, process }) => ({
+      id,
+      isRunning: process !== null && state !== "exited" && state !== "draining",
+      annotations: Executor.annotations(stateDir, id),
+    }));
+  }
+
+  /** The state of each container on disk, by runtime id; undefined: neither running nor ended. Only reads. */
+  async onDisk(): Promise<Map<string, OnDisk | undefined>> {
+    const entries = await Executor.list(this.#options.stateDir);
+    return new Map(entries.map((entry) => [entry.id, onDiskOf(entry)]));
+  }
+
+  /** The ends that are recorded on disk, by runtime id. Only reads. */
+  async ended(): Promise<Map<string, ContainerExit>> {
+    const entries = await Executor.list(this.#options.stateDir);
+    return new Map(
+      entries.flatMap(({ id, state, process }) =>
+        state === "exited" && process !== null && !process.unknown ? [[id, exitOf(process)] as const] : [],
+      ),
+    );
+  }
+
+  /** Whether the container's state is corrupt, as a power cut can leave it. @throws as find, for other causes */
+  async #isUnreadable(id: string): Promise<boolean> {
+    try {
+      await this.find(id);
+      return false;
+    } catch (error) {
+      if (error instanceof ExecutorError && error.code === "state-unreadable") return true;
+      throw error;
+    }
+  }
+
+  #executor(id: string): Executor {
+    return new Executor({ ...this.#common(), id });
+  }
+
+  #common() {
+    return { stateDir: this.#options.stateDir, binary: this.binary };
+  }
+}
+
+function onDiskOf({ state, process }: ExecutorEntry): OnDisk | undefined {
+  if (process === null) return undefined;
+  if (state === "exited") return { state, process };
+  return state === "running" || state === "paused" ? { state: "running", process } : undefined;
+}
+
+export function exitOf({ exitCode, signal, oomKilled, unknown, endedMs }: ProcessState): ContainerExit {
+  return { code: exitCode, signal, oomKilled, unknown, endedWallMs: endedMs ?? Date.now() };
+}

@@ -1,0 +1,189 @@
+/** Compares a task file with the tasks that exist, and plans what happens to each task. Pure. */
+import {
+  demandOf,
+  type HostCapacity,
+  hasSucceeded,
+  type Instant,
+  isInPlace,
+  ledgerOf,
+  type NewTask,
+  newRecord,
+  shortages,
+  type TaskRecord,
+  taskId,
+} from "../../model/index.ts";
+import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
+import { EngineError } from "../errors.ts";
+import type { Succeeded } from "./codec.ts";
+
+/**
+ * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task
+ * takes its place. started: it had ended, and runs again. succeeded: it is a one-shot that has succeeded, and is not run again.
+ * removed: the file no longer has it. absent: the file no longer has it, but `prune` was not set, so that it stays.
+ */
+export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded" | "removed" | "absent";
+
+export interface Applied {
+  readonly id: string;
+  readonly name: string;
+  readonly change: AppliedChange;
+}
+
+export interface ApplyOptions {
+  /** Remove tasks of the group that the file does not have. */
+  readonly prune?: boolean;
+  /** Run one-shots again that have already succeeded. */
+  readonly rerun?: boolean;
+}
+
+/** One step of a plan. All steps of a task are stored in one transaction. */
+export type Step =
+  | { readonly type: "add"; readonly record: TaskRecord }
+  | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
+  /** `by`: id of the task that takes its place; undefined: no task does. */
+  | { readonly type: "remove"; readonly id: string; readonly by?: string };
+
+export interface ApplyPlan {
+  readonly applied: readonly Applied[];
+  readonly steps: readonly Step[];
+  /** The highest revision that was ever given to a task. */
+  readonly revision: number;
+}
+
+export interface Present {
+  /** All tasks, in the order in which they were applied. */
+  readonly tasks: readonly TaskRecord[];
+  readonly succeeded: readonly Succeeded[];
+  readonly capacity: HostCapacity;
+  readonly revision: number;
+  readonly at: Instant;
+  /** Returns the value of TaskRecord.cgroup for a new task. */
+  readonly cgroupOf: (id: string) => string | null;
+}
+
+/** Plans either all tasks of the file or none. @throws EngineError no-room */
+export function planApply(
+  specs: readonly TaskSpec[],
+  group: string,
+  present: Present,
+  { prune = false, rerun = false }: ApplyOptions = {},
+): ApplyPlan {
+  const applied: Applied[] = [];
+  const steps: Step[] = [];
+  let { revision } = present;
+  const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
+  for (const { spec, digest, current, done, change } of withFollowers(specs.map((spec) => verdictOf(spec, group, present, rerun)))) {
+    if (change === "unchanged") {
+      say(spec.name, current!.id, change);
+    } else if (change === "updated") {
+      mustFit(current!, spec, present);
+      steps.push({ type: "respec", id: current!.id, spec, digest });
+      say(spec.name, current!.id, change);
+    } else if (change === "succeeded") {
+      say(spec.name, current?.id ?? done!.task, change);
+    } else {
+      const id = taskId(group, spec.name, ++revision);
+      steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at }, current));
+      say(spec.name, id, change);
+    }
+  }
+  const names = new Set(specs.map(({ name }) => name));
+  for (const { id, name, isDeleteAsked } of present.tasks.filter((task) => task.group === group && !names.has(task.name))) {
+    if (isDeleteAsked) continue;
+    if (prune) steps.push({ type: "remove", id });
+    say(name, id, prune ? "removed" : "absent");
+  }
+  return { applied, steps, revision };
+}
+
+interface Verdict {
+  readonly spec: TaskSpec;
+  readonly digest: string;
+  readonly current: TaskRecord | undefined;
+  readonly done: Succeeded | undefined;
+  readonly change: "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded";
+}
+
+function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present, rerun: boolean): Verdict {
+  const digest = specDigest(spec);
+  const current = currentOf(tasks, group, spec.name);
+  const done = succeeded.find((one) => one.group === group && one.name === spec.name);
+  const verdict = (change: Verdict["change"]) => ({ spec, digest, current, done, change });
+  if (current?.desired === "RUNNING") {
+    if (current.digest === digest) return verdict("unchanged");
+    return verdict(isInPlace(current.spec, spec) ? "updated" : "replaced");
+  }
+  const isDone = !rerun && spec.start !== "needed" && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
+  return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
+}
+
+/** A task that is replaced also replaces every task that is to be restarted together with it, transitively. */
+function withFollowers(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const replaced = new Set(verdicts.flatMap(({ change, spec }) => (change === "replaced" ? [spec.name] : [])));
+  const runs = verdicts.filter(({ change }) => change === "unchanged" || change === "updated");
+  const all = followersOf(
+    replaced,
+    runs.map(({ spec }) => spec),
+  );
+  return verdicts.map((one) => (all.has(one.spec.name) ? { ...one, change: "replaced" } : one));
+}
+
+/** The names of those `specs` that are to be restarted together with one of `names`, transitively. */
+export function followersOf(names: ReadonlySet<string>, specs: readonly TaskSpec[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const follows = ({ name, containers }: TaskSpec) =>
+    containers.some(({ dependsOn }) =>
+      dependsOn.some((one) => {
+        const { task } = dependencyTarget(name, one);
+        return one.restart && task !== name && (names.has(task) || found.has(task));
+      }),
+    );
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const spec of specs) if (!names.has(spec.name) && follows(spec)) found.add(spec.name);
+  }
+  return found;
+}
+
+/** The current task of a name: the newest one that was not deleted. */
+export function currentOf(tasks: readonly TaskRecord[], group: string, name: string): TaskRecord | undefined {
+  return tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
+}
+
+/** The steps that add a new task and remove the current one of its name. */
+export function replacement(task: NewTask, current: TaskRecord | undefined): Step[] {
+  const { id, spec } = task;
+  const order = current === undefined ? "stopFirst" : orderOf(spec, current);
+  const record = newRecord({
+    ...task,
+    replaces: current === undefined ? null : { task: current.id, order },
+    previous: current === undefined ? null : lastThatRan(current),
+  });
+  const isRemovedNow = current !== undefined && (order === "stopFirst" || current.desired === "STOPPED");
+  return [{ type: "add", record }, ...(isRemovedNow ? [{ type: "remove", id: current.id, by: id } as const] : [])];
+}
+
+/** Both tasks can only run at the same time if they do not use the same port. */
+function orderOf(spec: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
+  const { ports } = demandOf(current.spec);
+  const isTaken = demandOf(spec).ports.some((port) => ports.includes(port));
+  return spec.replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
+}
+
+/** The spec to return to on rollback. A replacement that failed is skipped. */
+function lastThatRan({ spec, digest, previous, containers }: TaskRecord): TaskRecord["previous"] {
+  return containers.every(({ startedAt }) => startedAt !== null) ? { spec, digest } : (previous ?? { spec, digest });
+}
+
+function mustFit(current: TaskRecord, spec: TaskSpec, { tasks, capacity }: Present): void {
+  if (current.admission !== "admitted") return;
+  const missing = shortages(
+    ledgerOf(
+      tasks.filter(({ id }) => id !== current.id),
+      capacity,
+    ),
+    demandOf(spec),
+  );
+  if (missing.length > 0)
+    throw new EngineError("no-room", `task ${spec.name} does not fit: ${missing.join("; ")}`, { task: spec.name, missing });
+}

@@ -1,0 +1,69 @@
+/** Converts records of the model to rows of the store, and back. */
+import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../../model/index.ts";
+import { type StoredRecord, StoreError } from "../../store/index.ts";
+import type { AttachedInterface } from "../network/interface-state.ts";
+
+/** Facts about the daemon, kept in one row. */
+export interface HostFacts {
+  /** Number of times that the daemon was started on this state directory. */
+  readonly epoch: number;
+  readonly bootId: string;
+  /** The highest revision given to any task. Revisions are never given twice, so that task ids are unique. */
+  readonly revision: number;
+  /** Absent: there are none, as in facts of earlier versions. */
+  readonly interfaces?: readonly AttachedInterface[];
+}
+
+/** A one-shot that has succeeded. `apply` does not run it again. */
+export interface Succeeded {
+  readonly group: string;
+  readonly name: string;
+  readonly digest: string;
+  /** Id of the task that succeeded. */
+  readonly task: string;
+  readonly wallMs: number;
+}
+
+export function succeededKey({ group, name }: Pick<Succeeded, "group" | "name">): string {
+  return `${group}/${name}`;
+}
+
+export function succeededRow(succeeded: Succeeded): StoredRecord {
+  return { kind: "succeeded", key: succeededKey(succeeded), content: JSON.stringify(succeeded) };
+}
+
+export function succeededIn(records: readonly StoredRecord[]): Succeeded[] {
+  return records.filter(({ kind }) => kind === "succeeded").map(({ content }) => JSON.parse(content) as Succeeded);
+}
+
+const HOST_KEY = "facts";
+
+export function taskRow(record: TaskRecord): StoredRecord {
+  return { kind: "task", key: record.id, content: JSON.stringify(record) };
+}
+
+export function hostRow(facts: HostFacts): StoredRecord {
+  return { kind: "host", key: HOST_KEY, content: JSON.stringify(facts) };
+}
+
+export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undefined {
+  const row = records.find(({ kind, key }) => kind === "host" && key === HOST_KEY);
+  return row && (JSON.parse(row.content) as HostFacts);
+}
+
+/** All tasks, in the order in which they were applied. @throws StoreError newer-schema: a newer program wrote one of the rows */
+export function tasksIn(records: readonly StoredRecord[], path: string): TaskRecord[] {
+  return records
+    .filter(({ kind }) => kind === "task")
+    .map(({ key, content }) => {
+      const record = JSON.parse(content) as TaskRecord;
+      if (record.version > RECORD_VERSION)
+        throw new StoreError(
+          "newer-schema",
+          path,
+          `the record of task ${key} is version ${record.version}, and this program knows ${RECORD_VERSION}`,
+        );
+      return upgradeRecord(record);
+    })
+    .sort((a, b) => revisionOf(a.id) - revisionOf(b.id));
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { newRecord } from "../../model/index.ts";
+import { taskSchema } from "../../spec/index.ts";
+import type { Present } from "./apply.ts";
+import { differenceOf, fieldDifferences } from "./difference.ts";
+
+const at = { bootId: "b", bootMs: 0, wallMs: 0 };
+const specOf = (name: string, container: Record<string, unknown> = {}) =>
+  taskSchema.parse({ name, containers: [{ name: "c", rootfs: "/r", command: "x", ...container }] });
+const taskOf = (name: string) => newRecord({ id: `g.${name}.1`, group: "g", spec: specOf(name, { memory: 1 }), cgroup: null, at });
+
+test("the plan of a file says what apply would do, and which fields are different", () => {
+  const present: Present = {
+    tasks: ["same", "limit", "other", "gone"].map(taskOf),
+    succeeded: [],
+    capacity: { cpus: 1, memoryBytes: 1000 },
+    revision: 1,
+    at,
+    cgroupOf: () => null,
+  };
+  const specs = [
+    specOf("same", { memory: 1 }),
+    specOf("limit", { memory: 2 }),
+    specOf("other", { memory: 1, command: "y" }),
+    specOf("new"),
+  ];
+  const differences = differenceOf(specs, "g", present, {});
+  expect(differences).toEqual([
+    { name: "same", change: "unchanged", fields: [] },
+    { name: "limit", change: "updated", fields: [{ pointer: "/containers/0/memory", before: 1, after: 2 }] },
+    { name: "other", change: "replaced", fields: [{ pointer: "/containers/0/command", before: "x", after: "y" }] },
+    { name: "new", change: "created", fields: [] },
+    { name: "gone", change: "absent", fields: [] },
+  ]);
+  expect(differenceOf(specs, "g", present, { prune: true }).at(-1)).toEqual({ name: "gone", change: "removed", fields: [] });
+});
+
+test.each([
+  [{ a: 1 }, { a: 1 }, []],
+  [{ a: 1 }, { a: 2 }, [{ pointer: "/a", before: 1, after: 2 }]],
+  [{ a: [1, 2] }, { a: [1] }, [{ pointer: "/a/1", before: 2 }]],
+  [{ "x/y~": "" }, {}, [{ pointer: "/x~1y~0", before: "" }]],
+  [{}, { b: { c: null } }, [{ pointer: "/b", after: { c: null } }]],
+  [{ a: [1] }, { a: { 0: 1 } }, [{ pointer: "/a", before: [1], after: { 0: 1 } }]],
+])("%j to %j", (before, after, fields) => {
+  expect(fieldDifferences(before, after, "")).toEqual(fields);
+});

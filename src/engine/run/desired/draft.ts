@@ -1,0 +1,191 @@
+/** The changes of one turn: copies of records that shadow the stored ones until the transaction is committed. */
+import {
+  type Action,
+  type DecisionContext,
+  type EngineOptions,
+  type HostCapacity,
+  hasSucceeded,
+  type Instant,
+  proxyEvent,
+  type QueuePolicy,
+  reason,
+  reconcile,
+  schedule,
+  sharesProxy,
+  type TaskEvent,
+  type TaskRecord,
+  works,
+} from "../../model/index.ts";
+import { type Succeeded, succeededKey } from "./codec.ts";
+import { Groups } from "./groups.ts";
+import { type Caller, type ChangeRequest, type EngineEvent, type InterfaceEvent, ofTask, type TaskJournalEvent } from "./journal.ts";
+
+export interface Order {
+  readonly record: TaskRecord;
+  readonly action: Action;
+}
+
+/** The records of the store, except the host facts. */
+export interface Stored {
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  /** By succeededKey. */
+  readonly succeeded: ReadonlyMap<string, Succeeded>;
+}
+
+export class Draft {
+  readonly at: Instant;
+  readonly #stored: Stored;
+  readonly #options: EngineOptions;
+  /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
+  readonly #touched = new Map<string, TaskRecord | undefined>();
+  readonly #remembered = new Map<string, Succeeded | undefined>();
+  readonly #orders: Order[] = [];
+  readonly #events: TaskJournalEvent[] = [];
+  readonly #ofHost: InterfaceEvent[] = [];
+  readonly #groups: Groups;
+
+  constructor(stored: Stored, options: EngineOptions, at: Instant) {
+    this.#stored = stored;
+    this.#options = options;
+    this.at = at;
+    this.#groups = new Groups(stored.records.values());
+  }
+
+  get(id: string): TaskRecord | undefined {
+    return this.#touched.has(id) ? this.#touched.get(id) : this.#stored.records.get(id);
+  }
+
+  all(): TaskRecord[] {
+    return [...new Set([...this.#stored.records.keys(), ...this.#touched.keys()])].flatMap((id) => this.get(id) ?? []);
+  }
+
+  /** One-shots that have succeeded, by succeededKey. */
+  succeeded(): Map<string, Succeeded> {
+    const all = new Map(this.#stored.succeeded);
+    for (const [key, one] of this.#remembered) one === undefined ? all.delete(key) : all.set(key, one);
+    return all;
+  }
+
+  /** Adds a task. A success that was recorded under its name no longer counts. */
+  add(record: TaskRecord): void {
+    this.#touched.set(record.id, record);
+    this.#groups.add(record);
+    this.forget(record);
+    this.#events.push({ type: "added", digest: record.digest, ...ofTask(record, this.at.wallMs) });
+  }
+
+  /** Adds a request to the journal. `by` undefined: the engine itself made it, so that it is not recorded. */
+  note(id: string, request: ChangeRequest, by: Caller | undefined): void {
+    const record = this.get(id);
+    if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
+  }
+
+  /** Adds an event that belongs to no task. */
+  tell(event: Omit<InterfaceEvent, "wallMs">): void {
+    this.#ofHost.push({ ...event, wallMs: this.at.wallMs });
+  }
+
+  remove(id: string): void {
+    const record = this.get(id);
+    if (record === undefined) return;
+    this.#touched.set(id, undefined);
+    this.#events.push({ type: "removed", ...ofTask(record, this.at.wallMs) });
+  }
+
+  /** Deletes the record that a one-shot has succeeded. */
+  forget(of: Pick<Succeeded, "group" | "name">): void {
+    if (this.succeeded().has(succeededKey(of))) this.#remembered.set(succeededKey(of), undefined);
+  }
+
+  /** Applies an event to its task. Returns false if the task does not exist any more. */
+  apply(id: string, event: TaskEvent): boolean {
+    const record = this.get(id);
+    if (record === undefined) return false;
+    const { record: next, actions, changes } = reconcile(record, event, this.#view(record));
+    this.#touched.set(id, next);
+    for (const action of actions) this.#orders.push({ record: next, action });
+    for (const change of changes) this.#events.push({ ...change, ...ofTask(next, this.at.wallMs) });
+    if (record.known !== "STOPPED" && isDone(next)) this.#remember(next);
+    return true;
+  }
+
+  /** Admits waiting tasks that fit now, and records for the others what is short. Afterwards no waiting task fits. */
+  admit(capacity: HostCapacity, policy: QueuePolicy): void {
+    // A pass may admit or refuse a task, which may make room for another one. Repeats until a pass does neither.
+    for (let decided = true; decided; ) {
+      this.settle();
+      const waiting = this.all().some(({ admission, desired }) => admission === "waiting" && desired === "RUNNING");
+      const decisions = waiting ? schedule(this.all(), capacity, policy, this.at) : [];
+      for (const { task, event } of decisions) this.apply(task, event);
+      decided = decisions.some(({ event }) => event.type !== "waiting");
+    }
+  }
+
+  /** Lets tasks decide again that depend on a changed task of their group, and ends tasks whose replacement works now. */
+  settle(): void {
+    // Each pass advances a task by one step, and a group has a bounded number of steps. The limit only guards against defects.
+    for (let pass = 0, before = 0; this.#events.length > before && pass < 1000; pass++) {
+      const changed = this.#events.slice(before);
+      before = this.#events.length;
+      for (const group of new Set(changed.map(({ group }) => group))) {
+        if (this.#groups.isLinked(group)) for (const id of this.#groups.idsOf(group)) this.apply(id, { type: "tick", at: this.at });
+        if (this.#groups.sharesProxy(group)) this.#shareProxies(group);
+      }
+      for (const id of new Set(changed.map(({ task }) => task))) this.#takeOver(id);
+    }
+  }
+
+  /** One-shots whose success is recorded by this draft, by succeededKey; undefined: the record is deleted. */
+  get remembered(): ReadonlyMap<string, Succeeded | undefined> {
+    return this.#remembered;
+  }
+
+  get touched(): ReadonlyMap<string, TaskRecord | undefined> {
+    return this.#touched;
+  }
+
+  /** Actions to perform after the transaction is committed. */
+  get orders(): readonly Order[] {
+    return this.#orders;
+  }
+
+  get events(): readonly EngineEvent[] {
+    return [...this.#ofHost, ...this.#events];
+  }
+
+  #remember({ group, name, digest, id }: TaskRecord): void {
+    this.#remembered.set(succeededKey({ group, name }), { group, name, digest, task: id, wallMs: this.at.wallMs });
+  }
+
+  /** Ends the older tasks of the same name, once a replacement with the order startFirst works. */
+  #takeOver(id: string): void {
+    const record = this.get(id);
+    if (record?.replaces?.order !== "startFirst" || !works(record)) return;
+    const why = reason("Replaced", `the task was replaced by ${id}`);
+    const ids = this.#groups.idsOf(record.group);
+    for (const other of ids.slice(0, ids.indexOf(id)).map((one) => this.get(one))) {
+      if (other?.name === record.name && !other.isDeleteAsked) this.apply(other.id, { type: "delete", at: this.at, reason: why });
+    }
+  }
+
+  /** Stops proxies that nobody uses any more, and tasks whose proxy has failed. */
+  #shareProxies(group: string): void {
+    const all = this.#groups.idsOf(group).flatMap((id) => this.get(id) ?? []);
+    for (const record of all.filter(sharesProxy)) {
+      const event = proxyEvent(record, all, this.at);
+      if (event !== undefined) this.apply(record.id, event);
+    }
+  }
+
+  #view(record: TaskRecord): DecisionContext {
+    const succeeded = this.#groups.isLinked(record.group)
+      ? [...this.succeeded().values()].flatMap(({ group, name }) => (group === record.group ? [name] : []))
+      : [];
+    return { options: this.#options, succeeded, ...this.#groups.neighbours(record, (id) => this.get(id)) };
+  }
+}
+
+/** A task that is needed again runs again. */
+function isDone(record: TaskRecord): boolean {
+  return hasSucceeded(record) && !record.isDeleteAsked && record.spec.start !== "needed";
+}

@@ -1,0 +1,84 @@
+/** Changes that a caller asks for. Each change is one transaction over the tasks and the host facts. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { taskSlice } from "../../cgroup/index.ts";
+import type { HostCapacity, Instant } from "../../model/index.ts";
+import { StoreError } from "../../store/index.ts";
+import type { AttachedInterface, InterfaceChange } from "../network/interface-state.ts";
+import type { CgroupManager } from "../settings.ts";
+import type { ItemKind, Turns } from "../turn.ts";
+import type { HostFacts } from "./codec.ts";
+import { Commands } from "./commands.ts";
+import type { Caller } from "./journal.ts";
+
+export interface EditsOptions {
+  readonly capacity: HostCapacity;
+  readonly cgroupParent: string;
+  readonly cgroupManager: CgroupManager;
+  /** Whether new tasks get a cgroup of their own. */
+  readonly hasTaskLimits: boolean;
+}
+
+export class Edits {
+  readonly #turns: Turns;
+  readonly #options: EditsOptions;
+  #facts: HostFacts;
+
+  constructor(turns: Turns, options: EditsOptions, facts: HostFacts) {
+    this.#turns = turns;
+    this.#options = options;
+    this.#facts = facts;
+  }
+
+  get facts(): HostFacts {
+    return this.#facts;
+  }
+
+  /** Makes sure that no revision up to this one is given to a new task. */
+  revisionIsAtLeast(revision: number): void {
+    this.#facts = { ...this.#facts, revision: Math.max(this.#facts.revision, revision) };
+  }
+
+  /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
+  async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
+    const { capacity } = this.#options;
+    let answer: T;
+    await this.#turns.edit((draft) => {
+      const commands = new Commands(draft, { capacity, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
+      answer = change(commands);
+      if (commands.revision === this.#facts.revision) return undefined;
+      // A revision that was given out is not reused, even if the transaction fails.
+      this.#facts = { ...this.#facts, revision: commands.revision };
+      return this.#facts;
+    }, kind);
+    return answer!;
+  }
+
+  /** Changes the interfaces that others provide. @throws what `change` throws, and StoreError not-written */
+  async changeInterfaces(
+    change: (all: readonly AttachedInterface[], now: Instant) => InterfaceChange,
+    by: Caller | undefined,
+  ): Promise<void> {
+    const before = this.#facts.interfaces ?? [];
+    try {
+      await this.#turns.edit((draft) => {
+        const { interfaces, told } = change(this.#facts.interfaces ?? [], draft.at);
+        if (told.length === 0) return undefined;
+        for (const { interface: one, state } of told)
+          draft.tell({ type: "interface", interface: one.name, state, task: one.task, ...(by === undefined ? {} : { by }) });
+        this.#facts = { ...this.#facts, interfaces };
+        return this.#facts;
+      });
+    } catch (error) {
+      if (error instanceof StoreError) this.#facts = { ...this.#facts, interfaces: before };
+      throw error;
+    }
+  }
+
+  #cgroupOf(id: string): string | null {
+    const { hasTaskLimits, cgroupParent, cgroupManager } = this.#options;
+    const name = `${id}-${randomBytes(6).toString("hex")}`;
+    if (!hasTaskLimits) return null;
+    return cgroupManager === "systemd" ? taskSlice(cgroupParent, name) : join(cgroupParent, name);
+  }
+}

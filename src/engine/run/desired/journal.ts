@@ -1,0 +1,50 @@
+/** Events for users of the engine: the changes of the model, with the task that each belongs to. */
+import type { Change, TaskRecord } from "../../model/index.ts";
+
+interface OfTask {
+  readonly task: string;
+  readonly group: string;
+  readonly name: string;
+  /** Milliseconds since the epoch, for display only. Events are ordered by their sequence numbers. */
+  readonly wallMs: number;
+}
+
+/** The user who asked for a change. */
+export interface Caller {
+  readonly uid: number;
+  readonly pid: number;
+}
+
+export type ChangeRequest = "apply" | "delete" | "stop" | "restart" | "rollback";
+
+/** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back. */
+export type InterfaceState = "pending" | "used" | "released" | "expired" | "detached";
+
+/** An interface of the host that somebody else provides for a task. */
+export interface InterfaceEvent {
+  readonly type: "interface";
+  /** Its name on the host. */
+  readonly interface: string;
+  readonly state: InterfaceState;
+  /** Id of the task that has it, or had it; null: none. */
+  readonly task: string | null;
+  /** Who has asked; absent: nobody has, or the engine itself. */
+  readonly by?: Caller | undefined;
+  readonly wallMs: number;
+}
+
+export type EngineEvent = InterfaceEvent | TaskJournalEvent;
+
+export type TaskJournalEvent = OfTask &
+  (
+    | Change
+    | { readonly type: "added"; readonly digest: string }
+    /** A user has asked for a change. The events that it causes follow. */
+    | { readonly type: "request"; readonly request: ChangeRequest; readonly by: Caller }
+    /** The task was removed completely. */
+    | { readonly type: "removed" }
+  );
+
+export function ofTask({ id, group, name }: TaskRecord, wallMs: number): OfTask {
+  return { task: id, group, name, wallMs };
+}

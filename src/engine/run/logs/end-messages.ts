@@ -1,0 +1,78 @@
+/** End messages of containers. Each incarnation has a file of its own, which the container writes and the engine reads when it has ended. */
+import { chmodSync, closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { endOfLog } from "../../logs/index.ts";
+import { type ContainerRecord, runtimeId, specOf, type TaskRecord } from "../../model/index.ts";
+import type { Incarnation } from "../../plan/index.ts";
+import type { EngineLog } from "../log.ts";
+import type { Paths } from "../paths.ts";
+
+/** Source: Kubernetes, Container.terminationMessagePath: "the final message is truncated by the node if greater than 4096 bytes". */
+const LONGEST = 4096;
+/** Source: Kubernetes, "Determine the Reason for Pod Failure": "limited to 2048 bytes or 80 lines, whichever is smaller". */
+const END_OF_LOG = { lines: 80, bytes: 2048 };
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+export class EndMessages {
+  readonly #paths: Paths;
+  readonly #log: EngineLog;
+
+  constructor(paths: Paths, log: EngineLog) {
+    this.#paths = paths;
+    this.#log = log;
+  }
+
+  /** Called before the container is created, which also runs if the file cannot be made. The file of the previous incarnation is kept, older ones are removed. */
+  begin(record: TaskRecord, { container, generation, runtimeId: own }: Incarnation): void {
+    if (specOf(record, container)?.endMessage === undefined) return;
+    const { id } = record;
+    const path = this.#paths.endMessage(id, own);
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      rmSync(this.#paths.endMessage(id, runtimeId(id, container, generation - 2)), { force: true });
+      rmSync(path, { force: true });
+      writeFileSync(path, "", { flag: "wx" });
+      // Any user of the container may write it, whatever the umask of this process is. The directory is the engine's, so that no other user reaches it.
+      chmodSync(path, 0o666);
+    } catch (error) {
+      this.#log("error", "end-message-not-made", { task: id, container, message: String(error) });
+    }
+  }
+
+  /** Path of the file to mount. undefined: the container has none. */
+  file(record: TaskRecord, { container, runtimeId: own }: Incarnation): string | undefined {
+    const path = this.#paths.endMessage(record.id, own);
+    return specOf(record, container)?.endMessage !== undefined && existsSync(path) ? path : undefined;
+  }
+
+  /** The message of the last incarnation that has ended, with U+FFFD for what is not UTF-8. undefined: none has ended, or it wrote no message. */
+  read(record: TaskRecord, { name, known, generation, exit }: ContainerRecord): string | undefined {
+    const asked = specOf(record, name)?.endMessage;
+    if (asked === undefined || exit === null) return undefined;
+    const ended = runtimeId(record.id, name, known === "STOPPED" ? generation : generation - 1);
+    const written = endOf(this.#paths.endMessage(record.id, ended));
+    if (written.length > 0) return written.toString();
+    const printed = asked.orLog && exit.code !== 0 ? endOfLog(this.#paths.log(record.id, ended), END_OF_LOG) : written;
+    return printed.length > 0 ? printed.toString() : undefined;
+  }
+}
+
+/** The last bytes of the file, if it is a regular one: the container may have replaced it. Empty: there is no file. */
+function endOf(path: string): Buffer {
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return Buffer.from(code === "ENOENT" ? "" : `its message could not be read: ${code}`);
+  }
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFile()) return Buffer.from("its message could not be read: it is no file");
+    const bytes = Buffer.alloc(LONGEST);
+    return bytes.subarray(0, readSync(fd, bytes, 0, LONGEST, Math.max(0, found.size - LONGEST)));
+  } finally {
+    closeSync(fd);
+  }
+}

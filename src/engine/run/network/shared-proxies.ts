@@ -1,0 +1,66 @@
+/** The directories in which shared proxies make their admin sockets. A directory belongs to the name of the proxy, so that it stays when the proxy is replaced. */
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TaskRecord } from "../../model/index.ts";
+import { PROXY_SOCKET, type ProxyPlacement } from "../../plan/index.ts";
+import { makeScratch, removeScratch } from "../../volumes/index.ts";
+import type { Paths } from "../paths.ts";
+
+export interface SharedProxiesOptions {
+  readonly paths: Paths;
+  readonly records: () => ReadonlyMap<string, TaskRecord>;
+}
+
+export class SharedProxies {
+  readonly #options: SharedProxiesOptions;
+
+  constructor(options: SharedProxiesOptions) {
+    this.#options = options;
+  }
+
+  /** Prepares a container before it is created. @throws Error: its proxy has no directory; the errors of the system calls */
+  begin(record: TaskRecord): void {
+    const place = this.placement(record);
+    if (place === undefined) return;
+    if (!place.isOwn) {
+      if (!existsSync(place.directory)) throw new Error(`the shared proxy ${record.spec.sharedProxy} is not there`);
+      return;
+    }
+    mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
+    makeScratch(place.directory);
+    // The program could not listen on the socket that an earlier incarnation has left.
+    if (record.containers.every(({ known }) => known !== "RUNNING")) rmSync(join(place.directory, PROXY_SOCKET), { force: true });
+  }
+
+  /** The directory for the containers of a proxy, and of a task that uses one; undefined: the task is neither. */
+  placement({ group, name, spec }: TaskRecord): ProxyPlacement | undefined {
+    const isOwn = spec.start === "needed";
+    const proxy = isOwn ? name : spec.sharedProxy;
+    return proxy === undefined ? undefined : { directory: this.#options.paths.sharedProxy(group, proxy), isOwn };
+  }
+
+  /** Removes the directory of a proxy that is forgotten, unless another task has its name. May be repeated. @throws the errors of the system calls */
+  async release(record: TaskRecord): Promise<void> {
+    if (record.spec.start !== "needed") return;
+    const { paths, records } = this.#options;
+    const isOther = ({ id, group, name, spec }: TaskRecord) =>
+      id !== record.id && group === record.group && name === record.name && spec.start === "needed";
+    const directory = paths.sharedProxy(record.group, record.name);
+    const removed = paths.removedProxy(record.id);
+    // It is moved away at once: while it is removed, the next proxy of this name may make its own.
+    if (existsSync(directory) && ![...records().values()].some(isOther)) {
+      mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
+      renameSync(directory, removed);
+    }
+    await removeScratch(removed);
+    for (const parent of [dirname(removed), dirname(directory), dirname(dirname(directory))]) removeEmpty(parent);
+  }
+}
+
+function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    if (!["ENOTEMPTY", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
