@@ -48,7 +48,7 @@ static int make_last(int root, const char *path, unsigned how, unsigned mode) {
   while (start > 0 && path[start - 1] != '/') start--;
   const char *name = path + start;
   if (start < 2 || start == length || length >= PATH_MAX || text_equal(name, ".") || text_equal(name, "..")) return -ENOENT;
-  const bool is_known = parent.is_open && parent.how == how && text_starts_with(path, parent.path) && parent.path[start] == 0;
+  const bool is_known = parent.is_open && parent.how == how && strlen(parent.path) == start && text_starts_with(path, parent.path);
   if (!is_known) {
     inroot_forget();
     memcpy(parent.path, path, start);

@@ -71,6 +71,17 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     expect(readdirSync(join(root, "new")).sort()).toEqual(["a", "b", "c"]);
   });
 
+  test("a mount point two levels below the directory of the one before is made where it belongs", () => {
+    mkdirSync(join(root, "app"));
+    const targets = ["/app/data", "/app/config/files", "/app/config/more", "/app/other"];
+    const out = lines({
+      intermediate: targets.map((_, index) => intermediate("mount.open", { source: join(host, "directory"), slot: 5 + index })),
+      mounts: [PROC, ...targets.map((target, index) => init("mount.bind", { slot: 5 + index, target, create: 0 }))],
+      script: "grep -o ' /app[^ ]*' /proc/self/mountinfo",
+    });
+    expect(out).toEqual(targets.map((target) => ` ${target}`));
+  });
+
   test("a read-only bind refuses writes, and clearing attributes works", () => {
     const out = lines({
       intermediate: [
