@@ -74,7 +74,7 @@ const POLICIES = "src/shared/linux/policies.ts";
 export const MUTANTS: readonly Mutant[] = [
   ...operations,
   ...mountOptions,
-  ...renamed("capability", NAMES, "CAPABILITIES", CAPABILITIES, true),
+  ...renamed("capability", "src/shared/linux/capabilities.ts", "CAPABILITIES", CAPABILITIES, true),
   ...renamed("namespace", NAMES, "NAMESPACE_TYPES", NAMESPACE_TYPES, true),
   ...renamed("rlimit", NAMES, "RLIMIT_TYPES", RLIMIT_TYPES, true),
   ...renamed("hook", NAMES, "HOOK_KINDS", HOOK_KINDS, true),

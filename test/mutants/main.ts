@@ -47,7 +47,7 @@ async function conformance(args: readonly string[]): Promise<{ passed: boolean; 
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
-  const status = await new Promise<number>((done) => child.on("exit", (code) => done(code ?? 1)));
+  const status = await new Promise<number>((done) => child.on("close", (code) => done(code ?? 1)));
   return { passed: status === 0, output };
 }
 

@@ -16,6 +16,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Operations for what stands beside the specification: no item can ask for them on any host. */
 export const BESIDE: Readonly<Record<string, string>> = {
   "op/pidfd.send": "beside the specification: test/e2e/pidfd-socket.test.ts",
+  "op/root.bind": "beside the specification, mounts in the caller's mount namespace: test/e2e/shared-mounts.test.ts",
   "op/notify.prepare": "beside the specification: test/e2e/notify.test.ts",
   "op/mount.propagation": "beside the specification: test/e2e/live-mounts.test.ts",
   "op/mount.detach": "beside the specification: test/e2e/live-mounts.test.ts",

@@ -69,6 +69,15 @@ async function owners(
 export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, should, may }) => {
   must(1, "an absolute path counts from the mount point of the hierarchy", async (c) => {
     assert.equal((await placeOf(c, `${c.cgroup}/given`)).place, `${c.cgroup}/given`);
+    if (!isUnified()) {
+      const shown = await c.output("cat /sys/fs/cgroup/memory/cgroup.procs", (config) => {
+        config.linux.cgroupsPath = `${c.cgroup}/shown`;
+        config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== "cgroup");
+        config.mounts.push({ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["ro"] });
+      });
+      // The program and init of the pid namespace are one: what is shown is its cgroup, not the host's.
+      assert.match(shown, /^1\n$/);
+    }
     if (!isUnified() && !c.isRunt) return;
     const container = await startUnified(c, (config) => {
       config.linux.cgroupsPath = `${c.cgroup}/unified`;

@@ -107,6 +107,15 @@ export const namespaces = group("NSP", "linux.namespaces", ({ must, should }) =>
     const output = await c.output("cat /sys/class/net/lo/flags; cat /sys/class/net/lo/operstate");
     const IFF_UP = 1;
     assert.equal(Number(output.split("\n")[0]) & IFF_UP, IFF_UP);
+    // One that is owned by a new user namespace is made late. Its address is routed while the device is up.
+    const routes = await c.output("cat /proc/net/fib_trie", (config) => {
+      const map = [{ containerID: 0, hostID: 10_000, size: 1000 }];
+      config.linux.namespaces.push({ type: "user" });
+      Object.assign(config.linux, { uidMappings: map, gidMappings: map });
+      // Nor may it mount a sysfs where the host hides a part of its own.
+      config.mounts = config.mounts.filter(({ destination }) => !destination.startsWith("/sys"));
+    });
+    assert.match(routes, /127\.0\.0\.1/);
   });
   should(10, "a configuration without linux is valid", async (c) => {
     const container = await c.create((config) => {
