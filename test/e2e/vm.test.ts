@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { copiedRootfs } from "../support/programs.ts";
 import { machineMissing, VM_CONFIG } from "../support/vm.ts";
 
 const missing = machineMissing();
@@ -19,6 +20,10 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
   const { id, ok, runtime, until } = harness;
   const options = { env: { RUNT_VM_CONFIG: VM_CONFIG } };
   const vm = ["--isolation", "vm"];
+  const copied = () => {
+    const copy = join(harness.directory, "rootfs");
+    return existsSync(copy) ? copy : copiedRootfs(harness.directory);
+  };
 
   interface Machine {
     readonly name: string;
@@ -35,13 +40,18 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     mkdirSync(marks);
     const bundle = harness.bundle((config) => {
       shell(config, `echo up >/marks/up; ${STAY}`);
+      // Mount points are made in it.
+      config.root = { path: copied(), readonly: false };
       config.mounts.push({ destination: "/marks", type: "bind", source: marks, options: ["rbind"] });
       change(config);
     });
     const pidFile = join(bundle, "pid");
     await ok(["run", "--detach", ...vm, "--pid-file", pidFile, "-b", bundle, name], options);
-    await expect.poll(() => existsSync(join(marks, "up")), { timeout: PATIENCE_MS, interval: 100 }).toBe(true);
-    return { name, pid: Number(readFileSync(pidFile, "utf8")), marks };
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    const progress = () => (existsSync(join(marks, "up")) ? "up" : isThere(pid) ? "booting" : "ended");
+    await expect.poll(progress, { timeout: PATIENCE_MS, interval: 100 }).not.toBe("booting");
+    expect(progress()).toBe("up");
+    return { name, pid, marks };
   }
 
   const exec = ({ name }: Machine, command: string, input?: string) =>
@@ -173,6 +183,6 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
       ["create", ...vm, "--expect-plan", digest, "-b", harness.bundle((config) => shell(config, "true")), id()],
       options,
     );
-    expect(refused.stderr).toContain("the plan is another one");
+    expect(refused.stderr).toContain(`not ${digest} as expected`);
   });
 });

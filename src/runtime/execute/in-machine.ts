@@ -26,7 +26,7 @@ export function updateInMachine(record: StateRecord, resources: SpecResources): 
     throw new RuntError("not-supported", `a limit of ${limit} bytes: this machine has ${most} MiB for its container, and does not grow`);
   }
   const words = ["update", "--resources", "-", record.id];
-  const { status, stderr } = host.runProgram(SELF, ["machine-join"], environment(record, words), printJson(resources), VERB_MS);
+  const { status, stderr } = host.runProgram(SELF, ["runt", "machine-join"], environment(record, words), printJson(resources), VERB_MS);
   if (status !== 0) throw new RuntError("cgroup", `in the machine: ${stderr.trim().replace(/^runt: /, "")}`);
 }
 

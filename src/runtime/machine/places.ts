@@ -12,8 +12,8 @@ export const JAIL = {
   monitor: "/run/monitor.sock",
 } as const;
 
-/** Below the shared directory. */
-export const SHARED = { root: "root", volumes: "volumes" } as const;
+/** Entries of the shared directory: the container's root, and its bind mounts, whose number follows. */
+export const SHARED = { root: "root", volume: "volume-" } as const;
 
 export const GUEST = {
   runt: "/runt",

@@ -1,7 +1,7 @@
 /** From the kernel's first program to a system that containers can be made in. */
 import * as host from "../../host/index.ts";
 import * as kernel from "../kernel.ts";
-import { GUEST, PORT, SHARED, TAG } from "../places.ts";
+import { GUEST, PORT, TAG } from "../places.ts";
 
 /** In the initrd: modules in the order of their needs, one path a line. */
 const MODULES = "/modules/order";
@@ -69,10 +69,8 @@ function mountCgroups(): void {
  * there: the container's last process never ends (BUG in generic_shutdown_super, Linux 6.1). Mounted here they stay.
  */
 function mountShared(): void {
-  const [root, volumes] = [`${GUEST.share}/${SHARED.root}`, `${GUEST.share}/${SHARED.volumes}`];
-  const names = host.stat(volumes) ? host.readdir(volumes) : [];
   // A path through a directory mounts, one that ends there does not. Volumes that are files have no file system of their own.
-  for (const path of [root, ...names.map((name) => `${volumes}/${name}`)]) host.stat(`${path}/.`);
+  for (const name of host.readdir(GUEST.share)) host.stat(`${GUEST.share}/${name}/.`);
 }
 
 function openPort(): number {

@@ -33,12 +33,12 @@ describe("the two sides of a configuration", () => {
     const { host, guest } = split();
     const at = (destination: string, { mounts }: Spec) => mounts?.find((mount) => mount.destination === destination);
     expect(at("/share/root", host)).toEqual({ destination: "/share/root", type: "bind", source: "/b/rootfs", options: ["rbind"] });
-    expect(at("/share/volumes/0", host)).toEqual({
-      ...{ destination: "/share/volumes/0", type: "bind", source: "/b/data", options: ["rbind", "ro"] },
+    expect(at("/share/volume-0", host)).toEqual({
+      ...{ destination: "/share/volume-0", type: "bind", source: "/b/data", options: ["rbind", "ro"] },
     });
-    expect(at("/share/volumes/1", host)).toMatchObject({ source: "/hosts", options: ["bind"] });
-    expect(at("/data", guest)).toMatchObject({ source: "/share/volumes/0", options: ["rbind", "ro", "rprivate"] });
-    expect(at("/etc/hosts", guest)).toMatchObject({ type: "bind", source: "/share/volumes/1", options: ["bind", "nosuid"] });
+    expect(at("/share/volume-1", host)).toMatchObject({ source: "/hosts", options: ["bind"] });
+    expect(at("/data", guest)).toMatchObject({ source: "/share/volume-0", options: ["rbind", "ro", "rprivate"] });
+    expect(at("/etc/hosts", guest)).toMatchObject({ type: "bind", source: "/share/volume-1", options: ["bind", "nosuid"] });
     expect(at("/proc", guest)).toEqual(SPEC.mounts![0]);
     expect(guest.root).toEqual({ path: "/share/root" });
   });

@@ -11,7 +11,7 @@ const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro"])
 
 /** The two halves of a bind mount; `number`: its place among the bind mounts. */
 export function splitBind(mount: SpecMount, number: number): { readonly host: SpecMount; readonly guest: SpecMount } {
-  const place = `${SHARED.volumes}/${number}`;
+  const place = `${SHARED.volume}${number}`;
   const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(option));
   return {
     host: { destination: `${JAIL.share}/${place}`, type: "bind", source: mount.source ?? "", options: withBind(options) },
